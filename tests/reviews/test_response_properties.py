@@ -1,0 +1,159 @@
+"""Whatever is sent: a verdict, never an accident; and what the forms offer is accepted."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reviews.responses import (
+    RESPONSE_TYPES,
+    Answer,
+    InvalidAnswer,
+    InvalidConfiguration,
+    InvalidDefault,
+    check_answer,
+    check_configuration,
+    check_default,
+    number_bounds,
+    parse_answer,
+    rating_bounds,
+    rating_steps,
+)
+
+FIELDS = [
+    "options",
+    "placeholder",
+    "min_length",
+    "max_length",
+    "required",
+    "min_selections",
+    "max_selections",
+    "scale_max",
+    "scale_min",
+    "scale_step",
+    "max_value",
+    "min_value",
+    "decimal_places",
+    "allow_negative",
+    "min",
+    "max",
+    "tags",
+]
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 12)
+    | st.integers()
+    | st.sampled_from([10**400, -(10**400), 5e-324, 1.7e308, 0.1, -0.0, 2.5])
+    | st.floats()
+    | st.text(max_size=4)
+)
+json_values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["value", "label"]) | st.text(max_size=2), inner)
+    ),
+    max_leaves=6,
+)
+plain_options = st.lists(st.text("ab \r\n", min_size=1, max_size=3), min_size=1, max_size=4)
+configs = st.dictionaries(st.sampled_from(FIELDS), plain_options | json_values, max_size=6)
+# A busy machine must not fail what is no question of time.
+steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+types = st.sampled_from(RESPONSE_TYPES)
+
+
+def verdict(call: Callable[..., Answer | None], *given_values: object) -> tuple[Any, str]:
+    """What the call returns, and the sentence of its refusal ('' when there is none)."""
+    try:
+        return call(*given_values), ""
+    except (InvalidConfiguration, InvalidDefault, InvalidAnswer) as fault:
+        assert str(fault), "every refusal says why"  # noqa: PT017
+        return None, str(fault)
+
+
+@given(types, configs, json_values, st.lists(st.text(max_size=5), max_size=3))
+@settings(steady, max_examples=400)
+def test_every_input_gets_a_verdict(
+    response_type: str, config: dict[str, Any], value: object, posted: list[str]
+) -> None:
+    before = repr(config)
+    if verdict(check_configuration, response_type, config)[1]:
+        return
+    refusal = verdict(check_default, response_type, config, value)[1]
+    assert refusal == "" or refusal.startswith("default_response ")
+    for answer, sentence in (
+        verdict(check_answer, response_type, config, value),
+        verdict(parse_answer, response_type, config, posted),
+    ):
+        if not sentence:
+            stored = json.loads(json.dumps(answer, allow_nan=False))
+            assert check_answer(response_type, config, stored) == answer
+    assert repr(config) == before
+
+
+hundredths = st.integers(-500, 500).map(lambda n: n / 100)
+
+
+@given(st.integers(-5, 20), hundredths, st.integers(1, 300).map(lambda n: n / 100))
+@steady
+def test_every_offered_rating_is_accepted_and_nothing_between(
+    maximum: int, minimum: float, step: float
+) -> None:
+    config = {"scale_max": maximum, "scale_min": minimum, "scale_step": step}
+    if verdict(check_configuration, "rating", config)[1]:
+        return
+    bounds = rating_bounds(config)
+    steps = rating_steps(config)
+    assert Decimal(str(steps[-1])) + bounds.step > bounds.maximum
+    for index, rating in enumerate(steps):
+        assert Decimal(str(rating)) == bounds.minimum + index * bounds.step
+        assert check_answer("rating", config, rating) == rating
+        assert parse_answer("rating", config, [str(rating)]) == rating
+    for rating in (steps[0] + 0.001, steps[0] - step, steps[-1] + step):
+        assert verdict(check_answer, "rating", config, rating)[1]
+
+
+@given(st.decimals(-1000, 1000, places=4), st.decimals(-1000, 1000, places=2), st.integers(0, 4))
+@steady
+def test_a_number_passes_just_when_it_lies_within_and_is_short_enough(
+    value: Decimal, maximum: Decimal, digits: int
+) -> None:
+    config = {"max_value": float(maximum), "allow_negative": True, "decimal_places": digits}
+    if maximum < 0:
+        assert verdict(check_configuration, "number", config)[1].startswith("max_value ")
+        return
+    bounds = number_bounds(config)
+    assert (bounds.minimum, bounds.maximum) == (-maximum, maximum)
+    number, sentence = verdict(parse_answer, "number", config, [str(value)])
+    fits = -maximum <= value <= maximum and round(value, digits) == value
+    assert fits == (sentence == "")
+    if fits:
+        assert Decimal(str(number)) == value
+        assert check_answer("number", config, number) == number
+
+
+@given(st.permutations("abcdef"), st.integers(0, 6), st.integers(0, 6), st.integers(1, 6))
+@steady
+def test_choices_come_back_in_the_options_order(
+    shuffled: list[str], taken: int, least: int, most: int
+) -> None:
+    config = {"options": list("abcdef"), "min_selections": least, "max_selections": most}
+    chosen = shuffled[:taken]
+    if least > most:
+        return
+    answer, sentence = verdict(check_answer, "multi_select", config, chosen)
+    assert (sentence == "") == (max(1, least) <= taken <= most)
+    assert sentence or answer == sorted(chosen)
+
+
+@given(st.text("a\r\n😀", max_size=12))
+@steady
+def test_text_counts_code_points_after_line_breaks_are_unified(text: str) -> None:
+    unified = "\n".join(text.replace("\r\n", "\n").split("\r"))
+    answer, sentence = verdict(parse_answer, "text", {"min_length": 3, "max_length": 6}, [text])
+    assert (sentence == "") == (3 <= len(unified) <= 6 and unified.strip() != "")
+    assert sentence or answer == unified

@@ -1,0 +1,265 @@
+"""Defaults, answers and forms of the five answer types."""
+
+from typing import Any
+
+import pytest
+
+from reviews.responses import (
+    RESPONSE_TYPES,
+    InvalidAnswer,
+    InvalidConfiguration,
+    InvalidDefault,
+    check_answer,
+    check_default,
+    parse_answer,
+)
+
+SELECT = {"options": [{"value": "a", "label": "A"}, "b", "c"]}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "text": {},
+    "single_select": SELECT,
+    "multi_select": SELECT,
+    "rating": {"scale_max": 5},
+    "number": {"max_value": 100},
+}
+MISFITS: dict[str, list[object]] = {
+    "text": [5, True, [], {}],
+    "single_select": ["A", " a", "", 5, ["a"], {}, True],
+    "multi_select": ["A", [], ["a", "x"], ["a", 1], [["a"]]],
+}
+UNOFFERED: list[object] = ["a", ["x"], ["a", 1], [["a"]], {"a": 1}]
+NO_MATCH = "default_response must match one of the configured options"
+
+
+def test_the_types_stand_in_the_order_of_the_specification() -> None:
+    assert RESPONSE_TYPES == ("text", "single_select", "multi_select", "rating", "number")
+
+
+@pytest.mark.parametrize(
+    ("response_type", "default"),
+    [
+        ("text", "No answer"),
+        ("text", ""),
+        ("single_select", "a"),
+        ("multi_select", "b"),
+        ("multi_select", ["c", "a"]),
+        ("rating", 99),
+        ("rating", 2.5),
+        ("number", -1e300),
+        ("number", 0),
+    ],
+)
+def test_default_fits_its_type_and_ignores_the_bounds(response_type: str, default: object) -> None:
+    check_default(response_type, CONFIGS[response_type], default)
+
+
+@pytest.mark.parametrize(
+    ("response_type", "default", "detail"),
+    [
+        *((kind, None, "default_response is required") for kind in CONFIGS),
+        *(("text", wrong, "default_response must be a string") for wrong in MISFITS["text"]),
+        *(("single_select", wrong, NO_MATCH) for wrong in MISFITS["single_select"]),
+        *(("multi_select", wrong, NO_MATCH) for wrong in MISFITS["multi_select"]),
+        ("multi_select", ["a", "a"], "default_response must not contain an option twice"),
+        *(
+            (kind, wrong, "default_response must be a number")
+            for kind in ("rating", "number")
+            for wrong in ("5", True, [5], float("nan"), float("-inf"), 10**400)
+        ),
+    ],
+)
+def test_default_is_refused(response_type: str, default: object, detail: str) -> None:
+    with pytest.raises(InvalidDefault) as refused:
+        check_default(response_type, CONFIGS[response_type], default)
+    assert str(refused.value) == detail
+
+
+ACCEPTED: list[tuple[str, dict[str, Any], object, object]] = [
+    ("text", {}, " as\nwritten ", " as\nwritten "),
+    ("text", {"max_length": 2}, "😀😀", "😀😀"),
+    ("text", {"required": False, "min_length": 5}, "", ""),
+    ("text", {"required": False}, None, ""),
+    ("text", {}, "x" * 10000, "x" * 10000),
+    ("single_select", SELECT, "b", "b"),
+    ("multi_select", SELECT, ["c", "a"], ["a", "c"]),
+    ("multi_select", {**SELECT, "required": False, "min_selections": 2}, [], []),
+    ("rating", {"scale_max": 5}, 5.0, 5),
+    ("rating", {"scale_max": 1, "scale_min": 0, "scale_step": 0.1}, 0.3, 0.3),
+    ("rating", {"scale_max": 5, "scale_min": 0.5, "scale_step": 0.5}, 4.5, 4.5),
+    ("number", {"max_value": 100}, 99.99, 99.99),
+    ("number", {"max_value": 100}, 1.0, 1),
+    ("number", {"max_value": 5, "allow_negative": True}, -5, -5),
+    ("number", {"max_value": 5, "min_value": 0}, -0.0, 0),
+    ("number", {"max_value": 1e300}, 1e299, 1e299),
+]
+
+
+@pytest.mark.parametrize(("response_type", "config", "answer", "expected"), ACCEPTED)
+def test_answer(
+    response_type: str, config: dict[str, Any], answer: object, expected: object
+) -> None:
+    given = check_answer(response_type, config, answer)
+    assert given == expected
+    assert type(given) is type(expected)
+
+
+UNSTORABLE = "The answer contains a character that cannot be stored"
+REFUSED: list[tuple[str, dict[str, Any], object, str]] = [
+    ("text", {}, None, "Write an answer"),
+    ("text", {}, "", "Write an answer"),
+    ("text", {}, " \n\u3000", "Write an answer"),
+    ("text", {}, 5, "The answer must be text"),
+    ("text", {"min_length": 5}, "four", "The answer must have at least 5 characters"),
+    ("text", {"max_length": 1}, "ab", "The answer must have at most 1 character"),
+    ("text", {}, "x" * 10001, "The answer must have at most 10000 characters"),
+    ("text", {}, "a\0", UNSTORABLE),
+    ("text", {}, "\ud83d", UNSTORABLE),
+    *(
+        ("single_select", {**SELECT, "required": False}, wrong, "Choose one of the options")
+        for wrong in [None, *MISFITS["single_select"]]
+    ),
+    ("multi_select", SELECT, None, "Choose at least 1 option"),
+    ("multi_select", SELECT, [], "Choose at least 1 option"),
+    ("multi_select", {**SELECT, "min_selections": 0}, [], "Choose at least 1 option"),
+    ("multi_select", {**SELECT, "min_selections": 2}, ["a"], "Choose at least 2 options"),
+    ("multi_select", {**SELECT, "max_selections": 1}, ["a", "b"], "Choose at most 1 option"),
+    *(("multi_select", SELECT, wrong, "Choose only from the options") for wrong in UNOFFERED),
+    ("multi_select", SELECT, ["a", "a"], "Choose each option only once"),
+    *(
+        ("rating", {"scale_max": 5, "required": False}, wrong, "Choose a rating")
+        for wrong in (None, "5", True, float("nan"), 10**400)
+    ),
+    ("rating", {"scale_max": 5}, 0, "The rating must be between 1 and 5"),
+    ("rating", {"scale_max": 5}, 5.1, "The rating must be between 1 and 5"),
+    ("rating", {"scale_max": 5}, 2.5, "The rating must go in steps of 1 from 1"),
+    (
+        "rating",
+        {"scale_max": 1, "scale_min": 0, "scale_step": 0.1},
+        0.1 + 0.2,
+        "The rating must go in steps of 0.1 from 0",
+    ),
+    ("rating", {"scale_max": 5, "min": -5}, 1e-300, "The rating must go in steps of 1 from -5"),
+    *(("number", {"max_value": 5}, wrong, "Enter a number") for wrong in (None, "5", False, [5])),
+    ("number", {"max_value": 5}, 0.99, "The number must be between 1 and 5"),
+    (
+        "number",
+        {"max_value": 0, "allow_negative": True},
+        1,
+        "The number must be between 0 and 0",
+    ),
+    ("number", {"max_value": 5}, 5.001, "The number must be between 1 and 5"),
+    ("number", {"max_value": 5}, 1.001, "The number must have at most 2 decimal places"),
+    (
+        "number",
+        {"max_value": 5, "decimal_places": 1},
+        1.25,
+        "The number must have at most 1 decimal place",
+    ),
+    ("number", {"max_value": 5, "decimal_places": 0}, 1.5, "The number must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("response_type", "config", "answer", "sentence"), REFUSED)
+def test_answer_is_refused(
+    response_type: str, config: dict[str, Any], answer: object, sentence: str
+) -> None:
+    with pytest.raises(InvalidAnswer) as refused:
+        check_answer(response_type, config, answer)
+    assert str(refused.value) == sentence
+
+
+def test_a_configuration_that_was_never_checked_is_a_fault_of_its_own() -> None:
+    with pytest.raises(InvalidConfiguration):
+        check_answer("rating", {}, 5)
+    with pytest.raises(InvalidConfiguration):
+        check_default("single_select", {}, "a")
+
+
+WIDE = {"max_value": 1_000_000, "allow_negative": True}
+
+
+@pytest.mark.parametrize(
+    ("posted", "expected"),
+    [
+        ("5", 5),
+        ("-3.25", -3.25),
+        (" 4 ", 4),
+        ("+4", 4),
+        ("3,5", 3.5),
+        (".5", 0.5),
+        ("0,500", 0.5),
+        ("5.00", 5),
+        ("007", 7),
+        ("-0", 0),
+        ("1000,00", 1000),
+    ],
+)
+def test_posted_number(posted: str, expected: float) -> None:
+    number = parse_answer("number", WIDE, [posted])
+    assert number == expected
+    assert type(number) is type(expected)
+
+
+PLAIN_DIGITS = "Enter a number in plain digits, like 5 or -3.25"
+
+
+@pytest.mark.parametrize(
+    ("posted", "sentence"),
+    [
+        *(
+            (wrong, PLAIN_DIGITS)
+            for wrong in ("nan", "1e5", "٣", "Infinity", "5.", "--5", "1 000", "0x10", "1_0", "-")
+        ),
+        ("9" * 41, PLAIN_DIGITS),
+        ("0." + "0" * 1_000_000, PLAIN_DIGITS),
+        ("1,250", "Enter the number without a comma between thousands, like 1000"),
+        ("12345.123456789012345", "The number has too many digits"),
+        ("9" * 40, "The number must be between -1000000 and 1000000"),
+        ("", "Enter a number"),
+        ("  ", "Enter a number"),
+    ],
+)
+def test_posted_number_is_refused(posted: str, sentence: str) -> None:
+    with pytest.raises(InvalidAnswer) as refused:
+        parse_answer("number", WIDE, [posted])
+    assert str(refused.value) == sentence
+
+
+def test_posted_line_breaks_count_once() -> None:
+    assert parse_answer("text", {"max_length": 3}, ["a\r\nb"]) == "a\nb"
+
+
+def test_posted_options_get_the_line_breaks_they_were_configured_with() -> None:
+    config = {"options": ["a\nb", "c\r\nd"]}
+    assert parse_answer("single_select", config, ["a\r\nb"]) == "a\nb"
+    assert parse_answer("multi_select", config, ["c\nd", "a\r\nb"]) == ["a\nb", "c\r\nd"]
+
+
+@pytest.mark.parametrize(
+    ("response_type", "sentence"),
+    [
+        ("text", "Write an answer"),
+        ("single_select", "Choose one of the options"),
+        ("multi_select", "Choose at least 1 option"),
+        ("rating", "Choose a rating"),
+        ("number", "Enter a number"),
+    ],
+)
+def test_nothing_posted(response_type: str, sentence: str) -> None:
+    with pytest.raises(InvalidAnswer) as refused:
+        parse_answer(response_type, CONFIGS[response_type], [])
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("response_type", ["text", "single_select", "rating", "number"])
+def test_two_values_posted_where_one_is_asked(response_type: str) -> None:
+    with pytest.raises(InvalidAnswer, match=r"^Give one answer only$"):
+        parse_answer(response_type, CONFIGS[response_type], ["a", "a"])
+
+
+def test_posted_choices_and_rating() -> None:
+    assert parse_answer("multi_select", {**SELECT, "required": False}, []) == []
+    assert parse_answer("multi_select", SELECT, ["c", "a"]) == ["a", "c"]
+    assert parse_answer("rating", {"scale_max": 5, "scale_step": 0.5}, ["4.5"]) == 4.5
+    with pytest.raises(InvalidAnswer, match=r"^Choose only from the options$"):
+        parse_answer("multi_select", SELECT, ["a", "x"])
