@@ -1,0 +1,60 @@
+# Review Loop. `make` alone explains what there is.
+
+PYTHON ?= python3
+RUN = .venv/bin/python -m
+PIP = $(RUN) pip install --quiet --disable-pip-version-check --no-input -c constraints.txt
+# Types are checked against the settings, which insist on these; nothing connects.
+LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://localhost/x \
+	REDIS_URL=redis://localhost DATA_DIR=.venv
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format
+.DELETE_ON_ERROR:
+
+help:  ## Explain what there is
+	@echo 'make run     start everything at http://127.0.0.1:8000 (Ctrl-C stops it, the data stays)'
+	@echo '             PORT=8001 another port, DATA_DIR=folder another place than .data'
+	@echo '             DATABASE_URL=... REDIS_URL=... your servers instead of embedded ones'
+	@echo 'make test    lint, types and every test; needs no other server'
+	@echo 'make lint    ruff and mypy alone'
+	@echo 'make format  let ruff format the code'
+	@echo
+	@echo 'All of them need Python 3.11 or newer; PYTHON=python3.12 names another than python3.'
+
+# exec: the supervisor itself gets the signals that make passes on.
+run: .venv/run.stamp
+	@exec $(RUN) local run
+
+test: lint
+	@status=0; \
+	$(RUN) pytest -n 2 tests --ignore tests/browser --ignore tests/processes || status=1; \
+	$(RUN) pytest tests/processes || status=1; \
+	DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest tests/browser || status=1; \
+	exit $$status
+
+lint: .venv/dev.stamp
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(LINT_ENV) $(RUN) mypy .
+
+format: .venv/dev.stamp
+	$(RUN) ruff format .
+	$(RUN) ruff check --fix .
+
+.venv/made.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo >&2 \
+	'Review Loop needs Python 3.11 or newer: install it, or name it with make PYTHON=python3.12 …'; \
+	exit 1; }
+	@echo 'Making the virtual environment .venv'
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/run.stamp: .venv/made.stamp constraints.txt requirements.txt requirements-local.txt
+	@echo 'Installing what it needs'
+	@$(PIP) -r requirements.txt -r requirements-local.txt
+	@touch $@
+
+.venv/dev.stamp: .venv/run.stamp requirements-dev.txt
+	@echo 'Installing what the tests need'
+	@$(PIP) -r requirements-dev.txt
+	@touch $@

@@ -1,0 +1,56 @@
+"""Where this run is reached, and whether it answers there."""
+
+import http.client
+import socket
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from local import CannotStart
+from local.datafolder import DataFolder
+
+
+def shared_environment(
+    environment: Mapping[str, str], folder: DataFolder, port: int
+) -> dict[str, str]:
+    """What every process of this run must agree on, `manage.py` in other terminals included."""
+    site = environment.get("SITE_URL") or f"http://127.0.0.1:{port}"
+    hosts = ",".join(dict.fromkeys((urlsplit(site).hostname or "", "127.0.0.1", "localhost")))
+    return {
+        "DATABASE_URL": environment["DATABASE_URL"],
+        "REDIS_URL": environment["REDIS_URL"],
+        "SECRET_KEY": environment.get("SECRET_KEY") or folder.secret_key(),
+        "SITE_URL": site,
+        "ALLOWED_HOSTS": environment.get("ALLOWED_HOSTS") or hosts,
+    }
+
+
+def check_port(port: int) -> None:
+    """Raises CannotStart where the port is taken: granian would share it without a word."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise CannotStart(
+                f"Port {port} cannot be used ({error.strerror}): "
+                f"stop what holds it, or choose another with PORT={port + 1}"
+            ) from error
+
+
+def ready(port: int) -> str:
+    """The status and the body of /readyz, or what kept it from answering."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/readyz")
+        response = connection.getresponse()
+        return f"{response.status} {response.read(500).decode('utf-8', 'replace')}"
+    except (OSError, http.client.HTTPException) as error:
+        return str(error)
+    finally:
+        connection.close()
+
+
+def read_port(text: str) -> int:
+    if text.isascii() and text.isdigit() and 0 < int(text) < 65536:
+        return int(text)
+    raise CannotStart(f"PORT is {text!r}: set it to a number from 1 to 65535")

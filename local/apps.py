@@ -1,0 +1,38 @@
+"""The applications: their commands, and the one-off commands before them."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MANAGE = (sys.executable, str(ROOT / "manage.py"))
+QUEUES = "deadlines,webhooks,notifications,celery"
+
+
+@dataclass(frozen=True)
+class App:
+    """A process of the service: web, worker or beat."""
+
+    name: str
+    command: tuple[str, ...]
+
+
+def apps(port: int, data: Path, environment: Mapping[str, str]) -> list[App]:
+    """What runs, in the order of starting."""
+    workers = environment.get("WEB_WORKERS") or "1"
+    threads = environment.get("WEB_THREADS") or "8"
+    web = (sys.executable, "-m", "local.web", "--interface", "wsgi", "--http", "1", "--no-ws")
+    address = ("--host", "127.0.0.1", "--port", str(port))
+    size = ("--workers", workers, "--blocking-threads", threads, "--respawn-failed-workers")
+    # celery.platforms warns at every start that root is not for production; this is not.
+    quiet_root = ("-W", "ignore:::celery.platforms")
+    celery = (sys.executable, *quiet_root, "-m", "celery", "-q", "-A", "config")
+    pool = ("--pool", "threads", "--concurrency", "8", "--without-gossip", "--without-mingle")
+    schedule = ("--pidfile=", "--schedule", str(data / "beat-schedule"))
+    level = ("--loglevel", "WARNING")
+    return [
+        App("web", (*web, *address, *size, "--log-level", "warning", "config.wsgi:application")),
+        App("worker", (*celery, "worker", *pool, "-Q", QUEUES, *level)),
+        App("beat", (*celery, "beat", *schedule, *level)),
+    ]

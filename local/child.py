@@ -1,0 +1,50 @@
+"""One child of the supervisor: running, or waiting to be started again."""
+
+import subprocess
+import time
+from collections.abc import Callable
+
+from local.processes import Check
+
+LONGEST_DELAY = 30.0  # seconds
+STEADY_AFTER = 60.0  # seconds of running after which an end is news, not a loop
+
+
+class Child:
+    """`start` brings it up and returns once it serves; `stop` ends it."""
+
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[Check], subprocess.Popen[bytes]],
+        stop: Callable[[subprocess.Popen[bytes]], None],
+    ) -> None:
+        self.name = name
+        self.process: subprocess.Popen[bytes] | None = None
+        self.due = 0.0
+        self._start = start
+        self._stop = stop
+        self._delay = 1.0
+        self._started = 0.0
+
+    def start(self, check: Check) -> None:
+        self._started = time.monotonic()
+        self.process = self._start(check)
+
+    def running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def postpone(self) -> float:
+        """Set the next start, later each time; returns the seconds until then."""
+        if time.monotonic() - self._started > STEADY_AFTER:
+            self._delay = 1.0
+        delay = self._delay
+        self._delay = min(delay * 2, LONGEST_DELAY)
+        self.due = time.monotonic() + delay
+        return delay
+
+    def stop(self) -> None:
+        """End it, with everything that it started."""
+        if self.process is not None:
+            self._stop(self.process)
+            self.process = None

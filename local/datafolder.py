@@ -1,0 +1,98 @@
+"""The folder that holds everything a local run keeps: its lock, its secrets, its addresses."""
+
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from local import CannotStart
+
+# A socket's path ends at 107 bytes, libpq splits hosts at commas, and every client quotes in its
+# own way: sockets stand below DATA_DIR only where the path is short and plain.
+PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]{1,75}")
+
+
+class DataFolder:
+    """An opened and locked data folder; `close` gives the lock back."""
+
+    def __init__(self, path: Path) -> None:
+        """Make the folder if it is new, and lock it. Raises CannotStart."""
+        self.path = path.absolute()
+        self.env_file = self.path / "env"
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise CannotStart(
+                f"The data folder {self.path} cannot be used ({error.strerror}): "
+                "choose another with DATA_DIR=…"
+            ) from error
+        self._take_lock()
+        self.sockets = self._socket_folder()
+
+    def _take_lock(self) -> None:
+        # The kernel drops the lock with its holder, so a killed run leaves no stale one.
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.read(self._lock, 20).decode("ascii", "replace").strip()
+            os.close(self._lock)
+            raise CannotStart(
+                f"The data folder {self.path} is in use by process {holder or 'unknown'}: "
+                "stop that run first, or choose another folder with DATA_DIR=…"
+            ) from error
+        os.truncate(self._lock, 0)
+        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+
+    def _socket_folder(self) -> Path:
+        folder = self.path / "sockets"
+        if not PLAIN_PATH.fullmatch(str(folder)):
+            name = hashlib.sha256(os.fsencode(self.path.resolve())).hexdigest()[:16]
+            folder = Path(tempfile.gettempdir()) / f"review-loop-{os.getuid()}-{name}"
+        # In a shared temporary folder somebody else may have put one there, or a link.
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise CannotStart(
+                f"{folder} is in the way: remove it, or set TMPDIR to a folder of yours"
+            )
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise CannotStart(
+                f"The folder for sockets, {folder}, cannot be made ({error.strerror}): "
+                "remove it, or set TMPDIR to a folder of yours"
+            ) from error
+        return folder
+
+    def secret_key(self) -> str:
+        """The SECRET_KEY of this folder: made once and kept, so that sessions outlive a restart."""
+        file = self.path / "secret_key"
+        if not file.exists():
+            write_private(file, secrets.token_urlsafe(50))
+        return file.read_text(encoding="utf-8").strip()
+
+    def write_environment(self, values: Mapping[str, str]) -> None:
+        """Leave the addresses in DATA_DIR/env, where `manage.py` in another terminal looks."""
+        write_private(self.env_file, "".join(f"{name}={value}\n" for name, value in values.items()))
+
+    def close(self) -> None:
+        """Remove what only a living run may leave behind, then give the lock back."""
+        self.env_file.unlink(missing_ok=True)
+        shutil.rmtree(self.sockets, ignore_errors=True)
+        os.truncate(self._lock, 0)
+        os.close(self._lock)
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    partial = file.with_name(file.name + ".partial")
+    partial.unlink(missing_ok=True)
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    partial.replace(file)

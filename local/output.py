@@ -1,0 +1,72 @@
+"""The children's lines on our own standard output, each behind its child's name."""
+
+import os
+import selectors
+from typing import IO
+
+LINE_LIMIT = 4000  # bytes: a pipe that is writable takes 4096 without blocking
+PATIENCE = 1.0  # seconds for a reader that has stopped reading; then lines are dropped
+
+
+class Output:
+    """Never blocks: a reader of our output that stalls or goes away must not stall the service."""
+
+    def __init__(self, wakeup: int, descriptor: int = 1) -> None:
+        self._descriptor = descriptor
+        self._patience = PATIENCE
+        self._partial: dict[int, bytes] = {}
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(wakeup, selectors.EVENT_READ)
+
+    def follow(self, name: str, pipe: IO[bytes] | None) -> None:
+        """Show what comes out of `pipe` from now on, until its end."""
+        if pipe is not None:
+            os.set_blocking(pipe.fileno(), False)
+            self._partial[pipe.fileno()] = b""
+            self._selector.register(pipe, selectors.EVENT_READ, f"{name:<6} | ".encode())
+
+    def pump(self, seconds: float) -> None:
+        """Show what there is; wait up to `seconds` for something, or for a signal."""
+        for key, _ in self._selector.select(seconds):
+            try:
+                data = os.read(key.fd, 65536)
+            except BlockingIOError:
+                continue
+            if key.data is None:
+                continue
+            *lines, rest = (self._partial[key.fd] + data).split(b"\n")
+            if data and len(rest) < LINE_LIMIT:
+                self._partial[key.fd] = rest
+            else:
+                lines += [rest] if rest else []
+                self._partial[key.fd] = b""
+            for line in lines:
+                self._write(key.data + line)
+            if not data:
+                self._forget(key)
+
+    def _forget(self, key: selectors.SelectorKey) -> None:
+        self._selector.unregister(key.fileobj)
+        del self._partial[key.fd]
+        if not isinstance(key.fileobj, int):
+            key.fileobj.close()  # type: ignore[attr-defined]
+
+    def say(self, text: str) -> None:
+        """A line of our own."""
+        self._write(text.encode())
+
+    def _write(self, line: bytes) -> None:
+        with selectors.DefaultSelector() as writable:
+            try:
+                writable.register(self._descriptor, selectors.EVENT_WRITE)
+            except PermissionError:  # a plain file is always writable
+                pass
+            else:
+                if not writable.select(self._patience):
+                    self._patience = 0
+                    return
+        try:
+            os.write(self._descriptor, line[:LINE_LIMIT] + b"\n")
+            self._patience = PATIENCE
+        except OSError:
+            self._patience = 0

@@ -1,0 +1,89 @@
+"""Starts PostgreSQL and Redis for the tests, unless DATABASE_URL and REDIS_URL name others.
+
+Loaded with `-p local.pytest_plugin` (pyproject.toml), so it comes before the settings.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from local import CannotStart
+from local.datafolder import DataFolder
+from local.postgres import Postgres
+from local.redis import Redis
+
+ROOT = Path(__file__).resolve().parent.parent
+# Durability is of no use to a database that is thrown away; every test worker wants connections.
+SETTINGS = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "max_connections": "300",
+}
+
+
+class Servers:
+    """The servers of one test run and their folder."""
+
+    def __init__(self) -> None:
+        self.folder = DataFolder(Path(tempfile.mkdtemp(prefix="review-loop-test-")))
+        self.running: list[tuple[Postgres | Redis, subprocess.Popen[bytes]]] = []
+
+    def start(self) -> None:
+        os.environ.update(environment(self.folder.path))
+        if not os.environ.get("DATABASE_URL"):
+            postgres = Postgres(self.folder.path, self.folder.sockets, SETTINGS)
+            self.running.append((postgres, postgres.start()))
+            os.environ["DATABASE_URL"] = postgres.url
+        if not os.environ.get("REDIS_URL"):
+            redis = Redis(self.folder.path, self.folder.sockets)
+            self.running.append((redis, redis.start()))
+            os.environ["REDIS_URL"] = redis.url
+
+    def stop(self) -> None:
+        for server, process in reversed(self.running):
+            server.stop(process)
+        self.running.clear()
+        self.folder.close()
+        shutil.rmtree(self.folder.path, ignore_errors=True)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The settings of every test run; what a developer has exported for themselves is dropped."""
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    for name in re.findall(r"^#?\s?([A-Z_]+)=", example, re.MULTILINE):
+        if name not in ("DATABASE_URL", "REDIS_URL"):
+            os.environ.pop(name, None)
+    return {
+        "DATA_DIR": str(folder),
+        "SECRET_KEY": "a key for tests alone, long enough for every check that there is",
+        "SITE_URL": "http://testserver",
+        "ALLOWED_HOSTS": "testserver,localhost,127.0.0.1",
+    }
+
+
+_servers: list[Servers] = []
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests() -> Generator[None, object, object]:
+    """Before pytest-django reads the settings; workers of xdist inherit what their parent made."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        servers = Servers()
+        _servers.append(servers)
+        try:
+            servers.start()
+        except CannotStart as error:
+            raise pytest.UsageError(str(error)) from error
+    return (yield)
+
+
+def pytest_unconfigure() -> None:
+    while _servers:
+        _servers.pop().stop()

@@ -1,0 +1,164 @@
+"""`python -m local run`: PostgreSQL, Redis, web, worker and beat as one thing to start and stop."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from local import CannotStart, Interrupted
+from local.addresses import check_port, read_port, ready, shared_environment
+from local.apps import MANAGE, ROOT, App, apps
+from local.child import Child
+from local.datafolder import DataFolder
+from local.output import Output
+from local.postgres import Postgres
+from local.processes import Check, die_with_parent, finish, kill_group, spawn
+from local.redis import Redis
+from local.signals import Signals
+
+READY_WITHIN = 60.0  # seconds
+GRACE = 7.0  # seconds for the applications; with the servers' own it stays below 15
+
+
+class Supervisor:
+    """Owns the children, from the first start to the last stop."""
+
+    def __init__(self, folder: DataFolder, port: int, signals: Signals) -> None:
+        self.folder = folder
+        self.port = port
+        self.signals = signals
+        self.output = Output(signals.wakeup)
+        self.environment = dict(os.environ)
+        self.servers: list[Child] = []
+        self.apps: list[Child] = []
+
+    def run(self) -> None:
+        """Until somebody asks for the end. Raises CannotStart."""
+        try:
+            self._start_servers()
+            self._prepare()
+            self._start_apps()
+            self._await_ready()
+            self.output.say(f"Ready: http://127.0.0.1:{self.port}")
+            while not self.signals.asked:
+                self.output.pump(self._seconds_to_next_start())
+                self._revive()
+        except Interrupted:
+            pass
+        finally:
+            self._stop()
+
+    def _start_servers(self) -> None:
+        check_port(self.port)
+        folder, sockets = self.folder.path, self.folder.sockets
+        if not self.environment.get("DATABASE_URL"):
+            postgres = Postgres(folder, sockets, {})
+            self._add(self.servers, Child("postgres", postgres.start, postgres.stop))
+            self.environment["DATABASE_URL"] = postgres.url
+        if not self.environment.get("REDIS_URL"):
+            redis = Redis(folder, sockets)
+            self._add(self.servers, Child("redis", redis.start, redis.stop))
+            self.environment["REDIS_URL"] = redis.url
+        shared = shared_environment(self.environment, self.folder, self.port)
+        self.environment.update(
+            shared, DATA_DIR=str(folder), PORT=str(self.port), PYTHONUNBUFFERED="1"
+        )
+        self.folder.write_environment(shared)
+
+    def _prepare(self) -> None:
+        log = self.folder.path / "migrate.log"
+        with log.open("wb") as stream:
+            migrated = self._manage("migrate", "--no-input", "-v", "0", output=stream.fileno())
+        if migrated != 0:
+            self.output.say(log.read_text(encoding="utf-8", errors="replace").rstrip())
+            raise CannotStart("The database could not be migrated: the reason stands above")
+        if self._manage("createdemo", output=sys.stdout.fileno()) != 0:
+            raise CannotStart("The demo account could not be made: the reason stands above")
+
+    def _manage(self, *arguments: str, output: int) -> int:
+        command = (*MANAGE, *arguments)
+        process = spawn(command, env=self.environment, output=output, cwd=ROOT)
+        return finish(process, self.signals.check)
+
+    def _start_apps(self) -> None:
+        for app in apps(self.port, self.folder.path, self.environment):
+            self._add(self.apps, Child(app.name, self._starter(app), kill_group))
+
+    def _starter(self, app: App) -> Callable[[Check], subprocess.Popen[bytes]]:
+        def start(_check: Check) -> subprocess.Popen[bytes]:
+            process = spawn(app.command, env=self.environment, output=subprocess.PIPE, cwd=ROOT)
+            self.output.follow(app.name, process.stdout)
+            return process
+
+        return start
+
+    def _add(self, group: list[Child], child: Child) -> None:
+        self.signals.check()
+        group.append(child)
+        child.start(self.signals.check)
+
+    def _await_ready(self) -> None:
+        deadline = time.monotonic() + READY_WITHIN
+        while not (says := ready(self.port)).startswith("200"):
+            self.output.pump(0.1)
+            self.signals.check()
+            for child in (*self.servers, *self.apps):
+                if not child.running():
+                    self.output.pump(0.1)  # its last words
+                    raise CannotStart(f"{child.name} ended while it was starting")
+            if time.monotonic() > deadline:
+                raise CannotStart(f"/readyz was not green after {READY_WITHIN:.0f} s: {says}")
+
+    def _seconds_to_next_start(self) -> float:
+        waiting = [child.due for child in (*self.servers, *self.apps) if child.process is None]
+        return max(0.0, min([1.0, *(due - time.monotonic() for due in waiting)]))
+
+    def _revive(self) -> None:
+        for child in (*self.servers, *self.apps):
+            if child.process is not None and not child.running():
+                status = child.process.returncode
+                child.stop()  # what it had started must not hold the port or the queue
+                seconds = child.postpone()
+                self.output.say(
+                    f"{child.name} ended ({status}); starting it again in {seconds:.0f} s"
+                )
+            elif child.process is None and time.monotonic() >= child.due:
+                try:
+                    child.start(self.signals.check)
+                except CannotStart as error:
+                    child.postpone()
+                    self.output.say(str(error))
+
+    def _stop(self) -> None:
+        for child in self.apps:
+            if child.running() and child.process:
+                child.process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + GRACE
+        while any(child.running() for child in self.apps) and not self.signals.impatient:
+            if time.monotonic() > deadline:
+                break
+            self.output.pump(0.1)
+        for child in (*reversed(self.apps), *reversed(self.servers)):
+            child.stop()
+        self.output.pump(0)
+
+
+def run() -> int:
+    """The exit status: 0 after a stop that was asked for, 1 when it could not start."""
+    if "MAKELEVEL" in os.environ:
+        die_with_parent(signal.SIGTERM)
+    signals = Signals()
+    try:
+        port = read_port(os.environ.get("PORT") or "8000")
+        folder = DataFolder(Path(os.environ.get("DATA_DIR") or ROOT / ".data"))
+        try:
+            Supervisor(folder, port, signals).run()
+        finally:
+            folder.close()
+    except CannotStart as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
