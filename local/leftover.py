@@ -9,7 +9,7 @@ from pathlib import Path
 from local.processes import Check, keep_waiting
 
 # A postmaster that lost its supervisor is already on its way down; then with more emphasis.
-STEPS = ((0, 5.0), (signal.SIGINT, 5.0), (signal.SIGQUIT, 2.0), (signal.SIGKILL, 5.0))
+STEPS = ((0, 2.0), (signal.SIGINT, 5.0), (signal.SIGQUIT, 2.0), (signal.SIGKILL, 5.0))
 
 
 def stop_leftover(data: Path, check: Check = keep_waiting) -> None:
