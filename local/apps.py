@@ -32,7 +32,7 @@ def apps(port: int, data: Path, environment: Mapping[str, str]) -> list[App]:
     schedule = ("--pidfile=", "--schedule", str(data / "beat-schedule"))
     level = ("--loglevel", "WARNING")
     return [
-        App("web", (*web, *address, *size, "--log-level", "warning", "config.wsgi:application")),
+        App("web", (*web, *address, *size, "--log-level", "error", "config.wsgi:application")),
         App("worker", (*celery, "worker", *pool, "-Q", QUEUES, *level)),
         App("beat", (*celery, "beat", *schedule, *level)),
     ]

@@ -41,7 +41,8 @@ class Output:
                 lines += [rest] if rest else []
                 self._partial[key.fd] = b""
             for line in lines:
-                self._write(key.data + line)
+                if line.strip():
+                    self._write(key.data + line)
             if not data:
                 self._forget(key)
 

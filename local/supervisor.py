@@ -133,17 +133,20 @@ class Supervisor:
                     self.output.say(str(error))
 
     def _stop(self) -> None:
+        self.output.say("Stopping (another Ctrl-C does not wait for the applications)")
         for child in self.apps:
             if child.running() and child.process:
                 child.process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + GRACE
-        while any(child.running() for child in self.apps) and not self.signals.impatient:
-            if time.monotonic() > deadline:
+        while any(child.running() for child in self.apps) and time.monotonic() < deadline:
+            if self.signals.impatient:
+                self.output.say("Ending the applications at once")
                 break
             self.output.pump(0.1)
         for child in (*reversed(self.apps), *reversed(self.servers)):
             child.stop()
         self.output.pump(0)
+        self.output.say("Stopped")
 
 
 def run() -> int:

@@ -1,0 +1,144 @@
+"""One `make run`, started as a person would start it, with everything it leaves behind in view."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import requests
+
+from tests.waiting import wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+STOPS_WITHIN = 15.0  # seconds
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "USER")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Stack:
+    """`make run` with a port and a data folder of its own."""
+
+    def __init__(
+        self, data: Path, port: int | None = None, output: str = "", **environment: str
+    ) -> None:
+        self.data = data
+        self.port = port or free_port()
+        self.site = f"http://127.0.0.1:{self.port}"
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        self.environment = {
+            **kept,
+            "PORT": str(self.port),
+            "DATA_DIR": str(data),
+            **environment,
+        }
+        self.make: subprocess.Popen[bytes] | None = None
+        self._output = data.with_name((output or data.name) + ".output")
+
+    def start(self) -> "Stack":
+        """In a process group of its own, as a terminal gives it one."""
+        with self._output.open("wb") as output:
+            self.make = subprocess.Popen(
+                ["make", "--no-print-directory", "run"],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        return self
+
+    def start_until_ready(self) -> "Stack":
+        self.start()
+        wait_until(lambda: self.ready_line() or self.ended(), 60)
+        assert self.ready_line(), self.output()
+        return self
+
+    def ready_line(self) -> bool:
+        return f"Ready: {self.site}\n" in self.output()
+
+    def output(self) -> str:
+        return self._output.read_text(encoding="utf-8")
+
+    def manage(self, *arguments: str) -> str:
+        """`manage.py` in a second terminal, which knows the DATA_DIR alone."""
+        environment = {**self.environment}
+        del environment["PORT"]
+        return subprocess.run(
+            [ROOT / ".venv/bin/python", ROOT / "manage.py", *arguments],
+            env=environment,
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            encoding="utf-8",
+        ).stdout
+
+    def call(self, key: str, path: str = "/v1/test") -> requests.Response:
+        headers = {"Authorization": f"Bearer {key}"}
+        return requests.get(self.site + path, headers=headers, timeout=10)
+
+    def processes(self) -> dict[int, str]:
+        """Every living process whose command or environment names our data folder."""
+        found = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                command = self._command(entry)
+                if command:
+                    found[int(entry.name)] = command
+        return found
+
+    def _command(self, entry: Path) -> str:
+        mark = os.fsencode(self.data)
+        try:
+            command = (entry / "cmdline").read_bytes()
+            # A process in a user namespace of its own keeps its environment to itself.
+            if mark in command or mark in (entry / "environ").read_bytes():
+                return command.replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            pass
+        return ""
+
+    def pid_of(self, pattern: str) -> int:
+        """The oldest process whose command matches."""
+        return min(pid for pid, command in self.processes().items() if re.search(pattern, command))
+
+    def ended(self) -> bool:
+        return self.make is not None and self.make.poll() is not None
+
+    def signal_make(self, number: int) -> None:
+        assert self.make is not None
+        self.make.send_signal(number)
+
+    def signal_group(self, number: int) -> None:
+        assert self.make is not None
+        os.killpg(self.make.pid, number)
+
+    def wait_for_end(self, seconds: float = STOPS_WITHIN) -> int:
+        """The exit status of make, once nothing of the run is left."""
+        assert self.make is not None
+        status = self.make.wait(seconds)
+        wait_until(lambda: not self.processes(), seconds)
+        return status
+
+    def stopped_cleanly(self) -> bool:
+        last = (self.data / "postgres.log").read_text(encoding="utf-8").splitlines()[-1]
+        left = [name for name in ("env", "sockets") if (self.data / name).exists()]
+        pid_file = (self.data / "postgres" / "postmaster.pid").exists()
+        return "database system is shut down" in last and not left and not pid_file
+
+    def discard(self) -> None:
+        """End what a failed test may have left."""
+        for pid in self.processes():
+            os.kill(pid, signal.SIGKILL)
+        if self.make is not None:
+            self.make.wait(STOPS_WITHIN)
+        wait_until(lambda: not self.processes())
+        shutil.rmtree(self.data, ignore_errors=True)

@@ -1,0 +1,101 @@
+"""`make run` while it is up."""
+
+import os
+import re
+import shlex
+import signal
+from pathlib import Path
+
+import requests
+
+from tests.processes.conftest import StackMaker
+from tests.processes.stack import Stack
+from tests.waiting import wait_until
+
+
+def test_the_printed_curl_line_works(running: Stack) -> None:
+    line = re.search(r"^\s*(curl .*)$", running.output(), re.MULTILINE)
+    assert line, running.output()
+    words = shlex.split(line[1])
+    headers = [words[i + 1] for i, word in enumerate(words) if word in ("-H", "--header")]
+    (address,) = [word for word in words if word.startswith("http")]
+
+    response = requests.get(
+        address, headers=dict(header.split(": ", 1) for header in headers), timeout=10
+    )
+
+    assert address.startswith(running.site)
+    assert response.status_code == 200
+    assert response.json()["error"] is False
+
+
+def test_manage_in_a_second_terminal_finds_the_database(running: Stack) -> None:
+    key = running.manage("createapikey", "second@example.com").strip()
+
+    assert running.call(key).status_code == 200
+
+
+def test_background_work_is_alive(running: Stack) -> None:
+    def beats() -> bool:
+        health = requests.get(running.site + "/readyz", timeout=10)
+        return health.status_code == 200 and health.json()["status"] == "ok"
+
+    wait_until(beats)
+    commands = " ".join(running.processes().values())
+    for part in ("local.web", "celery", "worker", "beat", "bin/postgres"):
+        assert part in commands
+
+
+def test_a_second_run_on_the_same_folder_says_so(running: Stack) -> None:
+    second = Stack(running.data, output="second").start()
+    assert second.make is not None
+    assert second.make.wait(20) != 0
+
+    assert re.search(r"The data folder .* is in use by process \d+: stop", second.output())
+    assert "Traceback" not in second.output()
+    assert running.call("nobody").status_code == 401
+
+
+def test_a_port_in_use_says_so(running: Stack, new_stack: StackMaker) -> None:
+    second = new_stack(port=running.port).start()
+
+    assert second.wait_for_end(20) != 0
+    assert f"Port {running.port} cannot be used (Address already in use)" in second.output()
+    assert f"PORT={running.port + 1}" in second.output()
+    assert "Traceback" not in second.output()
+
+
+def test_two_copies_run_side_by_side(running: Stack, new_stack: StackMaker) -> None:
+    other = new_stack("with space and Ümläut").start_until_ready()
+    key = running.manage("createapikey", "left@example.com").strip()
+
+    assert running.call(key).status_code == 200
+    assert other.call(key).status_code == 401
+    other_key = other.manage("createapikey", "right@example.com").strip()
+    assert other.call(other_key).status_code == 200
+
+    other.signal_make(signal.SIGTERM)
+    other.wait_for_end()
+    assert other.stopped_cleanly()
+    assert running.call(key).status_code == 200
+
+
+def test_what_dies_is_started_again(running: Stack) -> None:
+    for pattern in (r"celery .* worker ", r"celery .* beat ", r"local\.web", r"bin/postgres -D"):
+        os.kill(running.pid_of(pattern), signal.SIGKILL)
+
+    for name in ("worker", "beat", "web", "postgres"):
+        wait_until(lambda name=name: f"{name} ended (-9)" in running.output())  # type: ignore[misc]
+    wait_until(lambda: answers(running.site), 30)
+
+
+def answers(site: str) -> bool:
+    try:
+        return requests.get(site + "/readyz", timeout=10).status_code == 200
+    except requests.ConnectionError:
+        return False
+
+
+def test_the_secrets_are_private(running: Stack) -> None:
+    for name in ("env", "secret_key"):
+        assert Path(running.data / name).stat().st_mode & 0o777 == 0o600
