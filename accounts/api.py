@@ -1,0 +1,34 @@
+"""GET /test (specification, Endpoints): checks the key."""
+
+from typing import ClassVar
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.api import ApiView, ok
+from config.errors import UserInformationFailed
+from config.times import iso_from_unix
+
+
+class KeyCheck(ApiView):
+    """/test"""
+
+    permissions: ClassVar = {"GET": None}
+    failures: ClassVar = {"GET": UserInformationFailed}
+    open_to_inactive_accounts = True
+
+    def get(self, request: Request) -> Response:
+        account, caller = request.user, request.auth
+        data = {
+            "api_key_id": caller.key_id,
+            "user_id": account.id,
+            "email": account.email,
+            "account_status": "active" if account.is_active else "inactive",
+            "rate_limit": {
+                "limit": caller.quota.limit,
+                "remaining": caller.quota.remaining,
+                "reset_at": iso_from_unix(caller.quota.reset),
+            },
+            "permissions": caller.permissions,
+        }
+        return ok("API key is valid", data)

@@ -1,0 +1,7 @@
+"""Accounts: who holds keys, who reviews."""
+
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    name = "accounts"

@@ -1,0 +1,94 @@
+"""`Authorization: Bearer <API_KEY>`: the six ways to fail, and the caller of a call that does
+not (specification, Authentication)."""
+
+import re
+import time
+
+from django.conf import settings
+from django.http import HttpRequest
+from django_ratelimit.core import get_usage
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from accounts import quota
+from config.errors import (
+    EmptyKey,
+    InactiveKey,
+    InvalidKey,
+    KeyRequired,
+    MalformedAuthorization,
+    MissingAuthorization,
+    RateLimited,
+    Unauthorized,
+)
+from config.times import iso_from_unix
+
+_BEARER = re.compile(r"Bearer (\S+)\Z")
+
+
+class KeyAuthentication(BaseAuthentication):
+    """Reads the key, charges the call, and leaves the quota on the request."""
+
+    def authenticate(self, request: Request) -> tuple[quota.Account, quota.Caller]:
+        http = request._request
+        http.quota = None  # type: ignore[attr-defined]
+        try:
+            caller = identify(http.META.get("HTTP_AUTHORIZATION"))
+        except Unauthorized:
+            throttle_failures(http)
+            raise
+        http.quota = caller.quota  # type: ignore[attr-defined]
+        return caller.account, caller
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+    def peek(self, request: Request) -> None:
+        """Leaves the quota on the request without charging, and without complaint."""
+        http = request._request
+        match = _BEARER.match(http.META.get("HTTP_AUTHORIZATION", ""))
+        caller = quota.look(match[1]) if match else None
+        http.quota = caller.quota if caller and caller.usable else None  # type: ignore[attr-defined]
+
+
+def identify(header: str | None) -> quota.Caller:
+    """The caller behind an Authorization header, charged for one call. Raises Unauthorized."""
+    caller = quota.charge(read_key(header))
+    if caller is None:
+        raise InvalidKey
+    if not caller.usable:
+        raise InactiveKey
+    return caller
+
+
+def read_key(header: str | None) -> str:
+    """The key in an Authorization header. Raises Unauthorized."""
+    if header is None:
+        raise MissingAuthorization
+    if not header.strip():
+        raise KeyRequired
+    if header.rstrip(" ") == "Bearer":
+        raise EmptyKey
+    match = _BEARER.match(header)
+    if match is None:
+        raise MalformedAuthorization
+    return match[1]
+
+
+def throttle_failures(request: HttpRequest) -> None:
+    """Refuses an address that keeps presenting bad keys; valid keys never come here."""
+    usage = get_usage(
+        request, group="failed-keys", key="ip", rate=settings.FAILED_KEY_RATE, increment=True
+    )
+    if usage is None or not usage["should_limit"]:
+        return
+    wait = max(1, usage["time_left"])
+    raise RateLimited(
+        {
+            "usage_count": usage["count"],
+            "usage_limit": usage["limit"],
+            "remaining": 0,
+            "reset_at": iso_from_unix(int(time.time()) + wait),
+        },
+        retry_after=wait,
+    )

@@ -1,0 +1,55 @@
+"""`manage.py createapikey EMAIL`: a key, alone on stdout."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
+from django.db import transaction
+
+from accounts import services
+from accounts.models import PERMISSIONS, User
+
+
+class Command(BaseCommand):
+    help = "Creates an API key and prints it, once. Makes the account if it is new."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email")
+        parser.add_argument("--name", default="Command line", help="what the key is for")
+        parser.add_argument(
+            "--permissions",
+            default=",".join(PERMISSIONS),
+            help="comma-separated; all by default: %(default)s",
+        )
+        parser.add_argument("--limit", type=int, help="calls per hour, instead of the default")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        email = options["email"].strip()
+        limit = options["limit"]
+        try:
+            validate_email(email)
+        except ValidationError:
+            raise CommandError(f"{email!r} is not an e-mail address.") from None
+        if limit is not None and not 1 <= limit <= 2**31 - 1:
+            raise CommandError("--limit must be between 1 and 2147483647.")
+        if not 1 <= len(options["name"].strip()) <= 100:
+            raise CommandError("--name must be between 1 and 100 characters.")
+        permissions = [part.strip() for part in options["permissions"].split(",") if part.strip()]
+        try:
+            secret = self.create(email, options["name"], permissions, limit)
+        except services.UnknownPermission as error:
+            raise CommandError(f"--permissions: {error}") from None
+        self.stdout.write(secret)
+
+    @transaction.atomic
+    def create(self, email: str, name: str, permissions: list[str], limit: int | None) -> str:
+        user = User.objects.filter(email__iexact=email).first()
+        if user is None:
+            user = services.create_account(email=email)
+            self.stderr.write(f"Account {user.email} created; it has no password yet.")
+        _, secret = services.create_api_key(
+            user=user, name=name, permissions=permissions, hourly_limit=limit
+        )
+        return secret

@@ -1,0 +1,164 @@
+"""Users, their API keys, what the keys have used, and what was done to them."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Lower, Now
+
+from config.model_fields import id_field
+
+PERMISSIONS = ("loops:read", "loops:write", "requests:read", "requests:write")
+
+
+class UserManager(BaseUserManager["User"]):
+    """Accounts are made by `accounts.services.create_account`; this serves Django's own tools."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        user = self.model(email=email.lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email__iexact=username)
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person with an address: account holder, reviewer, or both.
+
+    `is_active` is the operator's switch: an inactive account's keys answer 403 but for /test.
+    """
+
+    id = id_field()
+    email = models.EmailField(max_length=254)
+    name = models.CharField(max_length=100, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField(default=False)
+    hourly_limit = models.PositiveIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Lower("email"), name="user_email_unique"),
+            models.CheckConstraint(
+                condition=models.Q(hourly_limit__isnull=True) | models.Q(hourly_limit__gte=1),
+                name="user_limit_positive",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.email
+
+    def get_short_name(self) -> str:
+        return self.name or self.email.partition("@")[0]
+
+
+class ReservedId(models.Model):
+    """The user id that an invited address will get when its owner signs up."""
+
+    email = models.EmailField(max_length=254)
+    user_id = models.CharField(max_length=24, unique=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(Lower("email"), name="reserved_email_unique")]
+
+    def __str__(self) -> str:
+        return self.email
+
+
+class ApiKey(models.Model):
+    """A key, known only by its digest. Deleted keys stay as rows, for the requests they made."""
+
+    class State(models.TextChoices):
+        ACTIVE = "active"
+        INACTIVE = "inactive"
+        REVOKED = "revoked"
+        DELETED = "deleted"
+
+    id = id_field()
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="api_keys")
+    name = models.CharField(max_length=100)
+    digest = models.BinaryField(unique=True, max_length=32)
+    prefix = models.CharField(max_length=16)
+    last_four = models.CharField(max_length=4)
+    permissions = ArrayField(models.CharField(max_length=20))
+    hourly_limit = models.PositiveIntegerField(null=True, blank=True)
+    state = models.CharField(max_length=8, choices=State, default=State.ACTIVE)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(state__in=["active", "inactive", "revoked", "deleted"]),
+                name="api_key_state_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(permissions__contained_by=list(PERMISSIONS)),
+                name="api_key_permissions_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(hourly_limit__isnull=True) | models.Q(hourly_limit__gte=1),
+                name="api_key_limit_positive",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…{self.last_four}"
+
+
+class Usage(models.Model):
+    """The calls of one key in one hour: quota, chart and record at once.
+
+    `calls` counts what was charged, `credits` what cancels gave back.
+    """
+
+    key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="usage", db_index=False)
+    hour = models.DateTimeField()
+    calls = models.PositiveIntegerField()
+    credits = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["key", "hour"], name="usage_per_key_and_hour"),
+            models.CheckConstraint(
+                condition=models.Q(credits__lte=models.F("calls")), name="usage_credits_bounded"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key_id} {self.hour:%Y-%m-%dT%H}"
+
+
+class AuditEntry(models.Model):
+    """Who did what to an account. Append-only: the database refuses changes."""
+
+    id = id_field()
+    account = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="audit", db_index=False
+    )
+    actor = models.ForeignKey(
+        User, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    action = models.CharField(max_length=50)
+    subject = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["account", "-created_at"], name="audit_by_account")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"

@@ -1,0 +1,144 @@
+"""Keys and the quota, in one statement per call (specification, Authentication and Limits).
+
+The hour belongs to the database clock. Counting commits asynchronously: a crash may forget
+the last few calls of a key, never an answer.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from accounts import keys
+
+_CHARGE = """
+WITH found AS (
+    SELECT k.id AS key_id, k.permissions,
+           k.state = 'active' AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())
+               AS usable,
+           coalesce(k.hourly_limit, u.hourly_limit, %(default_limit)s) AS hourly_limit,
+           date_trunc('hour', statement_timestamp(), 'UTC') AS hour,
+           u.id AS user_id, u.email, u.name, u.is_active
+      FROM accounts_apikey k JOIN accounts_user u ON u.id = k.user_id
+     WHERE k.digest = %(digest)s AND k.state <> 'deleted'
+), asynchronous AS (
+    SELECT set_config('synchronous_commit', 'off', true)
+), charged AS (
+    INSERT INTO accounts_usage AS usage (key_id, hour, calls, credits, last_at)
+    SELECT key_id, hour, 1, 0, statement_timestamp() FROM found, asynchronous
+     WHERE usable AND %(charge)s
+    ON CONFLICT (key_id, hour)
+    DO UPDATE SET calls = usage.calls + 1, last_at = excluded.last_at
+     WHERE usage.calls - usage.credits < (SELECT hourly_limit FROM found)
+    RETURNING calls - credits AS used
+)
+SELECT found.key_id, found.permissions, found.usable, found.hourly_limit,
+       extract(epoch FROM found.hour)::bigint + 3600,
+       found.user_id, found.email, found.name, found.is_active,
+       charged.used, coalesce(usage.calls - usage.credits, 0)
+  FROM found
+  LEFT JOIN charged ON true
+  LEFT JOIN accounts_usage usage ON usage.key_id = found.key_id AND usage.hour = found.hour
+"""
+
+_CREDIT = """
+UPDATE accounts_usage SET credits = credits + 1
+ WHERE key_id = %(key_id)s AND credits < calls
+   AND hour = date_trunc('hour', statement_timestamp(), 'UTC')
+   AND hour = date_trunc('hour', %(created_at)s::timestamptz, 'UTC')
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a key may do in its hour. `reset` is the Unix time of the next one."""
+
+    limit: int
+    used: int
+    reset: int
+
+    @property
+    def remaining(self) -> int:
+        return max(0, self.limit - self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The user as whom a key acts: what the API needs of it, without another query."""
+
+    id: str
+    email: str
+    name: str
+    is_active: bool
+    is_authenticated: bool = True
+
+    @property
+    def pk(self) -> str:
+        return self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A key that was presented, after its call was charged (or refused: `exhausted`)."""
+
+    key_id: str
+    permissions: list[str]
+    usable: bool
+    exhausted: bool
+    quota: Quota
+    account: Account
+
+
+def charge(key: str) -> Caller | None:
+    """The caller that `key` stands for, one call poorer; None for an unknown key.
+
+    A key that is not usable, or whose hour is used up, is not charged.
+    """
+    return _present(key, charge=True)
+
+
+def look(key: str) -> Caller | None:
+    """The same without the charge."""
+    return _present(key, charge=False)
+
+
+def _present(key: str, *, charge: bool) -> Caller | None:
+    if not keys.is_well_formed(key):
+        return None
+    row = _fetch(
+        {
+            "digest": keys.digest(key),
+            "default_limit": settings.API_HOURLY_LIMIT,
+            "charge": charge,
+        }
+    )
+    if row is None:
+        return None
+    key_id, permissions, usable, limit, reset, user_id, email, name, is_active, used, seen = row
+    return Caller(
+        key_id=key_id,
+        permissions=permissions,
+        usable=usable,
+        exhausted=charge and usable and used is None,
+        quota=Quota(limit=limit, used=seen if used is None else used, reset=reset),
+        account=Account(id=user_id, email=email, name=name, is_active=is_active),
+    )
+
+
+def _fetch(params: dict[str, Any]) -> tuple[Any, ...] | None:
+    with connection.cursor() as cursor:
+        cursor.execute(_CHARGE, params)
+        row: tuple[Any, ...] | None = cursor.fetchone()
+    return row
+
+
+def credit(*, key_id: str, created_at: datetime) -> bool:
+    """Gives one call back for a cancelled request, if it was created in the current hour.
+
+    Part of the cancel's transaction, so it happens once (specification, Limits).
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_CREDIT, {"key_id": key_id, "created_at": created_at})
+        return bool(cursor.rowcount)

@@ -1,0 +1,105 @@
+"""What changes accounts and keys. One transaction each."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from allauth.account.models import EmailAddress
+from django.db import connection, transaction
+
+from accounts import keys
+from accounts.models import PERMISSIONS, ApiKey, AuditEntry, ReservedId, User
+from config.ids import new_id
+
+
+class UnknownPermission(ValueError):
+    """A permission that no key can have; the message names it and the known ones."""
+
+
+class FinalKeyState(ValueError):
+    """A revoked or deleted key stays so."""
+
+
+@transaction.atomic
+def create_account(
+    *, email: str, name: str = "", password: str | None = None, verified: bool = False
+) -> User:
+    """A new account, with the id that an invitation has reserved for its address."""
+    user = User(id=reserved_id(email) or new_id(), email=email.lower(), name=name)
+    user.set_password(password)
+    user.save(force_insert=True)
+    EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=verified)
+    return user
+
+
+def reserved_id(email: str) -> str | None:
+    """The user id that waits for the owner of `email`."""
+    return ReservedId.objects.filter(email__iexact=email).values_list("user_id", flat=True).first()
+
+
+@transaction.atomic
+def reserve_user_id(*, email: str) -> str:
+    """The id of the account of `email`, or the one that it will have."""
+    address = email.lower()
+    known = User.objects.filter(email__iexact=address).values_list("id", flat=True).first()
+    if known is not None:
+        return known
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO accounts_reservedid (email, user_id) VALUES (%s, %s)"
+            " ON CONFLICT (lower(email)) DO UPDATE SET email = excluded.email RETURNING user_id",
+            [address, new_id()],
+        )
+        (user_id,) = cursor.fetchone()
+    return str(user_id)
+
+
+@transaction.atomic
+def create_api_key(
+    *,
+    user: User,
+    name: str,
+    permissions: Sequence[str] = PERMISSIONS,
+    hourly_limit: int | None = None,
+    expires_at: datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """A new key and its secret, which is not kept. Raises UnknownPermission."""
+    for permission in permissions:
+        if permission not in PERMISSIONS:
+            known = ", ".join(PERMISSIONS)
+            raise UnknownPermission(f"{permission!r} is not one of: {known}")
+    secret = keys.new_key()
+    key = ApiKey.objects.create(
+        user=user,
+        name=name,
+        digest=keys.digest(secret),
+        prefix=secret[: len(keys.PREFIX) + 4],
+        last_four=secret[-4:],
+        permissions=list(permissions),
+        hourly_limit=hourly_limit,
+        expires_at=expires_at,
+    )
+    record(account=user, action="key.created", subject=str(key))
+    return key, secret
+
+
+@transaction.atomic
+def set_key_state(*, key: ApiKey, state: ApiKey.State, actor: User | None = None) -> ApiKey:
+    """Deactivates, activates, revokes or deletes. Raises FinalKeyState.
+
+    A revoked key can only be deleted; a deleted one is gone for good.
+    """
+    held = ApiKey.objects.select_for_update().get(pk=key.pk)
+    revoked, deleted = ApiKey.State.REVOKED, ApiKey.State.DELETED
+    if held.state == deleted or (held.state == revoked and state != deleted):
+        raise FinalKeyState(f"This key is {held.state} for good.")
+    held.state = state
+    held.save(update_fields=["state"])
+    record(account=held.user, actor=actor or held.user, action=f"key.{state}", subject=str(held))
+    return held
+
+
+def record(*, account: User, action: str, subject: str = "", actor: User | None = None) -> None:
+    """Adds to the audit log, in the caller's transaction."""
+    AuditEntry.objects.create(
+        account=account, actor=actor or account, action=action, subject=subject
+    )

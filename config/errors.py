@@ -1,0 +1,268 @@
+"""Every error of the contract: one class each, with its status and its sentence.
+
+The sentences are part of the interface (specification, Errors). They stand here and nowhere
+else in the code; tests write them out literally.
+"""
+
+from typing import Any, ClassVar
+
+
+class ApiError(Exception):
+    """A failure that the client is told in the envelope.
+
+    `detail` becomes `data`: a string or an object, `{}` where there is nothing to add.
+    """
+
+    status: ClassVar[int] = 500
+    sentence: ClassVar[str] = "Internal server error"
+
+    def __init__(self, detail: str | dict[str, Any] | None = None) -> None:
+        super().__init__(self.sentence)
+        self.detail: str | dict[str, Any] = {} if detail is None else detail
+
+
+# 400: invalid data or state
+
+
+class BadRequest(ApiError):
+    status = 400
+
+
+class InvalidBody(BadRequest):
+    sentence = "Invalid request body"
+
+
+class ValidationFailed(BadRequest):
+    sentence = "Validation failed"
+
+
+class InvalidLoopId(BadRequest):
+    sentence = "Invalid loop ID format"
+
+
+class InvalidRequestId(BadRequest):
+    sentence = "Invalid request ID format"
+
+
+class LoopNameRequired(BadRequest):
+    sentence = "Loop name is required"
+
+
+class LoopIconRequired(BadRequest):
+    sentence = "Loop icon is required"
+
+
+class NothingToUpdate(BadRequest):
+    sentence = "At least one field must be provided for update"
+
+
+class RequestTextRequired(BadRequest):
+    sentence = "Request text is required"
+
+
+class ImageUrlRequired(BadRequest):
+    sentence = "Image URL is required when type is image"
+
+
+class TimeoutRequired(BadRequest):
+    sentence = "timeout_seconds is required for time-sensitive requests"
+
+
+class InvalidResponseConfiguration(BadRequest):
+    sentence = "Invalid response configuration"
+
+
+class InvalidDefaultResponse(BadRequest):
+    sentence = "Invalid default response"
+
+
+class NoActiveMembers(BadRequest):
+    sentence = "No active members found in the loop"
+
+
+class NotCancellable(BadRequest):
+    sentence = "Request cannot be cancelled in current state"
+
+
+class NotCompleted(BadRequest):
+    sentence = "Feedback can only be added to completed requests"
+
+
+# 401: the key (specification, Authentication)
+
+
+class Unauthorized(ApiError):
+    status = 401
+
+
+class MissingAuthorization(Unauthorized):
+    sentence = "Missing Authorization header"
+
+
+class KeyRequired(Unauthorized):
+    sentence = "API key required"
+
+
+class MalformedAuthorization(Unauthorized):
+    sentence = "Invalid Authorization header format. Use 'Bearer <api_key>'"
+
+
+class EmptyKey(Unauthorized):
+    sentence = "Empty API key"
+
+
+class InvalidKey(Unauthorized):
+    sentence = "Invalid API key"
+
+
+class InactiveKey(Unauthorized):
+    sentence = "API key is inactive"
+
+
+# 403: authenticated, but not allowed
+
+
+class Forbidden(ApiError):
+    status = 403
+
+
+class ResourceDenied(Forbidden):
+    sentence = "Access denied to this resource"
+
+
+class LoopDenied(Forbidden):
+    sentence = "Access denied to this loop"
+
+
+class RequestDenied(Forbidden):
+    sentence = "Access denied to this request"
+
+
+class NotCreatorForRequest(Forbidden):
+    sentence = "Only loop creators can create requests"
+
+
+class NotCreatorForUpdate(Forbidden):
+    sentence = "Only loop creator can update the loop"
+
+
+class NotCreatorForDelete(Forbidden):
+    sentence = "Only loop creator can delete the loop"
+
+
+class NotCreatorForRemoval(Forbidden):
+    sentence = "Only loop creator can remove members"
+
+
+class CreatorStays(Forbidden):
+    sentence = "Loop creator cannot remove themselves"
+
+
+# 404, 405
+
+
+class NotFound(ApiError):
+    status = 404
+    sentence = "Not found"
+
+
+class LoopNotFound(NotFound):
+    sentence = "Loop not found"
+
+
+class RequestNotFound(NotFound):
+    sentence = "Request not found"
+
+
+class NotAMember(NotFound):
+    sentence = "User is not a member of this loop"
+
+
+class MethodNotAllowed(ApiError):
+    status = 405
+    sentence = "Method not allowed"
+
+
+# 429
+
+
+class RateLimited(ApiError):
+    """`retry_after` is in seconds and becomes the header."""
+
+    status = 429
+    sentence = "API rate limit exceeded"
+
+    def __init__(self, detail: dict[str, Any], *, retry_after: int) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
+
+
+# 500: one sentence for each operation
+
+
+class ServerFailure(ApiError):
+    status = 500
+
+
+class UserInformationFailed(ServerFailure):
+    sentence = "Failed to get user information"
+
+
+class CreateLoopFailed(ServerFailure):
+    sentence = "Failed to create loop"
+
+
+class ListLoopsFailed(ServerFailure):
+    sentence = "Failed to retrieve loops"
+
+
+class ReadLoopFailed(ServerFailure):
+    sentence = "Failed to retrieve loop"
+
+
+class UpdateLoopFailed(ServerFailure):
+    sentence = "Failed to update loop"
+
+
+class DeleteLoopFailed(ServerFailure):
+    sentence = "Failed to delete loop"
+
+
+class ListMembersFailed(ServerFailure):
+    sentence = "Failed to retrieve loop members"
+
+
+class RemoveMemberFailed(ServerFailure):
+    sentence = "Failed to remove member"
+
+
+class CreateRequestFailed(ServerFailure):
+    sentence = "Failed to create request"
+
+
+class ListRequestsFailed(ServerFailure):
+    sentence = "Failed to retrieve requests"
+
+
+class ListLoopRequestsFailed(ServerFailure):
+    sentence = "Failed to retrieve loop requests"
+
+
+class ReadRequestFailed(ServerFailure):
+    sentence = "Failed to retrieve request"
+
+
+class CancelRequestFailed(ServerFailure):
+    sentence = "Failed to cancel request"
+
+
+class AddFeedbackFailed(ServerFailure):
+    sentence = "Failed to add feedback"
+
+
+# 503
+
+
+class ServiceUnavailable(ApiError):
+    status = 503
+    sentence = "Service temporarily unavailable"

@@ -1,0 +1,13 @@
+"""The pulse of background work."""
+
+from django.db import models
+
+
+class Heartbeat(models.Model):
+    """When a sweep last came to its end: one row each."""
+
+    name = models.CharField(primary_key=True, max_length=50)
+    beat_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,295 @@
+"""Settings, read from top to bottom. Every value that an operator may change is an
+environment variable; `.env.example` lists them all."""
+
+import os
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import django_stubs_ext
+import environ
+import structlog
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".data")))
+if "DATABASE_URL" not in os.environ and (DATA_DIR / "env").exists():
+    env.read_env(str(DATA_DIR / "env"))  # `make run` is up: share its servers
+
+
+def required(name: str, what_to_set: str) -> str:
+    """The variable, or a sentence that says what to set."""
+    value = env.str(name, default="")
+    if not value:
+        raise ImproperlyConfigured(
+            f"{name} is not set. {what_to_set} (`make run` sets it by itself.)"
+        )
+    return str(value)
+
+
+# Core
+
+SECRET_KEY = required("SECRET_KEY", "Set it to 50 or more random characters.")
+DEBUG = env.bool("DEBUG", default=False)
+SITE_URL = required(
+    "SITE_URL", "Set it to the address people use, such as https://review.example.com."
+).rstrip("/")
+_site = urlsplit(SITE_URL)
+if _site.scheme not in ("http", "https") or not _site.hostname:
+    raise ImproperlyConfigured(
+        f"SITE_URL is {SITE_URL!r}; set it to an absolute http or https address."
+    )
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_site.hostname])
+CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+SITE_ID = None
+TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+
+INSTALLED_APPS = [
+    "config",
+    "accounts",
+    "webhooks",
+    "loops",
+    "reviews",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "csp",
+]
+
+MIDDLEWARE = [
+    "config.middleware.TrustedProxyMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# Data
+
+DATABASES = {
+    "default": env.db_url_config(
+        required("DATABASE_URL", "Set it to postgres://user:password@host:5432/name.")
+    )
+}
+DATABASES["default"].update(
+    ENGINE="django.db.backends.postgresql",
+    HOST=unquote(DATABASES["default"]["HOST"]),  # the folder of a socket comes percent-encoded
+    CONN_MAX_AGE=None,
+    CONN_HEALTH_CHECKS=True,
+    OPTIONS={
+        **DATABASES["default"].get("OPTIONS", {}),
+        "connect_timeout": 5,
+        "application_name": "reviewloop",
+        "server_side_binding": True,
+        "prepare_threshold": 5,
+    },
+)
+
+REDIS_URL = required("REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock.")
+
+
+def redis_database(number: int, *, celery: bool = False) -> str:
+    """REDIS_URL with another database: the broker and the cache share one server."""
+    parts = urlsplit(REDIS_URL)
+    if parts.scheme == "unix":
+        scheme = "redis+socket" if celery else "unix"
+        return f"{scheme}://{parts.path}?{'virtual_host' if celery else 'db'}={number}"
+    return f"{parts.scheme}://{parts.netloc}/{number}"
+
+
+REDIS_DATABASE = env.int("REDIS_DATABASE", default=0)
+CACHES = {
+    "default": {
+        "BACKEND": "config.cache.FailOpenRedisCache",
+        "LOCATION": redis_database(REDIS_DATABASE + 1),
+        "KEY_PREFIX": "reviewloop",
+        "OPTIONS": {
+            "socket_connect_timeout": 0.5,
+            "socket_timeout": 0.5,
+            "retry": Retry(NoBackoff(), 0),  # the library's own would wait for seconds
+        },
+    }
+}
+
+# Accounts and sessions
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "inbox"
+ACCOUNT_LOGOUT_REDIRECT_URL = "home"
+SILENCED_SYSTEM_CHECKS = ["auth.W004"]  # e-mail is unique by lower("email")
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignupForm"
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_CONFIRM_EMAIL_ON_GET = False
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "Review Loop: "
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _site.scheme == "https"
+SESSION_COOKIE_HTTPONLY = True
+CSRF_COOKIE_HTTPONLY = True
+
+vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str(
+    "DEFAULT_FROM_EMAIL", default=f"Review Loop <noreply@{_site.hostname}>"
+)
+
+# Limits
+
+API_HOURLY_LIMIT = env.int("API_HOURLY_LIMIT", default=100)
+FAILED_KEY_RATE = env.str("FAILED_KEY_RATE", default="1000/m")
+JOIN_CODE_RATE = env.str("JOIN_CODE_RATE", default="30/m")
+CLAIM_LEASE_SECONDS = env.int("CLAIM_LEASE_SECONDS", default=600)
+RATELIMIT_FAIL_OPEN = True
+
+# The API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.KeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "DEFAULT_SCHEMA_CLASS": "config.schema.ContractSchema",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Review Loop",
+    "VERSION": "1.0.0",
+    "DESCRIPTION": "Programs ask people for a decision: loops, requests, answers, feedback.",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "SCHEMA_PATH_PREFIX": "/v1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+# What happens later
+
+CELERY_BROKER_URL = redis_database(REDIS_DATABASE, celery=True)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = False
+CELERY_WORKER_DISABLE_PREFETCH = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 5}
+CELERY_TASK_ROUTES = {"reviews.tasks.*": {"queue": "deadlines"}}
+CELERY_BEAT_SCHEDULE = {
+    name: {"task": f"reviews.tasks.{name}", "schedule": 1.0, "options": {"expires": 2.0}}
+    for name in ("settle_overdue", "release_lapsed")
+}
+
+# Static files and browsers
+
+STATIC_URL = "/static/"
+STATIC_ROOT = env.str("STATIC_ROOT", default=None)  # for a web server in front, if any
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# Logs
+
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+_processors = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso"),
+]
+structlog.configure(
+    processors=[*_processors, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "lines": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "foreign_pre_chain": _processors,
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                structlog.processors.LogfmtRenderer(
+                    key_order=["timestamp", "level", "logger", "event"], bool_as_flag=False
+                ),
+            ],
+        }
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.request": {"level": "ERROR"},
+        "django.server": {"handlers": [], "propagate": True},
+        "celery": {"level": "WARNING"},
+        "kombu": {"level": "WARNING"},
+    },
+}

@@ -1,0 +1,57 @@
+"""Every address. This module and `config.celery` alone look up to the apps."""
+
+from django.urls import include, path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+
+from accounts.api import KeyCheck
+from config import health
+from config.api import UnknownPath
+from loops import pages as loop_pages
+from loops.api import LoopMembers, Loops
+from reviews import pages as review_pages
+from reviews.api.loops import LoopDetail, LoopMember
+from reviews.api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
+
+LOOP = r"^v1/api/loops/(?P<loop_id>[^/]+)"
+REQUEST = r"^v1/api/requests/(?P<request_id>[^/]+)"
+
+api = [
+    re_path(r"^v1/test/?\Z", KeyCheck.as_view()),
+    re_path(r"^v1/api/loops/?\Z", Loops.as_view()),
+    re_path(LOOP + r"/?\Z", LoopDetail.as_view()),
+    re_path(LOOP + r"/members/?\Z", LoopMembers.as_view()),
+    re_path(LOOP + r"/members/(?P<user_id>[^/]+)/?\Z", LoopMember.as_view()),
+    re_path(LOOP + r"/requests/?\Z", LoopRequests.as_view()),
+    re_path(r"^v1/api/requests/?\Z", Requests.as_view()),
+    re_path(REQUEST + r"/?\Z", RequestDetails.as_view()),
+    re_path(REQUEST + r"/feedback/?\Z", RequestFeedback.as_view()),
+    re_path(r"^v1(/.*)?\Z", UnknownPath.as_view()),
+]
+
+documents = [
+    path("openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+]
+
+pages = [
+    path("", review_pages.home, name="home"),
+    path("accounts/", include("allauth.account.urls")),
+    path("join/", loop_pages.enter_code, name="enter-code"),
+    path("join/<str:code>", loop_pages.join, name="join"),
+    path("qr/<str:code>.png", loop_pages.qr_code, name="qr-code"),
+    path("inbox/", review_pages.inbox, name="inbox"),
+    path("inbox/<str:request_id>/", review_pages.show, name="review"),
+    path("inbox/<str:request_id>/claim/", review_pages.claim, name="claim"),
+    path("inbox/<str:request_id>/release/", review_pages.release, name="release"),
+    path("inbox/<str:request_id>/answer/", review_pages.answer, name="answer"),
+    path("inbox/<str:request_id>/done/", review_pages.done, name="done"),
+]
+
+urlpatterns = [*api, *documents, *pages]
+
+handler400 = "config.views.bad_request"
+handler403 = "config.views.forbidden"
+handler404 = "config.views.not_found"
+handler500 = "config.views.server_error"

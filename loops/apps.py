@@ -1,0 +1,7 @@
+"""Loops: named groups of reviewers."""
+
+from django.apps import AppConfig
+
+
+class LoopsConfig(AppConfig):
+    name = "loops"

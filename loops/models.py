@@ -1,0 +1,134 @@
+"""Loops and who is in them."""
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower, Now
+
+from config.model_fields import id_field
+from loops.codes import new_code
+
+
+class LoopQuerySet(models.QuerySet["Loop"]):
+    """The ways to reach a loop. Deleted ones are out of reach."""
+
+    def alive(self) -> "LoopQuerySet":
+        return self.filter(deleted_at__isnull=True)
+
+    def of_creator(self, user_id: str) -> "LoopQuerySet":
+        return self.alive().filter(creator_id=user_id)
+
+    def of_member(self, user_id: str) -> "LoopQuerySet":
+        """Where the user is an active member."""
+        return self.alive().filter(
+            memberships__user_id=user_id, memberships__status=Membership.Status.ACTIVE
+        )
+
+    def newest_first(self) -> "LoopQuerySet":
+        return self.order_by("-created_at", "-id")
+
+    def with_members(self) -> "LoopQuerySet":
+        """Members along with their addresses, in the order in which they came."""
+        return self.prefetch_related(
+            models.Prefetch("memberships", Membership.objects.select_related("user").in_order())
+        )
+
+
+class Loop(models.Model):
+    """A named group of reviewers. Deleting keeps the row, for its finished requests."""
+
+    id = id_field()
+    name = models.CharField(max_length=100)
+    description = models.CharField(max_length=500, blank=True)
+    icon = models.CharField(max_length=100)
+    creator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="loops", db_index=False
+    )
+    invite_code = models.CharField(max_length=12, unique=True, default=new_code)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(db_default=Now(), editable=False)
+    deleted_at = models.DateTimeField(null=True, editable=False)
+
+    objects: ClassVar[Any] = LoopQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["creator", "-created_at", "-id"],
+                condition=Q(deleted_at__isnull=True),
+                name="loop_by_creator",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def join_url(self) -> str:
+        return f"{settings.SITE_URL}/join/{self.invite_code}"
+
+    @property
+    def qr_code_url(self) -> str:
+        return f"{settings.SITE_URL}/qr/{self.invite_code}.png"
+
+
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    """The ways to reach a membership."""
+
+    def active(self) -> "MembershipQuerySet":
+        return self.filter(status=Membership.Status.ACTIVE)
+
+    def in_order(self) -> "MembershipQuerySet":
+        return self.order_by("invited_at", "id")
+
+
+class Membership(models.Model):
+    """A person in a loop: invited by address (pending), or joined (active).
+
+    `member_id` is the user id that the interface shows; `user` is set once the person joined.
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        ACTIVE = "active"
+
+    id = id_field()
+    loop = models.ForeignKey(
+        Loop, on_delete=models.PROTECT, related_name="memberships", db_index=False
+    )
+    member_id = models.CharField(max_length=24)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="memberships"
+    )
+    email = models.EmailField(max_length=254, blank=True)
+    status = models.CharField(max_length=7, choices=Status)
+    invited_at = models.DateTimeField(db_default=Now(), editable=False)
+    joined_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = MembershipQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["loop", "member_id"], name="member_once_per_loop"),
+            models.UniqueConstraint(
+                "loop", Lower("email"), condition=Q(status="pending"), name="invited_once_per_loop"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="active", user_id=models.F("member_id"), joined_at__isnull=False)
+                | Q(status="pending", user__isnull=True, joined_at__isnull=True) & ~Q(email=""),
+                name="member_active_or_pending",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["user", "loop"], condition=Q(status="active"), name="active_in"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.address} ({self.status})"
+
+    @property
+    def address(self) -> str:
+        """The person's e-mail address."""
+        return self.user.email if self.user else self.email

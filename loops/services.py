@@ -1,0 +1,172 @@
+"""What changes loops and their members. One transaction each.
+
+Deleting a loop and removing a member also touch requests: those stand in `reviews.services`.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from accounts.models import User
+from accounts.services import reserve_user_id
+from config.ids import new_id
+from loops.codes import is_well_formed, new_code, normalize_code
+from loops.models import Loop, Membership
+
+
+class InviteNotFound(Exception):
+    """No loop answers to this code: unknown, retired, or its loop deleted."""
+
+
+class AlreadyMember(Exception):
+    """The invited address belongs to somebody who is in the loop."""
+
+
+@transaction.atomic
+def create_loop(*, owner_id: str, name: str, icon: str, description: str = "") -> Loop:
+    """A new loop with its creator as the first active member."""
+    loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id)
+    loop.save(force_insert=True)
+    Membership(
+        loop=loop,
+        member_id=owner_id,
+        user_id=owner_id,
+        status=Membership.Status.ACTIVE,
+        joined_at=loop.created_at,
+        invited_at=loop.created_at,
+    ).save(force_insert=True)
+    return loop
+
+
+def update_loop(*, loop: Loop, changes: dict[str, Any]) -> None:
+    """Writes name, description or icon; `updated_at` moves. Raises Loop.DoesNotExist."""
+    if not Loop.objects.alive().filter(pk=loop.pk).update(**changes, updated_at=Now()):
+        raise Loop.DoesNotExist
+
+
+def rotate_invite_code(*, loop: Loop) -> str:
+    """A new invite code; the old one stops working at once."""
+    code = new_code()
+    update_loop(loop=loop, changes={"invite_code": code})
+    return code
+
+
+@transaction.atomic
+def invite_member(*, loop: Loop, email: str) -> Membership:
+    """A pending member for an address; the same one when invited again.
+
+    Raises AlreadyMember.
+    """
+    member_id = reserve_user_id(email=email)
+    membership, created = Membership.objects.get_or_create(
+        loop=loop,
+        member_id=member_id,
+        defaults={"email": email.lower(), "status": Membership.Status.PENDING},
+    )
+    if membership.status == Membership.Status.ACTIVE:
+        raise AlreadyMember
+    if created:
+        touch(loop.pk)
+    return membership
+
+
+def find_invite(code: str) -> Loop:
+    """The loop that a typed code opens. Changes nothing. Raises InviteNotFound."""
+    normalized = normalize_code(code)
+    loop = None
+    if is_well_formed(normalized):
+        loop = Loop.objects.alive().select_related("creator").filter(invite_code=normalized).first()
+    if loop is None:
+        raise InviteNotFound
+    return loop
+
+
+_JOIN = """
+INSERT INTO loops_membership (id, loop_id, member_id, user_id, email, status, invited_at, joined_at)
+SELECT %(id)s, id, %(user_id)s, %(user_id)s, '', 'active',
+       statement_timestamp(), statement_timestamp()
+  FROM loops_loop WHERE invite_code = %(code)s AND deleted_at IS NULL FOR KEY SHARE
+ON CONFLICT (loop_id, member_id) DO UPDATE
+   SET user_id = excluded.user_id, status = 'active', email = '',
+       joined_at = coalesce(loops_membership.joined_at, excluded.joined_at)
+RETURNING loop_id, (SELECT count(*) FROM loops_membership old
+                     WHERE old.loop_id = loops_membership.loop_id
+                       AND old.member_id = %(user_id)s AND old.status = 'active')
+"""
+
+
+@transaction.atomic
+def join_loop(*, user: User, code: str) -> str:
+    """Makes `user` an active member of the code's loop, and returns the loop's id.
+
+    Joining twice is joining once. An invitation to another address of the same person is
+    inherited only where that address is verified. Raises InviteNotFound.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_JOIN, {"id": new_id(), "user_id": user.pk, "code": normalize_code(code)})
+        row = cursor.fetchone()
+    if row is None:
+        raise InviteNotFound
+    loop_id, was_active = row
+    if not was_active:
+        inherit_invitations(loop_id, user)
+        touch(loop_id)
+    return str(loop_id)
+
+
+def inherit_invitations(loop_id: str, user: User) -> None:
+    """Drops what was reserved for the user's verified addresses: they are here now."""
+    verified = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    Membership.objects.filter(
+        loop_id=loop_id,
+        status=Membership.Status.PENDING,
+        email__in=[address.lower() for address in verified],
+    ).delete()
+
+
+def touch(loop_id: str) -> None:
+    """Moves `updated_at`."""
+    Loop.objects.filter(pk=loop_id).update(updated_at=Now())
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who would receive a request now. `now` is the database's time."""
+
+    now: datetime
+    active_members: int
+
+
+_AUDIENCE = """
+SELECT statement_timestamp(),
+       (SELECT count(*) FROM loops_membership m WHERE m.loop_id = l.id AND m.status = 'active')
+  FROM loops_loop l WHERE l.id = %s AND l.deleted_at IS NULL FOR KEY SHARE
+"""
+
+
+def hold_audience(loop_id: str) -> Audience:
+    """Counts the active members, and keeps the loop from being deleted until the transaction
+    ends. Raises Loop.DoesNotExist."""
+    with connection.cursor() as cursor:
+        cursor.execute(_AUDIENCE, [loop_id])
+        row = cursor.fetchone()
+    if row is None:
+        raise Loop.DoesNotExist
+    return Audience(now=row[0], active_members=row[1])
+
+
+def hold_membership(*, loop_id: str, user_id: str) -> bool:
+    """Whether the user is an active member of a living loop, kept so until the transaction
+    ends: removing the member waits for it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM loops_membership m JOIN loops_loop l ON l.id = m.loop_id"
+            " WHERE m.loop_id = %s AND m.user_id = %s AND m.status = 'active'"
+            " AND l.deleted_at IS NULL FOR KEY SHARE",
+            [loop_id, user_id],
+        )
+        return cursor.fetchone() is not None

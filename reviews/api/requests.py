@@ -1,0 +1,161 @@
+"""/api/requests and /api/loops/{loopId}/requests."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from rest_framework.request import Request as Call
+from rest_framework.response import Response
+
+from config.api import ApiView, ok
+from config.errors import (
+    AddFeedbackFailed,
+    CancelRequestFailed,
+    CreateRequestFailed,
+    InvalidRequestId,
+    ListLoopRequestsFailed,
+    ListRequestsFailed,
+    LoopDenied,
+    LoopNotFound,
+    NotCancellable,
+    NotCompleted,
+    NotCreatorForRequest,
+    ReadRequestFailed,
+    RequestDenied,
+    RequestNotFound,
+)
+from config.ids import normalize_id
+from config.times import iso
+from loops.access import find_loop, find_own_loop
+from loops.models import Membership
+from reviews import services
+from reviews.listing import Listing, read_listing
+from reviews.models import Request, RequestQuerySet
+from reviews.serializers import FeedbackInput, RequestDetail, RequestInput, RequestListed
+
+
+class Requests(ApiView):
+    """/api/requests"""
+
+    permissions: ClassVar = {"GET": "requests:read"}
+    failures: ClassVar = {"GET": ListRequestsFailed}
+
+    def get(self, request: Call) -> Response:
+        listing = read_listing(request.query_params, with_loop=True)
+        data = represent_listing(listing, Request.objects.created_by(request.user.id))
+        return ok("Requests retrieved successfully", data)
+
+
+class LoopRequests(ApiView):
+    """/api/loops/{loopId}/requests"""
+
+    permissions: ClassVar = {"GET": "requests:read", "POST": "requests:write"}
+    failures: ClassVar = {"GET": ListLoopRequestsFailed, "POST": CreateRequestFailed}
+
+    def get(self, request: Call, loop_id: str) -> Response:
+        loop = find_loop(loop_id)
+        members = Membership.objects.active().filter(loop=loop, user_id=request.user.id)
+        if loop.creator_id != request.user.id and not members.exists():
+            raise LoopDenied
+        listing = read_listing(request.query_params, with_loop=False)
+        data = represent_listing(listing, Request.objects.filter(loop=loop))
+        return ok("Loop requests retrieved successfully", {"loop_id": loop.id, **data})
+
+    def post(self, request: Call, loop_id: str) -> Response:
+        loop = find_own_loop(loop_id, request.user, denied=NotCreatorForRequest)
+        fields = RequestInput().check(self.body(request))
+        try:
+            created = services.create_request(
+                loop_id=loop.id,
+                account=request.user,
+                api_key_id=request.auth.key_id,
+                fields=fields,
+            )
+        except services.LoopGone:
+            raise LoopNotFound from None
+        data = represent_created(created)
+        return ok("Request created and broadcasted successfully", data, status=201)
+
+
+class RequestDetails(ApiView):
+    """/api/requests/{id}"""
+
+    permissions: ClassVar = {"GET": "requests:read", "DELETE": "requests:write"}
+    failures: ClassVar = {"GET": ReadRequestFailed, "DELETE": CancelRequestFailed}
+
+    def get(self, request: Call, request_id: str) -> Response:
+        found = find_request(request_id, Request.objects.visible_to(request.user.id))
+        return ok("Request retrieved successfully", {"request": RequestDetail(found).data})
+
+    def delete(self, request: Call, request_id: str) -> Response:
+        known_id = read_id(request_id)
+        try:
+            credited = services.cancel_request(request_id=known_id, account_id=request.user.id)
+        except Request.DoesNotExist:
+            raise RequestNotFound from None
+        except services.TransitionLost:
+            raise NotCancellable from None
+        if credited == request.auth.key_id:
+            quota = request.auth.quota
+            request._request.quota = replace(quota, used=quota.used - 1)
+        data = {"request_id": known_id, "status": "cancelled"}
+        return ok("Request cancelled successfully", data)
+
+
+class RequestFeedback(ApiView):
+    """/api/requests/{id}/feedback"""
+
+    permissions: ClassVar = {"POST": "requests:write"}
+    failures: ClassVar = {"POST": AddFeedbackFailed}
+
+    def post(self, request: Call, request_id: str) -> Response:
+        found = find_request(request_id, Request.objects.created_by(request.user.id))
+        if not services.may_have_feedback(found):
+            raise NotCompleted
+        feedback = FeedbackInput().check(self.body(request))["feedback"]
+        services.add_feedback(request=found, feedback=feedback)
+        data = {"request_id": found.id, "feedback": feedback}
+        return ok("Feedback added successfully", data)
+
+
+def read_id(raw_id: str) -> str:
+    """The id in a path. Raises InvalidRequestId."""
+    request_id = normalize_id(raw_id)
+    if request_id is None:
+        raise InvalidRequestId
+    return request_id
+
+
+def find_request(raw_id: str, allowed: RequestQuerySet) -> Request:
+    """The request, settled. Raises InvalidRequestId, RequestNotFound, RequestDenied."""
+    request_id = read_id(raw_id)
+    try:
+        return services.read_request(request_id, allowed=allowed)
+    except Request.DoesNotExist:
+        pass
+    if Request.objects.filter(pk=request_id).exists():
+        raise RequestDenied
+    raise RequestNotFound
+
+
+def represent_listing(listing: Listing, requests: RequestQuerySet) -> dict[str, Any]:
+    """The `data` of a listing."""
+    rows, total = listing.rows(requests)
+    return {
+        "requests": RequestListed(rows, many=True).data,
+        **listing.page.describe(count=len(rows), total=total),
+    }
+
+
+def represent_created(created: Request) -> dict[str, Any]:
+    """The `data` of a new request."""
+    return {
+        "request_id": created.id,
+        "status": created.status,
+        "processing_type": created.processing_type,
+        "type": created.type,
+        "priority": created.priority,
+        "timeout_at": iso(created.timeout_at),
+        "broadcasted_to": created.broadcasted_to,
+        "notifications_sent": created.notifications_sent,
+        "polling_url": f"/v1/api/requests/{created.id}",
+    }

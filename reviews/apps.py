@@ -1,0 +1,7 @@
+"""Reviews: requests, answers, feedback."""
+
+from django.apps import AppConfig
+
+
+class ReviewsConfig(AppConfig):
+    name = "reviews"

@@ -1,0 +1,195 @@
+"""What changes requests. One transaction each; the API and the pages call the same function."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+from psycopg.types.json import Json
+
+from accounts import quota
+from accounts.quota import Account
+from config.errors import NoActiveMembers
+from config.ids import new_id
+from config.model_fields import dumps
+from loops.models import Loop, Membership
+from loops.services import hold_audience, hold_membership
+from reviews import responses, states, transitions
+from reviews.models import SEEN, Feedback, Request, RequestQuerySet
+
+DEFERRED_TIMEOUT = timedelta(days=30)
+
+
+class TransitionLost(Exception):
+    """Somebody or something was faster. `request` is what it has become."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(request.status)
+        self.request = request
+
+
+class NotAReviewer(Exception):
+    """Not, or no longer, an active member of the request's loop."""
+
+
+class LoopGone(Exception):
+    """The loop was deleted meanwhile."""
+
+
+@transaction.atomic
+def create_request(
+    *, loop_id: str, account: Account, fields: dict[str, Any], api_key_id: str | None = None
+) -> Request:
+    """A pending request for every active member (specification, POST create request).
+
+    `fields` are those of `RequestInput`. Raises NoActiveMembers, LoopGone.
+    """
+    try:
+        audience = hold_audience(loop_id)
+    except Loop.DoesNotExist:
+        raise LoopGone from None
+    if not audience.active_members:
+        raise NoActiveMembers
+    seconds = fields.get("timeout_seconds", int(DEFERRED_TIMEOUT.total_seconds()))
+    request = Request(
+        **{**fields, "timeout_seconds": seconds},
+        id=new_id(),
+        loop_id=loop_id,
+        creator_id=account.id,
+        api_key_id=api_key_id,
+        timeout_at=audience.now + timedelta(seconds=seconds),
+        broadcasted_to=audience.active_members,
+        created_at=audience.now,
+        updated_at=audience.now,
+    )
+    request.save(force_insert=True)
+    return request
+
+
+def read_request(request_id: str, *, allowed: RequestQuerySet | None = None) -> Request:
+    """The request as it stands, settled on the spot where it is overdue.
+
+    `allowed` narrows the search. Raises Request.DoesNotExist.
+    """
+    rows = (Request.objects.all() if allowed is None else allowed).complete_read()
+    request: Request = rows.get(pk=request_id)
+    if request.status in states.OPEN and request.seen_status == states.TIMEOUT:
+        transitions.move(states.TIME_OUT, transitions.ONE, id=request_id)
+        request = rows.get(pk=request_id)
+    return request.as_seen()
+
+
+@transaction.atomic
+def cancel_request(*, request_id: str, account_id: str) -> str | None:
+    """Ends a pending request and credits the call that created it; returns the credited key.
+
+    Raises Request.DoesNotExist (also for another account's request), TransitionLost.
+    """
+    request = (
+        Request.objects.created_by(account_id).only("api_key_id", "created_at").get(pk=request_id)
+    )
+    if not transitions.move(states.CANCEL, transitions.ONE, id=request_id):
+        raise TransitionLost(read_request(request_id))
+    key_id: str | None = request.api_key_id
+    if key_id is not None and quota.credit(key_id=key_id, created_at=request.created_at):
+        return key_id
+    return None
+
+
+def may_have_feedback(request: Request) -> bool:
+    """Feedback is for completed requests alone; completed is final, so this stays true."""
+    return request.status == states.COMPLETED
+
+
+@transaction.atomic
+def add_feedback(*, request: Request, feedback: dict[str, Any]) -> None:
+    """Attaches feedback to a completed request, replacing what was there."""
+    Feedback.objects.update_or_create(
+        request=request,
+        defaults={"body": feedback, "updated_at": Now()},
+        create_defaults={"body": feedback},
+    )
+    Request.objects.filter(pk=request.pk).update(updated_at=Now())
+
+
+@transaction.atomic
+def claim_request(*, request: Request, reviewer_id: str) -> None:
+    """Takes the request for a lease; the claimer's own claim is renewed instead.
+
+    Raises NotAReviewer, TransitionLost.
+    """
+    _hold(request, reviewer_id)
+    if renew_claim(request=request, reviewer_id=reviewer_id):
+        return
+    _move_or_lose(
+        states.CLAIM, request, reviewer=reviewer_id, lease=float(settings.CLAIM_LEASE_SECONDS)
+    )
+
+
+def renew_claim(*, request: Request, reviewer_id: str) -> bool:
+    """Prolongs the reviewer's own lease; False where there is none any more."""
+    lease = timedelta(seconds=settings.CLAIM_LEASE_SECONDS)
+    mine = Request.objects.filter(SEEN[states.CLAIMED], claimed_by_id=reviewer_id)
+    return bool(mine.filter(pk=request.pk).update(claim_expires_at=Now() + lease))
+
+
+@transaction.atomic
+def release_claim(*, request: Request, reviewer_id: str) -> None:
+    """Gives a claimed request back to everybody. Raises TransitionLost."""
+    _move_or_lose(states.RELEASE, request, reviewer=reviewer_id)
+
+
+@transaction.atomic
+def answer_request(*, request: Request, reviewer_id: str, answer: object) -> None:
+    """Completes the request. The same answer again, by the same reviewer, is a success.
+
+    Raises InvalidAnswer, NotAReviewer, TransitionLost.
+    """
+    value = responses.check_answer(request.response_type, request.response_config, answer)
+    _hold(request, reviewer_id)
+    try:
+        _move_or_lose(states.ANSWER, request, reviewer=reviewer_id, answer=Json(value, dumps=dumps))
+    except TransitionLost as lost:
+        told = lost.request
+        if told.response_by_id != reviewer_id or told.response_data != value:
+            raise
+
+
+@transaction.atomic
+def delete_loop(*, loop_id: str) -> None:
+    """Takes the loop out of every list and cancels its open requests, without credit.
+
+    Raises Loop.DoesNotExist.
+    """
+    Loop.objects.alive().select_for_update().get(pk=loop_id)
+    Loop.objects.filter(pk=loop_id).update(deleted_at=Now(), updated_at=Now())
+    transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id)
+
+
+@transaction.atomic
+def remove_member(*, loop_id: str, member_id: str) -> datetime:
+    """Ends a membership and gives back what the member holds as claimed; returns the moment.
+
+    Raises Membership.DoesNotExist.
+    """
+    membership: Membership = (
+        Membership.objects.annotate(now=Now())
+        .select_for_update()
+        .get(loop_id=loop_id, member_id=member_id)
+    )
+    removed_at: datetime = membership.now
+    membership.delete()
+    Loop.objects.filter(pk=loop_id).update(updated_at=Now())
+    transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
+    return removed_at
+
+
+def _hold(request: Request, reviewer_id: str) -> None:
+    if not hold_membership(loop_id=request.loop_id, user_id=reviewer_id):
+        raise NotAReviewer
+
+
+def _move_or_lose(transition: states.Transition, request: Request, **params: Any) -> None:
+    if not transitions.move(transition, transitions.ONE, id=request.pk, **params):
+        raise TransitionLost(read_request(request.pk))

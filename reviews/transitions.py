@@ -1,0 +1,92 @@
+"""The one place that writes `status`: guarded updates with their outbox rows.
+
+Each rule repeats its row of `reviews.states` in SQL. Deadlines are compared with the database's
+statement_timestamp(), so from `timeout_at` on only TIME_OUT gets through. No row updated means
+that the race was lost.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+
+from reviews import events, states
+from reviews.models import Request
+from reviews.states import Transition
+
+_IN_TIME = "timeout_at > statement_timestamp()"
+_FREE = "(status = 'pending' OR status = 'claimed' AND claim_expires_at <= statement_timestamp())"
+_HELD = (
+    "(status = 'claimed' AND claimed_by_id = %(reviewer)s"
+    " AND claim_expires_at > statement_timestamp())"
+)
+_UNCLAIM = "claimed_by_id = NULL, claimed_at = NULL, claim_expires_at = NULL"
+_TOUCH = "updated_at = statement_timestamp()"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The SQL of a transition: which rows it may move, and what else it writes."""
+
+    guard: str
+    assign: str
+
+
+RULES: dict[Transition, Rule] = {
+    states.CLAIM: Rule(
+        guard=f"{_IN_TIME} AND {_FREE}",
+        assign=f"""{_TOUCH}, claimed_by_id = %(reviewer)s, claimed_at = statement_timestamp(),
+            claim_expires_at = statement_timestamp() + make_interval(secs => %(lease)s),
+            claim_count = claim_count + 1""",
+    ),
+    states.RELEASE: Rule(guard=f"{_IN_TIME} AND {_HELD}", assign=f"{_TOUCH}, {_UNCLAIM}"),
+    states.LAPSE: Rule(
+        guard=f"{_IN_TIME} AND status = 'claimed' AND claim_expires_at <= statement_timestamp()",
+        assign=f"updated_at = claim_expires_at, {_UNCLAIM}",
+    ),
+    states.ANSWER: Rule(
+        guard=f"{_IN_TIME} AND ({_FREE} OR {_HELD})",
+        assign=f"""{_TOUCH}, response_data = %(answer)s, response_by_id = %(reviewer)s,
+            response_at = statement_timestamp(), claim_expires_at = NULL,
+            claimed_by_id = CASE WHEN {_HELD} THEN claimed_by_id END,
+            claimed_at = CASE WHEN {_HELD} THEN claimed_at END""",
+    ),
+    states.TIME_OUT: Rule(
+        guard="status IN ('pending', 'claimed') AND timeout_at <= statement_timestamp()",
+        assign=f"updated_at = timeout_at, response_data = default_response, {_UNCLAIM}",
+    ),
+    states.CANCEL: Rule(guard=f"{_IN_TIME} AND {_FREE}", assign=f"{_TOUCH}, {_UNCLAIM}"),
+    states.WITHDRAW: Rule(
+        guard=f"{_IN_TIME} AND status IN ('pending', 'claimed')", assign=f"{_TOUCH}, {_UNCLAIM}"
+    ),
+}
+
+ONE = "id = %(id)s"
+OF_LOOP = "loop_id = %(loop)s"
+BATCH = 500
+DUE = f"""id IN (SELECT id FROM reviews_request
+    WHERE status IN ('pending', 'claimed') AND timeout_at <= statement_timestamp()
+    ORDER BY timeout_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"""  # noqa: S608
+RUN_OUT = f"""id IN (SELECT id FROM reviews_request
+    WHERE status = 'claimed' AND claim_expires_at <= statement_timestamp()
+    ORDER BY claim_expires_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"""  # noqa: S608
+
+
+@transaction.atomic
+def move(transition: Transition, which: str, **params: Any) -> list[str]:
+    """Moves the rows that `which` selects and the transition's guard admits; returns their ids.
+
+    Writes one outbox row for each that has a `callback_url`, in the same transaction.
+    """
+    rule = RULES[transition]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE reviews_request SET status = '{transition.target}', {rule.assign}"  # noqa: S608
+            f" WHERE {which} AND {rule.guard} RETURNING id, callback_url IS NOT NULL",
+            params,
+        )
+        rows: list[tuple[str, bool]] = cursor.fetchall()
+    audible = [pk for pk, has_callback in rows if has_callback]
+    if transition.event and audible:
+        events.announce(transition.event, Request.objects.complete_read().filter(pk__in=audible))
+    return [pk for pk, _ in rows]

@@ -1,0 +1,123 @@
+"""The cast of the tests: who they are, and how they call."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from accounts.models import User
+from accounts.services import create_account, create_api_key
+from loops.models import Loop
+from loops.services import create_loop, join_loop
+
+PASSWORD = "correct horse battery"
+
+
+class Api:
+    """An API client with a key of its own; the key may be anything, None sends no header."""
+
+    def __init__(self, key: str | None) -> None:
+        self.client = Client(raise_request_exception=False)
+        self.headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+
+    def get(self, path: str, **headers: str) -> Any:
+        return self.client.get(path, headers=self.headers | headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self._send("POST", path, body, headers)
+
+    def put(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self._send("PUT", path, body, headers)
+
+    def delete(self, path: str, **headers: str) -> Any:
+        return self.client.delete(path, headers=self.headers | headers)
+
+    def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
+        return self.client.generic(
+            method,
+            path,
+            data=body if isinstance(body, bytes) else encode(body),
+            content_type="application/json",
+            headers=self.headers | headers,
+        )
+
+
+def encode(body: Any) -> bytes:
+    """A body as JSON; None is an empty one."""
+    import json
+
+    return b"" if body is None else json.dumps(body).encode()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_throttles(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No test inherits another one's throttles."""
+    if "db" in request.fixturenames or "transactional_db" in request.fixturenames:
+        cache.clear()
+    yield
+
+
+def account(name: str) -> User:
+    """An account with a password and a verified address."""
+    return create_account(
+        email=f"{name}@example.com", name=name.title(), password=PASSWORD, verified=True
+    )
+
+
+def key_of(user: User, **options: Any) -> str:
+    """The secret of a new key."""
+    return create_api_key(user=user, name="test", **options)[1]
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    return account("owner")
+
+
+@pytest.fixture
+def member(db: None) -> User:
+    return account("member")
+
+
+@pytest.fixture
+def outsider(db: None) -> User:
+    return account("outsider")
+
+
+@pytest.fixture
+def operator(db: None) -> User:
+    user = account("operator")
+    user.is_staff = user.is_superuser = True
+    user.save()
+    return user
+
+
+@pytest.fixture
+def owner_key(owner: User) -> str:
+    return key_of(owner)
+
+
+@pytest.fixture
+def member_key(member: User) -> str:
+    return key_of(member)
+
+
+@pytest.fixture
+def outsider_key(outsider: User) -> str:
+    return key_of(outsider)
+
+
+@pytest.fixture
+def api() -> type[Api]:
+    """`api(secret)` is a client."""
+    return Api
+
+
+@pytest.fixture
+def loop(owner: User, member: User) -> Loop:
+    """The owner's loop, with the member in it."""
+    made = create_loop(owner_id=owner.pk, name="Refund desk", icon="star")
+    join_loop(user=member, code=made.invite_code)
+    return made

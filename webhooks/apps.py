@@ -1,0 +1,7 @@
+"""Webhooks: what leaves this service, and how it got there."""
+
+from django.apps import AppConfig
+
+
+class WebhooksConfig(AppConfig):
+    name = "webhooks"
