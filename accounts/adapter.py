@@ -9,7 +9,7 @@ from accounts import services
 from accounts.models import User
 
 
-class AccountAdapter(DefaultAccountAdapter):
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Gives a newcomer the id that an invitation has reserved for the address."""
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:

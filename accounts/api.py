@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.authentication import Call
 from config.api import ApiView, ok
 from config.errors import UserInformationFailed
 from config.times import iso_from_unix
@@ -17,7 +17,7 @@ class KeyCheck(ApiView):
     failures: ClassVar = {"GET": UserInformationFailed}
     open_to_inactive_accounts = True
 
-    def get(self, request: Request) -> Response:
+    def get(self, request: Call) -> Response:
         account, caller = request.user, request.auth
         data = {
             "api_key_id": caller.key_id,

@@ -26,6 +26,13 @@ from config.times import iso_from_unix
 _BEARER = re.compile(r"Bearer (\S+)\Z")
 
 
+class Call(Request):
+    """A call to the API once its key is read."""
+
+    user: quota.Account  # type: ignore[assignment]
+    auth: quota.Caller
+
+
 class KeyAuthentication(BaseAuthentication):
     """Reads the key, charges the call, and leaves the quota on the request."""
 

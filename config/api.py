@@ -199,9 +199,9 @@ class ApiView(APIView):
         return self.failures.get(self.operation(self.request), ServerFailure)()
 
     def finalize_response(
-        self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        final: HttpResponse = super().finalize_response(request, response, *args, **kwargs)
+        self, request: Request, response: Response, *args: Any, **kwargs: Any
+    ) -> Response:
+        final = super().finalize_response(request, response, *args, **kwargs)
         set_rate_headers(final, self.quota(request))
         final["Cache-Control"] = "no-store"
         return final

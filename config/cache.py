@@ -1,11 +1,13 @@
 """The cache fails open: throttles and other conveniences live there, never the truth."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import structlog
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
+T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
@@ -14,33 +16,36 @@ class FailOpenRedisCache(RedisCache):
 
     def get(self, *args: Any, **kwargs: Any) -> Any:
         default = kwargs.get("default", args[1] if len(args) > 1 else None)
-        return self._or(default, super().get, *args, **kwargs)
+        return attempt(default, super().get, *args, **kwargs)
 
     def get_many(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        return self._or({}, super().get_many, *args, **kwargs)
+        return attempt({}, super().get_many, *args, **kwargs)
 
     def add(self, *args: Any, **kwargs: Any) -> bool:
-        return self._or(False, super().add, *args, **kwargs)
+        return attempt(False, super().add, *args, **kwargs)
 
     def set(self, *args: Any, **kwargs: Any) -> None:
-        self._or(None, super().set, *args, **kwargs)
+        attempt(None, super().set, *args, **kwargs)
 
     def touch(self, *args: Any, **kwargs: Any) -> bool:
-        return self._or(False, super().touch, *args, **kwargs)
+        return attempt(False, super().touch, *args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> bool:
-        return self._or(False, super().delete, *args, **kwargs)
+        return attempt(False, super().delete, *args, **kwargs)
 
     def has_key(self, *args: Any, **kwargs: Any) -> bool:
-        return self._or(False, super().has_key, *args, **kwargs)
+        return attempt(False, super().has_key, *args, **kwargs)
 
-    def incr(self, *args: Any, **kwargs: Any) -> int:
+    def incr(self, *args: Any, **kwargs: Any) -> Any:
         # None tells django-ratelimit that the count is unknown
-        return self._or(None, super().incr, *args, **kwargs)
+        return attempt(None, super().incr, *args, **kwargs)
 
-    def _or(self, fallback: Any, operation: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return operation(*args, **kwargs)
-        except (RedisError, OSError) as error:
-            log.warning("cache.unreachable", error=str(error))
-            return fallback
+
+def attempt(fallback: T, operation: Callable[..., Any], *args: Any, **kwargs: Any) -> T:
+    """What `operation` returns, or `fallback` while Redis is out of reach."""
+    try:
+        result: T = operation(*args, **kwargs)
+    except (RedisError, OSError) as error:
+        log.warning("cache.unreachable", error=str(error))
+        return fallback
+    return result

@@ -3,6 +3,7 @@ environment variable; `.env.example` lists them all."""
 
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import django_stubs_ext
@@ -256,7 +257,7 @@ CONTENT_SECURITY_POLICY = {
 # Logs
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
-_processors = [
+_processors: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,

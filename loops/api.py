@@ -3,9 +3,9 @@ removing a member) is added in `reviews.api.loops`."""
 
 from typing import Any, ClassVar
 
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.authentication import Call
 from config.api import ApiView, ok
 from config.errors import (
     CreateLoopFailed,
@@ -30,12 +30,12 @@ class Loops(ApiView):
     permissions: ClassVar = {"GET": "loops:read", "POST": "loops:write"}
     failures: ClassVar = {"GET": ListLoopsFailed, "POST": CreateLoopFailed}
 
-    def get(self, request: Request) -> Response:
+    def get(self, request: Call) -> Response:
         loops = Loop.objects.of_creator(request.user.id).with_members().newest_first()
-        data = LoopSerializer(loops, many=True).data
+        data = [LoopSerializer(loop).data for loop in loops]
         return ok("Loops retrieved successfully", {"loops": data, "count": len(data)})
 
-    def post(self, request: Request) -> Response:
+    def post(self, request: Call) -> Response:
         fields = LoopInput().check(self.body(request))
         loop = services.create_loop(owner_id=request.user.id, **fields)
         data = {
@@ -54,11 +54,11 @@ class LoopDetail(ApiView):
     permissions: ClassVar = {"GET": "loops:read", "PUT": "loops:write"}
     failures: ClassVar = {"GET": ReadLoopFailed, "PUT": UpdateLoopFailed}
 
-    def get(self, request: Request, loop_id: str) -> Response:
+    def get(self, request: Call, loop_id: str) -> Response:
         loop = find_own_loop(loop_id, request.user, denied=LoopDenied)
         return ok("Loop retrieved successfully", {"loop": represent(loop)})
 
-    def put(self, request: Request, loop_id: str) -> Response:
+    def put(self, request: Call, loop_id: str) -> Response:
         loop = find_own_loop(loop_id, request.user, denied=NotCreatorForUpdate)
         changes = LoopChanges().check(self.body(request, empty_is_object=True))
         if not changes:
@@ -76,11 +76,10 @@ class LoopMembers(ApiView):
     permissions: ClassVar = {"GET": "loops:read"}
     failures: ClassVar = {"GET": ListMembersFailed}
 
-    def get(self, request: Request, loop_id: str) -> Response:
+    def get(self, request: Call, loop_id: str) -> Response:
         loop = find_own_loop(loop_id, request.user, denied=LoopDenied)
-        members = MemberSerializer(
-            loop.memberships.select_related("user").in_order(), many=True
-        ).data
+        in_order = loop.memberships.select_related("user").in_order()
+        members = [MemberSerializer(member).data for member in in_order]
         pending = sum(member["status"] == "pending" for member in members)
         data = {
             "loop_id": loop.id,

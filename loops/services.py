@@ -89,7 +89,7 @@ _JOIN = """
 INSERT INTO loops_membership (id, loop_id, member_id, user_id, email, status, invited_at, joined_at)
 SELECT %(id)s, id, %(user_id)s, %(user_id)s, '', 'active',
        statement_timestamp(), statement_timestamp()
-  FROM loops_loop WHERE invite_code = %(code)s AND deleted_at IS NULL FOR KEY SHARE
+  FROM loops_loop WHERE invite_code = %(code)s AND deleted_at IS NULL FOR NO KEY UPDATE
 ON CONFLICT (loop_id, member_id) DO UPDATE
    SET user_id = excluded.user_id, status = 'active', email = '',
        joined_at = coalesce(loops_membership.joined_at, excluded.joined_at)

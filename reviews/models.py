@@ -1,5 +1,6 @@
 """Requests and the feedback on their answers."""
 
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -39,7 +40,8 @@ class RequestQuerySet(models.QuerySet["Request"]):
             When(LAPSED, then=Value(states.PENDING)),
             default=F("status"),
         )
-        return self.annotate(seen_status=status, now=Now())
+        columns: dict[str, Any] = {"seen_status": status, "now": Now()}
+        return self.annotate(**columns)
 
     def created_by(self, user_id: str) -> "RequestQuerySet":
         return self.filter(creator_id=user_id)
@@ -138,7 +140,8 @@ class Request(models.Model):
     updated_at = models.DateTimeField()
 
     objects: ClassVar[Any] = RequestQuerySet.as_manager()
-    seen_status: str
+    seen_status: str  # by RequestQuerySet.seen()
+    now: datetime
 
     class Meta:
         constraints = [

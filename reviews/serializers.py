@@ -48,7 +48,7 @@ class RequestInput(Input):
     priority = StrictChoice(choices=PRIORITIES)
     request_text = StrictText(shortest=1, longest=2000)
     image_url = WebUrl(required=False, help_text="Required when type is image.")
-    context = JsonObject(required=False)
+    context = JsonObject(required=False)  # type: ignore[assignment]
     timeout_seconds = StrictInteger(
         min_value=60,
         max_value=86400,
@@ -161,7 +161,7 @@ class RequestDetail(RequestListed):
 
     creator_id = serializers.CharField()
     image_url = serializers.CharField(allow_null=True)
-    context = serializers.JSONField(allow_null=True)
+    context = serializers.JSONField(allow_null=True)  # type: ignore[assignment]
     response_config = serializers.JSONField()
     default_response = serializers.JSONField()
     platform = serializers.ChoiceField(choices=PLATFORMS)

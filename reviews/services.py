@@ -173,13 +173,11 @@ def remove_member(*, loop_id: str, member_id: str) -> datetime:
 
     Raises Membership.DoesNotExist.
     """
-    membership: Membership = (
-        Membership.objects.annotate(now=Now())
-        .select_for_update()
-        .get(loop_id=loop_id, member_id=member_id)
-    )
-    removed_at: datetime = membership.now
-    membership.delete()
+    members = Membership.objects.filter(loop_id=loop_id, member_id=member_id)
+    removed_at: datetime | None = members.select_for_update().values_list(Now(), flat=True).first()
+    if removed_at is None:
+        raise Membership.DoesNotExist
+    members.delete()
     Loop.objects.filter(pk=loop_id).update(updated_at=Now())
     transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
     return removed_at

@@ -1,6 +1,6 @@
 """The cast of the tests: who they are, and how they call."""
 
-from collections.abc import Iterator
+import json
 from typing import Any
 
 import pytest
@@ -46,17 +46,14 @@ class Api:
 
 def encode(body: Any) -> bytes:
     """A body as JSON; None is an empty one."""
-    import json
-
     return b"" if body is None else json.dumps(body).encode()
 
 
 @pytest.fixture(autouse=True)
-def _fresh_throttles(request: pytest.FixtureRequest) -> Iterator[None]:
+def _fresh_throttles(request: pytest.FixtureRequest) -> None:
     """No test inherits another one's throttles."""
     if "db" in request.fixturenames or "transactional_db" in request.fixturenames:
         cache.clear()
-    yield
 
 
 def account(name: str) -> User:

@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
-from rest_framework.request import Request as Call
 from rest_framework.response import Response
 
+from accounts.authentication import Call
 from config.api import ApiView, ok
 from config.errors import (
     CreatorStays,

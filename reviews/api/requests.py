@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from rest_framework.request import Request as Call
 from rest_framework.response import Response
 
+from accounts.authentication import Call
 from config.api import ApiView, ok
 from config.errors import (
     AddFeedbackFailed,
@@ -96,7 +96,7 @@ class RequestDetails(ApiView):
             raise NotCancellable from None
         if credited == request.auth.key_id:
             quota = request.auth.quota
-            request._request.quota = replace(quota, used=quota.used - 1)
+            request._request.quota = replace(quota, used=quota.used - 1)  # type: ignore[attr-defined]
         data = {"request_id": known_id, "status": "cancelled"}
         return ok("Request cancelled successfully", data)
 
@@ -141,7 +141,7 @@ def represent_listing(listing: Listing, requests: RequestQuerySet) -> dict[str, 
     """The `data` of a listing."""
     rows, total = listing.rows(requests)
     return {
-        "requests": RequestListed(rows, many=True).data,
+        "requests": [RequestListed(row).data for row in rows],
         **listing.page.describe(count=len(rows), total=total),
     }
 
