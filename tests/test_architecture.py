@@ -1,0 +1,156 @@
+"""The house as docs/architecture.md draws it: who may import whom, and what has no place."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("config", "accounts", "webhooks", "loops", "reviews")
+LOOK_UP = {"config.urls", "config.celery"}
+# Within an app, what a layer may import: everything that stands below it.
+LAYERS = {
+    "pages": 7, "api": 7, "tasks": 7, "management": 7, "adapter": 7,
+    "authentication": 6, "access": 6, "listing": 6, "forms": 6, "schema": 8,
+    "services": 5,
+    "transitions": 4,
+    "events": 3,
+    "serializers": 2, "quota": 2,
+    "models": 1,
+}  # fmt: skip
+PURE = {
+    "config.errors", "config.ids", "config.times",
+    "accounts.keys",
+    "loops.codes", "loops.icons",
+    "reviews.states", "reviews.responses",
+}  # fmt: skip
+NO_PLACE = {"utils.py", "helpers.py", "common.py", "signals.py", "misc.py"}
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Every module of the rooms, by its dotted name."""
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            if "migrations" not in path.parts:
+                name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                yield name.removesuffix(".__init__"), path
+
+
+def imports(path: Path) -> set[str]:
+    """The dotted names that a module imports, of ours and of others."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(str(node.module))
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def ours(names: set[str]) -> set[str]:
+    return {name for name in names if name.split(".")[0] in ROOMS}
+
+
+def room_of(name: str) -> int:
+    return ROOMS.index(name.split(".")[0])
+
+
+def is_pure(name: str) -> bool:
+    return any(name == pure or name.startswith(pure + ".") for pure in PURE)
+
+
+MODULES = dict(modules())
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_rooms_import_downward_only(name: str) -> None:
+    if name in LOOK_UP:
+        return
+    here = ROOMS.index(name.split(".")[0])
+    above = {other for other in ours(imports(MODULES[name])) if room_of(other) > here}
+    assert not above
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if room_of(name)])
+def test_layers_import_downward_only(name: str) -> None:
+    room, _, rest = name.partition(".")
+    layer = LAYERS.get(rest.split(".")[0], 0)
+    for other in ours(imports(MODULES[name])):
+        other_room, _, other_rest = other.partition(".")
+        if other_room == room and other_rest.split(".")[0] != rest.split(".")[0]:
+            assert LAYERS.get(other_rest.split(".")[0], 0) <= layer, f"{name} imports {other}"
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if is_pure(name)))
+def test_pure_modules_know_neither_django_nor_other_rooms(name: str) -> None:
+    names = imports(MODULES[name])
+    assert not {other for other in names if other.split(".")[0] in {"django", "rest_framework"}}
+    assert all(is_pure(other) or is_pure(other.rpartition(".")[0]) for other in ours(names))
+
+
+def test_status_is_written_in_one_place() -> None:
+    writers = [
+        name
+        for name, path in MODULES.items()
+        if "UPDATE reviews_request SET status" in path.read_text(encoding="utf-8")
+    ]
+    assert writers == ["reviews.transitions"]
+
+
+def test_sentences_of_errors_stand_in_one_place() -> None:
+    sentences = set()
+    for node in ast.walk(ast.parse(MODULES["config.errors"].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            sentences.add(str(node.value.value))
+    for name, path in MODULES.items():
+        if name == "config.errors":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert node.value not in sentences - {"Not found"}, f"{name}: {node.value!r}"
+
+
+def test_services_neither_import_tasks_nor_talk_to_the_network() -> None:
+    for name, path in MODULES.items():
+        if name.endswith(".services"):
+            names = imports(path)
+            assert not any(other.endswith(".tasks") for other in names), name
+            assert not names & {"requests", "socket", "urllib.request", "http.client"}, name
+
+
+def test_nothing_hides_in_save_or_signals() -> None:
+    for name, path in MODULES.items():
+        text = path.read_text(encoding="utf-8")
+        assert "django.dispatch" not in text, name
+        assert "django.db.models.signals" not in text, name
+        assert "def save(" not in text, name
+
+
+def test_no_drawer_for_odds_and_ends() -> None:
+    assert not {path.name for path in MODULES.values()} & NO_PLACE
+
+
+def test_functions_fit_in_one_look() -> None:
+    for name, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                length = (node.end_lineno or 0) - node.lineno + 1
+                assert length <= 45, f"{name}.{node.name} has {length} lines"
+
+
+def test_files_fit_in_a_few_looks() -> None:
+    for name, path in MODULES.items():
+        lines = path.read_text(encoding="utf-8").count("\n")
+        assert lines <= 310, f"{name} has {lines} lines"
+
+
+def test_templates_hold_no_script_and_no_style() -> None:
+    for path in (ROOT / "templates").rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert "<style" not in text, path
+        assert " style=" not in text, path
+        assert "<script>" not in text, path
+        assert " onclick=" not in text, path
