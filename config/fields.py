@@ -133,6 +133,10 @@ def is_web_url(text: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
 
 
+class Identifier(serializers.CharField):
+    """An id on its way out."""
+
+
 class Timestamp(serializers.DateTimeField):
     """A time on its way out."""
 

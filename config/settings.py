@@ -206,17 +206,16 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "config.schema.ContractSchema",
     "UNAUTHENTICATED_USER": None,
 }
+API_DOCUMENTS = ["accounts.schema", "loops.schema", "reviews.schema"]
 SPECTACULAR_SETTINGS = {
     "TITLE": "Review Loop",
     "VERSION": "1.0.0",
     "DESCRIPTION": "Programs ask people for a decision: loops, requests, answers, feedback.",
     "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_AUTHENTICATION": [],
-    "SERVE_PERMISSIONS": [],
     "SCHEMA_PATH_PREFIX": "/v1",
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "PREPROCESSING_HOOKS": ["config.schema.without_slash"],
+    "POSTPROCESSING_HOOKS": ["config.schema.complete"],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
 }
 
 # What happens later

@@ -1,10 +1,9 @@
 """Every address. This module and `config.celery` alone look up to the apps."""
 
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from accounts.api import KeyCheck
-from config import health
+from config import docs, health
 from config.api import UnknownPath
 from loops import pages as loop_pages
 from loops.api import LoopMembers, Loops
@@ -29,8 +28,8 @@ api = [
 ]
 
 documents = [
-    path("openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
-    path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
+    path("openapi.json", docs.openapi, name="openapi"),
+    path("docs", docs.docs, name="docs"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from config.errors import LoopIconRequired, LoopNameRequired
-from config.fields import Input, StrictChoice, StrictText, Timestamp
+from config.fields import Identifier, Input, StrictChoice, StrictText, Timestamp
 from loops.icons import ICONS
 from loops.models import Loop, Membership
 
@@ -29,7 +29,7 @@ class LoopChanges(Input):
 class MemberSerializer(serializers.Serializer[Membership]):
     """Member."""
 
-    user_id = serializers.CharField(source="member_id")
+    user_id = Identifier(source="member_id")
     email = serializers.EmailField(source="address")
     status = serializers.ChoiceField(choices=Membership.Status.choices)
     joined_at = Timestamp(allow_null=True)
@@ -38,11 +38,11 @@ class MemberSerializer(serializers.Serializer[Membership]):
 class LoopSerializer(serializers.Serializer[Loop]):
     """Loop, with every member."""
 
-    id = serializers.CharField()
+    id = Identifier()
     name = serializers.CharField()
     description = serializers.CharField()
     icon = serializers.CharField()
-    creator_id = serializers.CharField()
+    creator_id = Identifier()
     members = MemberSerializer(many=True, source="memberships.all")
     member_count = serializers.SerializerMethodField()
     pending_count = serializers.SerializerMethodField()

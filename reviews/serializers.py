@@ -16,6 +16,7 @@ from config.errors import (
     ValidationFailed,
 )
 from config.fields import (
+    Identifier,
     Input,
     JsonObject,
     JsonValue,
@@ -126,8 +127,8 @@ class FeedbackInput(Input):
 class RequestListed(serializers.Serializer[Request]):
     """Request in listings."""
 
-    id = serializers.CharField()
-    loop_id = serializers.CharField()
+    id = Identifier()
+    loop_id = Identifier()
     processing_type = serializers.ChoiceField(choices=PROCESSING_TYPES)
     type = serializers.ChoiceField(choices=TYPES)
     priority = serializers.ChoiceField(choices=PRIORITIES)
@@ -135,7 +136,7 @@ class RequestListed(serializers.Serializer[Request]):
     response_type = serializers.ChoiceField(choices=responses.RESPONSE_TYPES)
     status = serializers.ChoiceField(choices=states.STATUSES)
     response_data = serializers.JSONField(allow_null=True)
-    response_by = serializers.CharField(source="response_by_id", allow_null=True)
+    response_by = Identifier(source="response_by_id", allow_null=True)
     response_at = Timestamp(allow_null=True)
     response_time_seconds = serializers.SerializerMethodField()
     timeout_at = Timestamp()
@@ -151,7 +152,7 @@ class RequestListed(serializers.Serializer[Request]):
 class Person(serializers.Serializer[User]):
     """Who answered."""
 
-    id = serializers.CharField()
+    id = Identifier()
     name = serializers.CharField()
     email = serializers.EmailField()
 
@@ -159,7 +160,7 @@ class Person(serializers.Serializer[User]):
 class RequestDetail(RequestListed):
     """Request in a single read, and in events."""
 
-    creator_id = serializers.CharField()
+    creator_id = Identifier()
     image_url = serializers.CharField(allow_null=True)
     context = serializers.JSONField(allow_null=True)  # type: ignore[assignment]
     response_config = serializers.JSONField()
@@ -170,7 +171,7 @@ class RequestDetail(RequestListed):
     timeout_seconds = serializers.IntegerField()
     broadcasted_to = serializers.IntegerField()
     notifications_sent = serializers.IntegerField()
-    claimed_by = serializers.CharField(source="claimed_by_id", allow_null=True)
+    claimed_by = Identifier(source="claimed_by_id", allow_null=True)
     claimed_at = Timestamp(allow_null=True)
     answered_by = serializers.ChoiceField(choices=["human", "default"], allow_null=True)
     response_by_user = Person(source="response_by", allow_null=True)
