@@ -5,7 +5,7 @@ RUN = .venv/bin/python -m
 PIP = $(RUN) pip install --quiet --disable-pip-version-check --no-input -c constraints.txt
 # Types are checked against the settings, which insist on these; nothing connects.
 LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://localhost/x \
-	REDIS_URL=redis://localhost
+	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format

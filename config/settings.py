@@ -3,16 +3,17 @@ environment variable; `.env.example` lists them all."""
 
 import os
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import django_stubs_ext
 import environ
-import structlog
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from config import logs
+from config.environment import fernet_keys, networks, required
 
 django_stubs_ext.monkeypatch()
 
@@ -24,22 +25,12 @@ if "DATABASE_URL" not in os.environ and (DATA_DIR / "env").exists():
     env.read_env(str(DATA_DIR / "env"))  # `make run` is up: share its servers
 
 
-def required(name: str, what_to_set: str) -> str:
-    """The variable, or a sentence that says what to set."""
-    value = env.str(name, default="")
-    if not value:
-        raise ImproperlyConfigured(
-            f"{name} is not set. {what_to_set} (`make run` sets it by itself.)"
-        )
-    return str(value)
-
-
 # Core
 
-SECRET_KEY = required("SECRET_KEY", "Set it to 50 or more random characters.")
+SECRET_KEY = required(env, "SECRET_KEY", "Set it to 50 or more random characters.")
 DEBUG = env.bool("DEBUG", default=False)
 SITE_URL = required(
-    "SITE_URL", "Set it to the address people use, such as https://review.example.com."
+    env, "SITE_URL", "Set it to the address people use, such as https://review.example.com."
 ).rstrip("/")
 _site = urlsplit(SITE_URL)
 if _site.scheme not in ("http", "https") or not _site.hostname:
@@ -110,7 +101,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": env.db_url_config(
-        required("DATABASE_URL", "Set it to postgres://user:password@host:5432/name.")
+        required(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name.")
     )
 }
 DATABASES["default"].update(
@@ -127,7 +118,7 @@ DATABASES["default"].update(
     },
 )
 
-REDIS_URL = required("REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock.")
+REDIS_URL = required(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock.")
 
 
 def redis_database(number: int, *, celery: bool = False) -> str:
@@ -184,8 +175,10 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _site.scheme == "https"
 SESSION_COOKIE_HTTPONLY = True
 CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "config.views.form_expired"
 
 vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+EMAIL_TIMEOUT = 10  # seconds: people wait for it
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str(
     "DEFAULT_FROM_EMAIL", default=f"Review Loop <noreply@{_site.hostname}>"
 )
@@ -197,6 +190,18 @@ FAILED_KEY_RATE = env.str("FAILED_KEY_RATE", default="1000/m")
 JOIN_CODE_RATE = env.str("JOIN_CODE_RATE", default="30/m")
 CLAIM_LEASE_SECONDS = env.int("CLAIM_LEASE_SECONDS", default=600)
 RATELIMIT_FAIL_OPEN = True
+
+# Webhooks
+
+ENCRYPTION_KEYS = fernet_keys(env, "ENCRYPTION_KEYS")
+WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15.0)
+WEBHOOK_LEASE_SECONDS = env.float("WEBHOOK_LEASE_SECONDS", default=60.0)
+WEBHOOK_SCHEDULE_SCALE = env.float("WEBHOOK_SCHEDULE_SCALE", default=1.0)
+WEBHOOK_PAUSE_SECONDS = env.float("WEBHOOK_PAUSE_SECONDS", default=30.0)
+WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=16)
+WEBHOOK_PER_HOST = env.int("WEBHOOK_PER_HOST", default=4)
+WEBHOOK_OPEN_NETWORKS = networks(env, "WEBHOOK_OPEN_NETWORKS")
+WEBHOOK_CA_FILE = env.str("WEBHOOK_CA_FILE", default=None)
 
 # The API
 
@@ -227,10 +232,17 @@ CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 5}
-CELERY_TASK_ROUTES = {"reviews.tasks.*": {"queue": "deadlines"}}
+CELERY_TASK_ROUTES = {
+    "reviews.tasks.*": {"queue": "deadlines"},
+    "webhooks.tasks.*": {"queue": "webhooks"},
+}
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": f"reviews.tasks.{name}", "schedule": 1.0, "options": {"expires": 2.0}}
-    for name in ("settle_overdue", "release_lapsed")
+    task: {"task": task, "schedule": 1.0, "options": {"expires": 2.0}}
+    for task in (
+        "reviews.tasks.settle_overdue",
+        "reviews.tasks.release_lapsed",
+        "webhooks.tasks.deliver_due",
+    )
 }
 
 # Static files and browsers
@@ -256,40 +268,4 @@ CONTENT_SECURITY_POLICY = {
 # Logs
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
-_processors: list[Any] = [
-    structlog.contextvars.merge_contextvars,
-    structlog.stdlib.add_logger_name,
-    structlog.stdlib.add_log_level,
-    structlog.processors.TimeStamper(fmt="iso"),
-]
-structlog.configure(
-    processors=[*_processors, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-    logger_factory=structlog.stdlib.LoggerFactory(),
-    cache_logger_on_first_use=True,
-)
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "lines": {
-            "()": structlog.stdlib.ProcessorFormatter,
-            "foreign_pre_chain": _processors,
-            "processors": [
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.format_exc_info,
-                structlog.processors.LogfmtRenderer(
-                    key_order=["timestamp", "level", "logger", "event"], bool_as_flag=False
-                ),
-            ],
-        }
-    },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
-    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
-    "loggers": {
-        "django": {"handlers": [], "level": "INFO", "propagate": True},
-        "django.request": {"level": "ERROR"},
-        "django.server": {"handlers": [], "propagate": True},
-        "celery": {"level": "WARNING"},
-        "kombu": {"level": "WARNING"},
-    },
-}
+LOGGING = logs.configuration(LOG_LEVEL)

@@ -19,8 +19,12 @@ def shared_environment(
         "DATABASE_URL": environment["DATABASE_URL"],
         "REDIS_URL": environment["REDIS_URL"],
         "SECRET_KEY": environment.get("SECRET_KEY") or folder.secret_key(),
+        "ENCRYPTION_KEYS": environment.get("ENCRYPTION_KEYS") or folder.encryption_key(),
         "SITE_URL": site,
         "ALLOWED_HOSTS": environment.get("ALLOWED_HOSTS") or hosts,
+        # webhooks of a local run go to receivers on the same machine
+        "WEBHOOK_OPEN_NETWORKS": environment.get("WEBHOOK_OPEN_NETWORKS")
+        or "127.0.0.0/8,::1/128",
     }
 
 

@@ -1,5 +1,6 @@
 """The folder that holds everything a local run keeps: its lock, its secrets, its addresses."""
 
+import base64
 import fcntl
 import hashlib
 import os
@@ -71,9 +72,16 @@ class DataFolder:
 
     def secret_key(self) -> str:
         """The SECRET_KEY of this folder: made once and kept, so that sessions outlive a restart."""
-        file = self.path / "secret_key"
+        return self._kept("secret_key", secrets.token_urlsafe(50))
+
+    def encryption_key(self) -> str:
+        """The ENCRYPTION_KEYS of this folder: without it the stored webhook secrets are lost."""
+        return self._kept("encryption_key", base64.urlsafe_b64encode(os.urandom(32)).decode())
+
+    def _kept(self, name: str, fresh: str) -> str:
+        file = self.path / name
         if not file.exists():
-            write_private(file, secrets.token_urlsafe(50))
+            write_private(file, fresh)
         return file.read_text(encoding="utf-8").strip()
 
     def write_environment(self, values: Mapping[str, str]) -> None:

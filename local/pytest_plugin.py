@@ -63,7 +63,9 @@ def environment(folder: Path) -> dict[str, str]:
     return {
         "DATA_DIR": str(folder),
         "SECRET_KEY": "a key for tests alone, long enough for every check that there is",
+        "ENCRYPTION_KEYS": "QSBrZXkgZm9yIHRlc3RzIGFsb25lLCAzMiBieXRlcyE=",
         "SITE_URL": "http://testserver",
+        "WEBHOOK_OPEN_NETWORKS": "127.0.0.0/8,::1/128",
         "ALLOWED_HOSTS": "testserver,localhost,127.0.0.1",
     }
 

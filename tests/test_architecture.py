@@ -13,7 +13,8 @@ LOOK_UP = {"config.urls", "config.celery"}
 LAYERS = {
     "pages": 7, "api": 7, "tasks": 7, "management": 7, "adapter": 7,
     "authentication": 6, "access": 6, "listing": 6, "forms": 6, "schema": 8,
-    "services": 5,
+    "dispatch": 6, "secret_services": 6,
+    "services": 5, "delivery": 4, "outbox": 3,
     "transitions": 4,
     "events": 3,
     "serializers": 2, "quota": 2,
@@ -21,7 +22,8 @@ LAYERS = {
 }  # fmt: skip
 PURE = {
     "config.errors", "config.ids", "config.times",
-    "accounts.keys",
+    "accounts.keys", "accounts.webhook_secrets",
+    "webhooks.signing", "webhooks.schedule", "webhooks.addresses",
     "loops.codes", "loops.icons",
     "reviews.states", "reviews.responses",
 }  # fmt: skip

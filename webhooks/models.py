@@ -1,17 +1,31 @@
-"""The outbox: what must reach a receiver, as the bytes that it will get."""
+"""The outbox: what must reach a receiver, as the bytes that it will get, and each attempt."""
+
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
-from config.model_fields import id_field
+from config.model_fields import ExactJSONField, id_field
+
+
+class DeliveryQuerySet(models.QuerySet["Delivery"]):
+    """The ways to reach a delivery."""
+
+    def of_account(self, account_id: str) -> "DeliveryQuerySet":
+        return self.filter(account_id=account_id)
+
+    def newest_first(self) -> "DeliveryQuerySet":
+        return self.order_by("-created_at", "-id")
 
 
 class Delivery(models.Model):
     """One event for one receiver.
 
     `occurrence` names what happened, once: the database refuses a second row for one final
-    transition or one claim.
+    transition or one claim. While an attempt is under way, `claim_id` fences its writes and
+    `next_attempt_at` is the end of its lease.
     """
 
     class State(models.TextChoices):
@@ -30,21 +44,85 @@ class Delivery(models.Model):
     subject_id = models.CharField(max_length=24)
     occurrence = models.CharField(max_length=60, unique=True)
     url = models.TextField()
+    host = models.CharField(max_length=255)
     body = models.BinaryField()
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     next_attempt_at = models.DateTimeField(db_default=Now())
+    claim_id = models.CharField(max_length=24, null=True)  # noqa: DJ001 (null is no claim)
+    failed_attempts = models.PositiveSmallIntegerField(default=0)
+    is_manual = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+    delivered_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = DeliveryQuerySet.as_manager()
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="delivered", delivered_at__isnull=False)
+                | Q(state__in=["waiting", "dead"], delivered_at__isnull=True),
+                name="delivery_delivered_at_some_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="waiting") | Q(claim_id__isnull=True),
+                name="delivery_claimed_while_waiting",
+            ),
+        ]
         indexes = [
             models.Index(
-                fields=["next_attempt_at"],
-                condition=models.Q(state="waiting"),
-                name="delivery_due",
+                fields=["next_attempt_at"], condition=Q(state="waiting"), name="delivery_due"
             ),
-            models.Index(fields=["account", "-created_at", "id"], name="delivery_by_account"),
+            models.Index(
+                fields=["account", "host", "next_attempt_at"],
+                condition=Q(state="waiting"),
+                name="delivery_lane",
+            ),
+            models.Index(fields=["account", "-created_at", "-id"], name="delivery_by_account"),
+            models.Index(
+                fields=["account", "state", "-created_at", "-id"], name="delivery_by_state"
+            ),
             models.Index(fields=["subject_id"], name="delivery_by_subject"),
         ]
 
     def __str__(self) -> str:
         return f"{self.event} {self.subject_id}"
+
+
+class Attempt(models.Model):
+    """One POST. The row is there before the POST; without `finished_at` nobody knows its end."""
+
+    id = id_field()
+    delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts")
+    is_manual = models.BooleanField(default=False)
+    started_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+    status_code = models.PositiveSmallIntegerField(null=True)
+    error = models.TextField(blank=True)
+    request_headers = ExactJSONField(null=True)
+    answer_headers = ExactJSONField(null=True)
+    answer_body = models.BinaryField(null=True)
+
+    class Meta:
+        ordering = ["started_at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.delivery_id} at {self.started_at}"
+
+
+class Circuit(models.Model):
+    """The circuit breaker of an account and host; no row, no trouble.
+
+    `failures` counts connections that failed in a row. From the fifth on, nothing is tried until
+    `open_until`, and then one delivery alone probes.
+    """
+
+    account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)
+    host = models.CharField(max_length=255)
+    failures = models.PositiveIntegerField()
+    open_until = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "host"], name="circuit_per_host")]
+
+    def __str__(self) -> str:
+        return f"{self.host}: {self.failures}"

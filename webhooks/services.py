@@ -2,10 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accounts import secret_services
+from config.ids import new_id
 from config.model_fields import dumps
-from webhooks.models import Delivery
+from config.times import iso
+from webhooks import delivery, outbox
+from webhooks.models import Attempt, Delivery
+from webhooks.outbox import Job, Outcome
+
+TEST_EVENT = "webhook.test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +33,10 @@ class Event:
     payload: dict[str, Any]
 
 
+class NotResendable(Exception):
+    """An attempt is under way, or is due anyway."""
+
+
 def emit(events: Sequence[Event]) -> None:
     """Freezes the bytes of each event in the outbox, in the caller's transaction."""
     Delivery.objects.bulk_create(
@@ -29,7 +46,78 @@ def emit(events: Sequence[Event]) -> None:
             subject_id=event.subject_id,
             occurrence=event.occurrence,
             url=event.url,
+            host=host_of(event.url),
             body=dumps(event.payload).encode(),
         )
         for event in events
     )
+
+
+def host_of(url: str) -> str:
+    """Host and port: what shares a circuit breaker and the few places in flight."""
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2].lower()[:255]
+
+
+def resend(*, account_id: str, delivery_id: str) -> None:
+    """Has a delivery attempted again at once, with a fresh schedule behind it.
+
+    Raises Delivery.DoesNotExist, NotResendable.
+    """
+    mine = Delivery.objects.of_account(account_id)
+    settled = mine.exclude(state=Delivery.State.WAITING, claim_id__isnull=False)
+    if not _make_due(settled.filter(pk=delivery_id)):
+        mine.get(pk=delivery_id)
+        raise NotResendable
+
+
+def resend_dead(*, account_id: str, since: datetime) -> int:
+    """The same for every dead delivery since a moment; returns how many."""
+    dead = Delivery.objects.of_account(account_id).filter(state=Delivery.State.DEAD)
+    return _make_due(dead.filter(created_at__gte=since))
+
+
+def _make_due(deliveries: Any) -> int:
+    changed: int = deliveries.update(
+        state=Delivery.State.WAITING,
+        next_attempt_at=Now(),
+        failed_attempts=0,
+        is_manual=True,
+        delivered_at=None,
+    )
+    return changed
+
+
+def send_test(*, account_id: str, url: str, now: datetime) -> tuple[Delivery, Outcome]:
+    """Posts a test event at once and returns what came back; it is never tried again.
+
+    The delivery and its attempt are in the log like any other.
+    """
+    job = _begin_test(account_id, url, now)
+    secrets = secret_services.read_secrets(account_id)
+    outcome = delivery.attempt(url, job.body, message_id=job.delivery_id, secrets=secrets)
+    state, _ = delivery.judge(outcome, failed_before=0)
+    final = Delivery.State.DEAD if state == Delivery.State.WAITING else state
+    outbox.record(job, outcome, state=final)
+    return Delivery.objects.get(pk=job.delivery_id), outcome
+
+
+@transaction.atomic
+def _begin_test(account_id: str, url: str, now: datetime) -> Job:
+    delivery_id, claim_id = new_id(), new_id()
+    payload = {"event": TEST_EVENT, "timestamp": iso(now), "data": {}}
+    row = Delivery.objects.create(
+        id=delivery_id,
+        account_id=account_id,
+        event=TEST_EVENT,
+        subject_id=delivery_id,
+        occurrence=f"{delivery_id}:test",
+        url=url,
+        host=host_of(url),
+        body=dumps(payload).encode(),
+        claim_id=claim_id,
+        is_manual=True,
+        next_attempt_at=Now() + timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS),
+    )
+    attempt = Attempt.objects.create(delivery=row, is_manual=True)
+    return Job(delivery_id, attempt.pk, claim_id, account_id, row.host, url, bytes(row.body), 0)

@@ -1,0 +1,21 @@
+"""`manage.py rotatekeys`: every secret under the first of ENCRYPTION_KEYS."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts import secret_services, vault
+
+
+class Command(BaseCommand):
+    help = (
+        "Encrypts every stored secret with the first of ENCRYPTION_KEYS. To change the key: put"
+        " the new one in front, restart, run this, and take the old one out."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            count = secret_services.reseal_all()
+        except vault.Unreadable as error:
+            raise CommandError(f"{error} Nothing was changed.") from None
+        self.stderr.write(f"Secrets of {count} accounts now use the first key.")

@@ -1,0 +1,41 @@
+"""`manage.py webhooksecret EMAIL`: the account's webhook secret, alone on stdout."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts import secret_services
+from accounts.models import User
+
+
+class Command(BaseCommand):
+    help = "Prints the webhook secret of an account, or sets or rotates it first."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email")
+        change = parser.add_mutually_exclusive_group()
+        change.add_argument("--set", metavar="VALUE", help="take this one, 8 to 256 characters")
+        change.add_argument(
+            "--rotate", action="store_true", help="a new one; the old one stays valid for 24 h"
+        )
+        parser.add_argument(
+            "--force", action="store_true", help="rotate although the last rotation is under way"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        account = User.objects.filter(email__iexact=options["email"].strip()).first()
+        if account is None:
+            raise CommandError(f"There is no account {options['email']!r}.")
+        try:
+            if options["set"] is not None:
+                secret_services.set_secret(account=account, text=options["set"])
+            elif options["rotate"]:
+                secret_services.rotate_secret(account=account, force=options["force"])
+        except secret_services.UnacceptableSecret as error:
+            raise CommandError(str(error)) from None
+        except secret_services.RotationUnderWay:
+            raise CommandError(
+                "The old secret of the last rotation is still valid; --force cuts it off."
+            ) from None
+        self.stdout.write(secret_services.read_secrets(account.pk).current.text)

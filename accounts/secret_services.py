@@ -1,0 +1,143 @@
+"""What changes webhook secrets (specification, Events). One transaction each."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from accounts import vault
+from accounts.models import User, WebhookSecret
+from accounts.services import record
+from accounts.webhook_secrets import LONGEST, SHORTEST, Secret, is_acceptable, new_secret
+
+OVERLAP = timedelta(hours=24)
+NO_PREVIOUS: dict[str, None] = {
+    "previous_sealed": None,
+    "previous_issued": None,
+    "previous_until": None,
+}
+
+
+class UnacceptableSecret(ValueError):
+    """Not 8 to 256 characters."""
+
+
+class RotationUnderWay(Exception):
+    """The last rotation's old secret is still valid; another one would cut it off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What is in use. `previous` is None outside a rotation; until its end the single-valued
+    header stays on it."""
+
+    current: Secret
+    previous: Secret | None = None
+    previous_until: datetime | None = None
+
+    @property
+    def in_use(self) -> tuple[Secret, ...]:
+        """The current one first."""
+        return (self.current, self.previous) if self.previous else (self.current,)
+
+    @property
+    def plain_key(self) -> bytes:
+        return (self.previous or self.current).plain_key
+
+
+def read_secrets(account_id: str) -> Secrets:
+    """The account's secrets. Raises vault.Unreadable."""
+    return read_many([account_id])[account_id]
+
+
+def read_many(account_ids: Collection[str]) -> dict[str, Secrets]:
+    """The secrets of several accounts; one that has none yet gets its first now."""
+    rows = _rows(account_ids)
+    lacking = set(account_ids) - {row.pk for row in rows}
+    if lacking:
+        _issue(lacking)
+        rows += _rows(lacking)
+    return {row.pk: _unseal(row) for row in rows}
+
+
+@transaction.atomic
+def set_secret(*, account: User, text: str, actor: User | None = None) -> None:
+    """Takes the holder's own secret, at once and alone. Raises UnacceptableSecret."""
+    if not is_acceptable(text):
+        raise UnacceptableSecret(f"A webhook secret has {SHORTEST} to {LONGEST} characters.")
+    _locked(account).update(sealed=vault.seal(text), issued=False, changed_at=Now(), **NO_PREVIOUS)
+    record(account=account, actor=actor, action="webhook_secret.set")
+
+
+@transaction.atomic
+def rotate_secret(*, account: User, force: bool = False, actor: User | None = None) -> Secret:
+    """A new secret beside the old one, which stays valid for 24 hours.
+
+    Raises RotationUnderWay inside that time, unless forced.
+    """
+    row = _locked(account)
+    if read_secrets(account.pk).previous is not None and not force:
+        raise RotationUnderWay
+    fresh = new_secret()
+    row.update(
+        previous_sealed=F("sealed"),
+        previous_issued=F("issued"),
+        previous_until=Now() + OVERLAP,
+        sealed=vault.seal(fresh.text),
+        issued=fresh.issued,
+        changed_at=Now(),
+    )
+    record(account=account, actor=actor, action="webhook_secret.rotated")
+    return fresh
+
+
+@transaction.atomic
+def end_rotation(*, account: User, actor: User | None = None) -> None:
+    """Ends the old secret now; does nothing outside a rotation."""
+    if _locked(account).filter(previous_until__isnull=False).update(**NO_PREVIOUS):
+        record(account=account, actor=actor, action="webhook_secret.rotation_ended")
+
+
+@transaction.atomic
+def reseal_all() -> int:
+    """Seals every secret under the first of ENCRYPTION_KEYS; returns how many accounts."""
+    rows = list(WebhookSecret.objects.select_for_update().order_by("pk"))
+    for row in rows:
+        row.sealed = vault.reseal(row.sealed)
+        if row.previous_sealed is not None:
+            row.previous_sealed = vault.reseal(row.previous_sealed)
+        row.save(update_fields=["sealed", "previous_sealed"])
+    return len(rows)
+
+
+def _rows(account_ids: Collection[str]) -> list[Any]:
+    return list(WebhookSecret.objects.filter(pk__in=account_ids).annotate(now=Now()))
+
+
+def _unseal(row: Any) -> Secrets:
+    current = Secret(vault.open_sealed(row.sealed), row.issued)
+    if row.previous_until is None or row.previous_until <= row.now:
+        return Secrets(current)
+    previous = Secret(vault.open_sealed(row.previous_sealed), row.previous_issued)
+    return Secrets(current, previous, row.previous_until)
+
+
+def _issue(account_ids: Collection[str]) -> None:
+    fresh = [(account_id, new_secret()) for account_id in account_ids]
+    WebhookSecret.objects.bulk_create(
+        [
+            WebhookSecret(account_id=account_id, sealed=vault.seal(one.text), issued=one.issued)
+            for account_id, one in fresh
+        ],
+        ignore_conflicts=True,  # somebody else was faster, and theirs counts
+    )
+
+
+def _locked(account: User) -> QuerySet[WebhookSecret]:
+    if not WebhookSecret.objects.select_for_update().filter(pk=account.pk).exists():
+        _issue([account.pk])
+    return WebhookSecret.objects.filter(pk=account.pk)

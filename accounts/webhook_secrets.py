@@ -1,0 +1,39 @@
+"""Webhook secrets: how they are spelled, and what they key (specification, Events). Pure."""
+
+import base64
+import secrets
+from dataclasses import dataclass
+
+PREFIX = "whsec_"
+SHORTEST, LONGEST = 8, 256
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret as it is shown. `issued` ones are ours: `whsec_` and the base64 of 32 bytes."""
+
+    text: str
+    issued: bool
+
+    @property
+    def plain_key(self) -> bytes:
+        """The key of the single-valued signature header."""
+        return self.text.encode()
+
+    @property
+    def standard_key(self) -> bytes:
+        """The key of the Standard Webhooks signature."""
+        if self.issued:
+            return base64.b64decode(self.text.removeprefix(PREFIX))
+        return self.text.encode()
+
+
+def new_secret() -> Secret:
+    """A fresh secret of ours."""
+    return Secret(PREFIX + base64.b64encode(secrets.token_bytes(32)).decode(), issued=True)
+
+
+def is_acceptable(text: str) -> bool:
+    """Whether a holder may choose it: 8-256 characters, not blank, storable."""
+    storable = "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+    return SHORTEST <= len(text) <= LONGEST and bool(text.strip()) and storable

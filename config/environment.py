@@ -1,0 +1,46 @@
+"""Environment variables that need more than a default: each failure is a sentence that says what
+to set."""
+
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+import environ
+from cryptography.fernet import Fernet
+from django.core.exceptions import ImproperlyConfigured
+
+NEW_KEY = (
+    "python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
+)
+
+
+def required(env: environ.Env, name: str, what_to_set: str) -> str:
+    """The variable, which has no default."""
+    value = env.str(name, default="")
+    if not value:
+        raise ImproperlyConfigured(
+            f"{name} is not set. {what_to_set} (`make run` sets it by itself.)"
+        )
+    return str(value)
+
+
+def fernet_keys(env: environ.Env, name: str) -> list[str]:
+    """One Fernet key or several with commas, the current one first."""
+    text = required(env, name, f"Set it to a Fernet key; this makes one: {NEW_KEY}")
+    keys = [part.strip() for part in text.split(",")]
+    for key in keys:
+        try:
+            Fernet(key)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} has an entry that is no Fernet key; this makes one: {NEW_KEY}"
+            ) from None
+    return keys
+
+
+def networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Networks with commas between them; none by default."""
+    try:
+        return tuple(ip_network(text.strip()) for text in env.list(name, default=[]) if text)
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"{name}: {error}; set it to networks such as 10.0.0.0/8, with commas between them."
+        ) from None

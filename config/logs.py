@@ -1,0 +1,47 @@
+"""Logs: lines of key=value on stderr."""
+
+from typing import Any
+
+import structlog
+
+PROCESSORS: list[Any] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso"),
+]
+
+
+def configuration(level: str) -> dict[str, Any]:
+    """What Django's LOGGING takes; configures structlog on the way."""
+    structlog.configure(
+        processors=[*PROCESSORS, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "lines": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": PROCESSORS,
+                "processors": [
+                    structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                    structlog.processors.format_exc_info,
+                    structlog.processors.LogfmtRenderer(
+                        key_order=["timestamp", "level", "logger", "event"], bool_as_flag=False
+                    ),
+                ],
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {
+            "django": {"handlers": [], "level": "INFO", "propagate": True},
+            "django.request": {"level": "ERROR"},
+            "django.server": {"handlers": [], "propagate": True},
+            "celery": {"level": "WARNING"},
+            "kombu": {"level": "WARNING"},
+        },
+    }

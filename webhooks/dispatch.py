@@ -1,0 +1,75 @@
+"""Delivers what is due on threads of its own, so that slow receivers hold up nothing else."""
+
+import threading
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+import structlog
+from django.conf import settings
+from django.db import close_old_connections
+
+from accounts import secret_services
+from accounts.secret_services import Secrets
+from webhooks import outbox
+from webhooks.delivery import deliver
+from webhooks.outbox import Job
+
+log = structlog.get_logger(__name__)
+
+
+class Dispatcher:
+    """Claims what is due and hands it to its threads, until nothing is due any more.
+
+    One run at a time in a process. `stop` ends it after the attempts that are under way.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="deliver")
+        self._running = threading.Lock()
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def run(self) -> int:
+        """Delivers, and returns how many attempts were made; 0 where another run is under way."""
+        if not self._running.acquire(blocking=False):
+            return 0
+        try:
+            return self._drain()
+        finally:
+            self._running.release()
+
+    def _drain(self) -> int:
+        under_way: set[Future[None]] = set()
+        count = 0
+        while not self._stopping.is_set():
+            # claimed a little ahead, so that one claim serves several threads
+            if len(under_way) <= self.threads:
+                jobs = self._claim(2 * self.threads - len(under_way))
+                under_way |= {self._pool.submit(attend, job, secrets) for job, secrets in jobs}
+                count += len(jobs)
+            if not under_way:
+                break
+            under_way = wait(under_way, timeout=1, return_when=FIRST_COMPLETED).not_done
+        wait(under_way)
+        return count
+
+    def _claim(self, most: int) -> list[tuple[Job, Secrets]]:
+        jobs = outbox.claim(most)
+        secrets = secret_services.read_many({job.account_id for job in jobs}) if jobs else {}
+        return [(job, secrets[job.account_id]) for job in jobs]
+
+
+def attend(job: Job, secrets: Secrets) -> None:
+    """One delivery on a thread; what goes wrong here is what a lost worker would do."""
+    close_old_connections()
+    try:
+        deliver(job, secrets)
+    except Exception:
+        # the lease runs out, and the delivery is due again
+        log.exception("webhook.lost", delivery=job.delivery_id)
+        close_old_connections()
+
+
+DISPATCHER = Dispatcher(settings.WEBHOOK_THREADS)

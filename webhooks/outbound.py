@@ -1,0 +1,238 @@
+"""One POST to an address that a stranger chose: resolved once, checked, and dialled as checked.
+
+No redirects, no proxies or credentials from the environment, no cookies, identity encoding, TLS
+verified, one deadline for the whole exchange, and at most 16 KiB of the answer.
+"""
+
+import contextlib
+import heapq
+import itertools
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass
+from typing import Any
+
+import certifi
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+from webhooks.addresses import Network, may_reach, read_address
+
+MAX_ANSWER = 16 * 1024
+USER_AGENT = "ReviewLoop-Webhooks/1"
+
+
+class Refused(Exception):
+    """The address is not one that a webhook may reach; never worth a connection."""
+
+
+class Unreachable(Exception):
+    """No connection, no answer in time, or no HTTP: counts for the circuit breaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: at most 16 KiB of it."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Watchdog:
+    """One thread that cuts connections when their time is over."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[float, int, Deadline]] = []
+        self._changed = threading.Condition()
+        self._numbers = itertools.count()
+        self._thread: threading.Thread | None = None
+
+    def add(self, deadline: "Deadline") -> None:
+        with self._changed:
+            heapq.heappush(self._waiting, (deadline.at, next(self._numbers), deadline))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def _watch(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting:
+                    self._changed.wait()
+                wait = self._waiting[0][0] - time.monotonic()
+                if wait > 0:
+                    self._changed.wait(wait)
+                    continue
+                deadline = heapq.heappop(self._waiting)[2]
+            deadline.cut()
+
+
+class Deadline:
+    """One wall clock for an exchange: at its end the connection is cut, whoever waits on it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.at = time.monotonic() + seconds
+        self.passed = False
+        self._sockets: list[socket.socket] = []
+        self._lock = threading.Lock()
+        _WATCHDOG.add(self)
+
+    @property
+    def left(self) -> float:
+        return max(0.001, self.at - time.monotonic())
+
+    def watch(self, connection: socket.socket) -> None:
+        """Has this connection cut, also once TLS has taken over its descriptor."""
+        with self._lock:
+            self._sockets.append(connection.dup())
+        if self.passed:
+            self.cut()
+
+    def cut(self) -> None:
+        self.passed = True
+        with self._lock:
+            for connection in self._sockets:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """The exchange is over."""
+        with self._lock:
+            for connection in self._sockets:
+                connection.close()
+            self._sockets.clear()
+
+
+_WATCHDOG = Watchdog()
+_RESOLVERS = ThreadPoolExecutor(max_workers=16, thread_name_prefix="resolve")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialler:
+    """Resolves a host once, refuses what is not open, and connects to what it checked."""
+
+    opened: Sequence[Network]
+    deadline: Deadline
+
+    def connect(self, host: str, port: int) -> socket.socket:
+        """A connection to the first address that takes one. Raises Refused, Unreachable."""
+        failure: OSError | None = None
+        for family, address in self.resolve(host, port):
+            connection = socket.socket(family, socket.SOCK_STREAM)
+            self.deadline.watch(connection)
+            connection.settimeout(self.deadline.left)
+            try:
+                connection.connect(address)
+            except OSError as error:
+                connection.close()
+                failure = error
+            else:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return connection
+        raise Unreachable(f"No connection: {failure}.")
+
+    def resolve(self, host: str, port: int) -> list[tuple[int, Any]]:
+        """Every address of the host. Raises Refused where one of them is not open."""
+        lookup = _RESOLVERS.submit(
+            socket.getaddrinfo, host.strip("[]"), port, type=socket.SOCK_STREAM
+        )
+        try:
+            answers = lookup.result(self.deadline.left)
+        except FutureTimeout:
+            raise Unreachable("The name was not resolved in time.") from None
+        except (OSError, UnicodeError) as error:
+            raise Unreachable(f"The name was not resolved: {error}.") from None
+        for *_, address in answers:
+            known = read_address(str(address[0]))
+            if known is None or not may_reach(known, self.opened):
+                raise Refused(f"{address[0]} is not a public address.")
+        return [(family, address) for family, _, _, _, address in answers]
+
+
+def tls_context(ca_file: str | None = None) -> ssl.SSLContext:
+    """Verifies against the bundled authorities, and the operator's own where there is one."""
+    context = ssl.create_default_context(cafile=certifi.where())
+    if ca_file:
+        context.load_verify_locations(ca_file)
+    return context
+
+
+class GuardedAdapter(HTTPAdapter):
+    """Sends over connections of a Dialler, never through a proxy."""
+
+    def __init__(self, dialler: Dialler, tls: ssl.SSLContext) -> None:
+        self.dialler, self.tls = dialler, tls
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs, ssl_context=self.tls)
+        dialler = self.dialler
+
+        class Plain(HTTPConnection):
+            def _new_conn(self) -> socket.socket:
+                return dialler.connect(self._dns_host, int(self.port or 80))
+
+        class Tls(HTTPSConnection):
+            def _new_conn(self) -> socket.socket:
+                return dialler.connect(self._dns_host, int(self.port or 443))
+
+        class PlainPool(HTTPConnectionPool):
+            ConnectionCls = Plain
+
+        class TlsPool(HTTPSConnectionPool):
+            ConnectionCls = Tls
+
+        self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": TlsPool}
+
+
+def post(
+    url: str,
+    *,
+    body: bytes,
+    headers: Mapping[str, str],
+    seconds: float,
+    opened: Sequence[Network],
+    tls: ssl.SSLContext,
+) -> Answer:
+    """Posts `body` within `seconds`, and returns what came back, whatever its status.
+
+    Raises Refused, Unreachable.
+    """
+    fixed = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity", "Connection": "close"}
+    deadline = Deadline(seconds)
+    adapter = GuardedAdapter(Dialler(opened, deadline), tls)
+    try:
+        request = requests.Request("POST", url, data=body, headers={**fixed, **headers}).prepare()
+        response = adapter.send(
+            request, stream=True, timeout=(deadline.left, deadline.left), proxies={}
+        )
+        content = response.raw.read(MAX_ANSWER, decode_content=False)
+        if deadline.passed:
+            raise Unreachable(f"No complete answer within {seconds:g} s.")
+        return Answer(response.status_code, dict(response.headers), content)
+    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+        if deadline.passed or isinstance(error, requests.Timeout | TimeoutError):
+            raise Unreachable(f"No complete answer within {seconds:g} s.") from None
+        raise Unreachable(describe(error)) from None
+    finally:
+        adapter.close()
+        deadline.close()
+
+
+def describe(error: Exception) -> str:
+    """The failure in a line, without the wrappers."""
+    inner: BaseException = error
+    while isinstance(reason := getattr(inner, "reason", None), BaseException):
+        inner = reason
+    return f"{type(inner).__name__}: {inner}"[:500]

@@ -1,0 +1,175 @@
+"""The outbox in SQL: what is due is claimed, attempted, and recorded.
+
+A claim is one statement: it picks what is due (fairly: a few per account and host, none where a
+circuit is open, one where it probes), leases it under a fresh claim id, and writes the row of
+each attempt. Recording is one statement too, fenced by the claim id: who has lost the lease
+writes nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from psycopg.types.json import Json
+
+from config.ids import new_id
+from config.model_fields import dumps
+from webhooks.models import Delivery
+
+FAILURES_TO_OPEN = 5
+LONGEST_PAUSE = 600
+_ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
+_CLAIM = """
+WITH due AS (
+    SELECT account_id, host FROM webhooks_delivery
+     WHERE state = 'waiting' AND next_attempt_at <= statement_timestamp()
+     GROUP BY account_id, host
+), lanes AS (
+    SELECT due.account_id, due.host,
+           CASE WHEN c.open_until > statement_timestamp() THEN 0
+                WHEN c.failures >= %(to_open)s THEN 1
+                ELSE %(per_host)s END
+           - (SELECT count(*) FROM webhooks_delivery busy
+               WHERE busy.account_id = due.account_id AND busy.host = due.host
+                 AND busy.state = 'waiting' AND busy.claim_id IS NOT NULL
+                 AND busy.next_attempt_at > statement_timestamp()) AS free
+      FROM due LEFT JOIN webhooks_circuit c USING (account_id, host)
+), picked AS (
+    SELECT d.id FROM lanes CROSS JOIN LATERAL (
+        SELECT id FROM webhooks_delivery
+         WHERE account_id = lanes.account_id AND host = lanes.host
+           AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
+         ORDER BY next_attempt_at LIMIT greatest(lanes.free, 0)
+         FOR UPDATE SKIP LOCKED
+    ) d LIMIT %(most)s
+), claimed AS (
+    UPDATE webhooks_delivery
+       SET claim_id = %(claim_id)s,
+           next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s)
+     WHERE id IN (SELECT id FROM picked)
+    RETURNING id, account_id, host, url, body, failed_attempts, is_manual
+), begun AS (
+    INSERT INTO webhooks_attempt (id, delivery_id, is_manual, started_at, error)
+    SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0')
+               || substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
+           id, is_manual, statement_timestamp(), ''
+      FROM claimed
+    RETURNING id, delivery_id
+)
+SELECT claimed.id, begun.id, claimed.account_id, claimed.host, claimed.url, claimed.body,
+       claimed.failed_attempts
+  FROM claimed JOIN begun ON begun.delivery_id = claimed.id
+"""
+
+
+_RECORD = """
+WITH fenced AS (
+    UPDATE webhooks_delivery
+       SET state = %(state)s, claim_id = NULL, is_manual = false,
+           failed_attempts = failed_attempts + %(failed)s,
+           delivered_at = CASE WHEN %(delivered)s THEN statement_timestamp() END,
+           next_attempt_at = statement_timestamp() + make_interval(secs => %(delay)s)
+     WHERE id = %(id)s AND claim_id = %(claim_id)s
+), circuit AS (
+    INSERT INTO webhooks_circuit (account_id, host, failures, open_until)
+    SELECT %(account_id)s, %(host)s, 1, NULL WHERE %(unreachable)s
+    ON CONFLICT (account_id, host) DO UPDATE SET
+        failures = webhooks_circuit.failures + 1,
+        open_until = CASE WHEN webhooks_circuit.failures + 1 >= %(to_open)s
+            THEN statement_timestamp() + make_interval(secs => least(
+                %(longest_pause)s::float,
+                %(pause)s::float * 2 ^ least(webhooks_circuit.failures + 1 - %(to_open)s, 20))) END
+     WHERE webhooks_circuit.open_until IS NULL
+        OR webhooks_circuit.open_until <= statement_timestamp()
+), closed AS (
+    DELETE FROM webhooks_circuit
+     WHERE account_id = %(account_id)s AND host = %(host)s AND NOT %(unreachable)s
+)
+UPDATE webhooks_attempt
+   SET finished_at = statement_timestamp(), status_code = %(status)s, error = %(error)s,
+       request_headers = %(request_headers)s, answer_headers = %(answer_headers)s,
+       answer_body = %(answer_body)s
+ WHERE id = %(attempt_id)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A claimed delivery: what to post, where, and the claim that fences its record."""
+
+    delivery_id: str
+    attempt_id: str
+    claim_id: str
+    account_id: str
+    host: str
+    url: str
+    body: bytes
+    failed_attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt ended. `unreachable` counts for the circuit breaker."""
+
+    status: int | None = None
+    error: str = ""
+    unreachable: bool = False
+    retry_after: float | None = None
+    request_headers: dict[str, str] | None = None
+    answer_headers: dict[str, str] | None = None
+    answer_body: bytes | None = None
+
+
+@transaction.atomic
+def claim(most: int) -> list[Job]:
+    """Leases up to `most` due deliveries and begins an attempt of each."""
+    claim_id = new_id()
+    with connection.cursor() as cursor:
+        # one at a time, so that the room of a lane is counted right
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ONE_CLAIMS_AT_A_TIME])
+        cursor.execute(
+            _CLAIM,
+            {
+                "claim_id": claim_id,
+                "lease": float(settings.WEBHOOK_LEASE_SECONDS),
+                "most": most,
+                "per_host": settings.WEBHOOK_PER_HOST,
+                "to_open": FAILURES_TO_OPEN,
+            },
+        )
+        return [
+            Job(pk, attempt_id, claim_id, account_id, host, url, bytes(body), failed)
+            for pk, attempt_id, account_id, host, url, body, failed in cursor.fetchall()
+        ]
+
+
+def record(job: Job, outcome: Outcome, *, state: Delivery.State, delay: float = 0.0) -> None:
+    """Writes how an attempt ended, and what becomes of the delivery; `delay` is in seconds."""
+    params: dict[str, Any] = {
+        "id": job.delivery_id,
+        "claim_id": job.claim_id,
+        "attempt_id": job.attempt_id,
+        "account_id": job.account_id,
+        "host": job.host,
+        "state": state.value,
+        "delivered": state == Delivery.State.DELIVERED,
+        "failed": 0 if state == Delivery.State.DELIVERED else 1,
+        "delay": delay,
+        "unreachable": outcome.unreachable,
+        "to_open": FAILURES_TO_OPEN,
+        "pause": float(settings.WEBHOOK_PAUSE_SECONDS),
+        "longest_pause": LONGEST_PAUSE,
+        "status": outcome.status,
+        "error": outcome.error,
+        "request_headers": as_json(outcome.request_headers),
+        "answer_headers": as_json(outcome.answer_headers),
+        "answer_body": outcome.answer_body,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORD, params)
+
+
+def as_json(value: dict[str, str] | None) -> Json | None:
+    """A mapping for a json column."""
+    return None if value is None else Json(value, dumps=dumps)

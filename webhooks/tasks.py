@@ -1,0 +1,13 @@
+"""Background work on the outbox."""
+
+from celery import shared_task
+
+from config import background
+from webhooks.dispatch import DISPATCHER
+
+
+@shared_task(expires=2)
+def deliver_due() -> int:
+    """Delivers what is due; returns how many attempts were made."""
+    background.beat("deliver_due")
+    return DISPATCHER.run()
