@@ -106,7 +106,7 @@ def test_sentences_of_errors_stand_in_one_place() -> None:
     sentences = set()
     for node in ast.walk(ast.parse(MODULES["config.errors"].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            sentences.add(str(node.value.value))
+            sentences.add(node.value.value)
     for name, path in MODULES.items():
         if name == "config.errors":
             continue
