@@ -22,7 +22,9 @@ class FailOpenRedisCache(RedisCache):
         return attempt({}, super().get_many, *args, **kwargs)
 
     def add(self, *args: Any, **kwargs: Any) -> bool:
-        return attempt(False, super().add, *args, **kwargs)
+        # An empty cache takes everything. False would make django-allauth wait for a lock, and
+        # then let nobody sign in.
+        return attempt(True, super().add, *args, **kwargs)
 
     def set(self, *args: Any, **kwargs: Any) -> None:
         attempt(None, super().set, *args, **kwargs)

@@ -53,4 +53,5 @@ urlpatterns = [*api, *documents, *pages]
 handler400 = "config.views.bad_request"
 handler403 = "config.views.forbidden"
 handler404 = "config.views.not_found"
+handler429 = "config.views.too_many_requests"  # django-allauth's
 handler500 = "config.views.server_error"

@@ -11,25 +11,47 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     """400, such as an unknown Host."""
     if is_api(request):
         return failure(InvalidBody())
-    return render(request, "error.html", {"title": "That did not work"}, status=400)
+    return error_page(request, 400, "That did not work", "The browser sent something odd.")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """403."""
     if is_api(request):
         return failure(ResourceDenied())
-    return render(request, "error.html", {"title": "Not for you"}, status=403)
+    return error_page(request, 403, "Not for you", "Your account may not do that.")
+
+
+def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403 for a form without its token: an old page, or a form of another site's making."""
+    sentence = "Nothing was sent. Go back, reload the page, and try again."
+    return error_page(request, 403, "That page was too old", sentence)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """404."""
     if is_api(request):
         return failure(NotFound())
-    return render(request, "error.html", {"title": "Not found"}, status=404)
+    sentence = "There is nothing here, or it is not for your account."
+    return error_page(request, 404, "Not found", sentence)
+
+
+def too_many_requests(request: HttpRequest, *, retry_after: int | None = None) -> HttpResponse:
+    """429, from our throttles and from django-allauth's; `retry_after` is in seconds."""
+    sentence = "Wait a minute or two, then try again."
+    response = error_page(request, 429, "Too many tries", sentence)
+    if retry_after is not None:
+        response["Retry-After"] = str(retry_after)
+    return response
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """500."""
     if is_api(request):
         return failure(ServerFailure())
-    return render(request, "error.html", {"title": "Something went wrong"}, status=500)
+    sentence = "The fault is ours, and it is in the log. Try again in a moment."
+    return error_page(request, 500, "Something went wrong", sentence)
+
+
+def error_page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
+    """A page that asks the database nothing: it may be what is wrong."""
+    return render(request, "error.html", {"title": title, "sentence": sentence}, status=status)
