@@ -5,6 +5,7 @@ from datetime import datetime
 
 from allauth.account.models import EmailAddress
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 
 from accounts import keys
 from accounts.models import PERMISSIONS, ApiKey, AuditEntry, ReservedId, User
@@ -32,8 +33,11 @@ def create_account(
 
 
 def reserved_id(email: str) -> str | None:
-    """The user id that waits for the owner of `email`."""
-    return ReservedId.objects.filter(email__iexact=email).values_list("user_id", flat=True).first()
+    """The user id that waits for the owner of `email`, unless somebody has it already: whoever
+    signed up with the address may have another one by now."""
+    free = ~Exists(User.objects.filter(pk=OuterRef("user_id")))
+    waiting = ReservedId.objects.filter(free, email__iexact=email)
+    return waiting.values_list("user_id", flat=True).first()
 
 
 @transaction.atomic
