@@ -62,6 +62,18 @@ class RequestQuerySet(models.QuerySet["Request"]):
             .order_by("-priority_rank", "timeout_at", "id")
         )
 
+    def answerable_by(self, user_id: str) -> "RequestQuerySet":
+        """The same without what somebody else holds."""
+        return self.waiting_for(user_id).filter(SEEN[states.PENDING] | Q(claimed_by_id=user_id))
+
+    def for_inbox(self) -> "RequestQuerySet":
+        """What a line of the inbox shows, without the bulky rest."""
+        return (
+            self.seen()
+            .select_related("loop", "claimed_by")
+            .defer("context", "response_config", "default_response", "response_data")
+        )
+
     def complete_read(self) -> "RequestQuerySet":
         """With everything that a single read shows."""
         return self.seen().select_related(

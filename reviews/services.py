@@ -140,6 +140,12 @@ def release_claim(*, request: Request, reviewer_id: str) -> None:
     _move_or_lose(states.RELEASE, request, reviewer=reviewer_id)
 
 
+def is_answerable(request: Request, *, reviewer_id: str) -> bool:
+    """Whether an answer of this reviewer would get through, as the request was read."""
+    is_mine = request.status == states.CLAIMED and request.claimed_by_id == reviewer_id
+    return request.status == states.PENDING or is_mine
+
+
 @transaction.atomic
 def answer_request(*, request: Request, reviewer_id: str, answer: object) -> None:
     """Completes the request. The same answer again, by the same reviewer, is a success.

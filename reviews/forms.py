@@ -1,0 +1,139 @@
+"""The answer form: what a configuration looks like to the person who answers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from reviews import responses
+from reviews.models import Request
+from reviews.responses import Answer
+from reviews.responses.fields import Config
+
+# A scale of more steps is typed, not tapped.
+MOST_BUTTONS = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    value: str
+    label: str
+    checked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """Everything that the template draws. `rule` says in words what is asked for."""
+
+    input_type: str
+    rule: str = ""
+    error: str = ""
+    typed: str = ""
+    choices: tuple[Choice, ...] = ()
+    layout: str = "choices"
+    placeholder: str = ""
+    keyboard: str = "decimal"
+
+    @property
+    def described_by(self) -> str:
+        """The ids of what belongs to the field, for assistive technology."""
+        ids = (("answer-rule", self.rule), ("answer-error", self.error))
+        return " ".join(name for name, text in ids if text)
+
+
+def build(request: Request, typed: Sequence[str] = (), error: str = "") -> AnswerForm:
+    """The form of the request, with what was typed and what was wrong with it."""
+    form = _BUILDERS[request.response_type](request.response_config, list(typed))
+    return replace(form, error=error)
+
+
+def in_words(request: Request, answer: Answer) -> str:
+    """An answer to the request as its reviewers see it: labels instead of values."""
+    values = answer if isinstance(answer, list) else [answer]
+    if request.response_type in ("single_select", "multi_select"):
+        labels = {each.value: each.label for each in responses.options(request.response_config)}
+        values = [labels.get(str(value), value) for value in values]
+    return ", ".join(str(value) for value in values) or "nothing"
+
+
+def draft_in_words(request: Request, typed: Sequence[str]) -> str:
+    """The same for what a form posted, which may be no answer at all; '' for nothing."""
+    return in_words(request, list(typed)) if any(typed) else ""
+
+
+def _choices(config: Config, typed: list[str]) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(each.value, each.label, each.value in typed) for each in responses.options(config)
+    )
+
+
+def _single(config: Config, typed: list[str]) -> AnswerForm:
+    return AnswerForm("radio", choices=_choices(config, typed))
+
+
+def _multi(config: Config, typed: list[str]) -> AnswerForm:
+    bounds = responses.multi_bounds(config)
+    choices = _choices(config, typed)
+    if bounds.minimum == bounds.maximum:
+        rule = f"Choose {'all' if bounds.minimum == len(choices) > 1 else bounds.minimum}"
+    elif bounds.maximum == len(choices):
+        rule = f"Choose at least {bounds.minimum}"
+    else:
+        rule = f"Choose {bounds.minimum} to {bounds.maximum}"
+    return AnswerForm("checkbox", _sentence(rule, bounds.required, "none"), choices=choices)
+
+
+def _rating(config: Config, typed: list[str]) -> AnswerForm:
+    bounds = responses.rating_bounds(config)
+    steps = responses.rating_steps(config)
+    rule = f"From {bounds.minimum} to {bounds.maximum}"
+    if len(steps) > MOST_BUTTONS:
+        rule += f" in steps of {bounds.step}"
+        return _number_field(rule, bounds.minimum, typed)
+    choices = tuple(Choice(str(step), str(step), str(step) in typed) for step in steps)
+    return AnswerForm("radio", f"{rule}.", choices=choices, layout="scale")
+
+
+def _number(config: Config, typed: list[str]) -> AnswerForm:
+    bounds = responses.number_bounds(config)
+    places = bounds.decimal_places
+    kind = "A number" if places else "A whole number"
+    rule = f"{kind} from {bounds.minimum} to {bounds.maximum}"
+    if places:
+        rule += f", with at most {places} decimal place{'s' if places > 1 else ''}"
+    return _number_field(rule, bounds.minimum, typed)
+
+
+def _number_field(rule: str, minimum: Decimal, typed: list[str]) -> AnswerForm:
+    # type="number" would lose what was mistyped; some decimal keyboards lack the minus sign
+    return AnswerForm(
+        "number",
+        f"{rule}.",
+        typed="".join(typed[:1]),
+        keyboard="text" if minimum < 0 else "decimal",
+    )
+
+
+def _text(config: Config, typed: list[str]) -> AnswerForm:
+    bounds = responses.text_bounds(config)
+    rule = f"{bounds.minimum} to" if bounds.minimum > 1 else "Up to"
+    if bounds.minimum == bounds.maximum:
+        rule = "Exactly"
+    return AnswerForm(
+        "textarea",
+        _sentence(f"{rule} {bounds.maximum:,} characters", bounds.required, "nothing"),
+        typed="".join(typed[:1]),
+        placeholder=bounds.placeholder,
+    )
+
+
+def _sentence(rule: str, required: bool, nothing: str) -> str:
+    return f"{rule}." if required else f"{rule}, or {nothing}."
+
+
+_BUILDERS: dict[str, Callable[[Config, list[str]], AnswerForm]] = {
+    "text": _text,
+    "single_select": _single,
+    "multi_select": _multi,
+    "rating": _rating,
+    "number": _number,
+}
