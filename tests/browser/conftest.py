@@ -1,0 +1,86 @@
+"""A headless Chromium on a phone's screen, and the service on a port of its own.
+
+These tests have a pytest process to themselves (make test): Playwright keeps an event loop
+running, and Django refuses its ORM beside one unless DJANGO_ALLOW_ASYNC_UNSAFE is set.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from playwright.sync_api import Browser, Page, sync_playwright
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from tests.browser.visitor import Visitor
+from tests.waiting import wait_until
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if not shutil.which(CHROMIUM):
+        reason = f"{CHROMIUM} is not installed: apt-get install chromium"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(chromium: Browser, django_db_setup: None) -> None:
+    """The database comes after the browser and goes before it: Django keeps one connection with
+    an event loop and another without, and the second would hinder the database's removal."""
+
+
+@pytest.fixture
+def site(live_server: LiveServer, settings: Settings) -> Iterator[str]:
+    """The address of the running service; links are built with it."""
+    settings.SITE_URL = live_server.url
+    yield str(live_server.url)
+    wait_until(nobody_else_is_connected)
+
+
+def nobody_else_is_connected() -> bool:
+    """The server's threads are gone; whoever stays would hinder the database's removal."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return bool(cursor.fetchone() == (0,))
+
+
+@pytest.fixture(params=[True, False], ids=["scripts", "no-scripts"])
+def page(request: pytest.FixtureRequest, chromium: Browser, site: str) -> Iterator[Page]:
+    """An empty page, once with JavaScript and once without."""
+    context = chromium.new_context(
+        viewport=PHONE,  # type: ignore[arg-type]
+        base_url=site,
+        java_script_enabled=request.param,
+    )
+    context.set_default_timeout(10_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def visitor(page: Page) -> Visitor:
+    return Visitor(page)
