@@ -42,6 +42,16 @@ DESCRIPTIONS = {
     500: "The service failed. Try again later, waiting longer each time.",
     503: "The service cannot reach its database. Try again shortly.",
 }
+COMMON: dict[str, list[type[ApiError]]] = {
+    "Unauthorized": [*Unauthorized.__subclasses__()],
+    "RateLimited": [RateLimited],
+    "Unavailable": [ServiceUnavailable],
+}
+# What answers where there is no operation.
+OFF_THE_MAP: dict[str, list[type[ApiError]]] = {
+    "UnknownPath": [NotFound],
+    "MethodNotAllowed": [MethodNotAllowed],
+}
 RATE_HEADERS = {
     "X-RateLimit-Limit": ("Calls that the key may make in an hour.", COUNT),
     "X-RateLimit-Remaining": ("What is left of them.", COUNT),
@@ -68,14 +78,13 @@ def components() -> dict[str, Any]:
         name: {"description": text, "required": True, "schema": schema}
         for name, (text, schema) in (RATE_HEADERS | OTHER_HEADERS).items()
     }
-    shared = {
-        "Unauthorized": failure(Unauthorized.__subclasses__()),
-        "RateLimited": failure([RateLimited]),
-        "Unavailable": failure([ServiceUnavailable]),
-        "UnknownPath": failure([NotFound]),
-        "MethodNotAllowed": failure([MethodNotAllowed]),
-    }
-    return {"headers": headers, "responses": shared}
+    answers = {name: failure(errors) for name, errors in (COMMON | OFF_THE_MAP).items()}
+    return {"headers": headers, "responses": answers}
+
+
+def common() -> dict[str, Schema]:
+    """References to the failures that every operation can answer with, by status."""
+    return {str(errors[0].status): component(name, "responses") for name, errors in COMMON.items()}
 
 
 def headers(status: int) -> dict[str, Schema]:

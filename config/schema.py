@@ -152,11 +152,7 @@ class ContractSchema(AutoSchema):
         if self.operation.paths:
             own.append(NotFound)  # a slash in a variable makes it another path
         own.append(view.failures[self.method])
-        answers: Schema = {
-            "401": {"$ref": "#/components/responses/Unauthorized"},
-            "429": {"$ref": "#/components/responses/RateLimited"},
-            "503": {"$ref": "#/components/responses/Unavailable"},
-        }
+        answers: Schema = outcomes.common()
         for status in sorted({error.status for error in own}):
             answers[str(status)] = outcomes.failure(e for e in own if e.status == status)
         return dict(sorted(answers.items()))

@@ -44,12 +44,15 @@ LOOP: Final[dict[str, Any]] = {
     "created_at": "2026-05-04T10:15:00.120Z",
     "updated_at": "2026-05-04T10:20:41.007Z",
 }
-LEADS_ON: Final = {
-    "readLoop": {"loop_id": "$response.body#/data/loop/id"},
-    "updateLoop": {"loop_id": "$response.body#/data/loop/id"},
-    "listMembers": {"loop_id": "$response.body#/data/loop/id"},
-    "createRequest": {"loop_id": "$response.body#/data/loop/id"},
-}
+NEXT: Final = (
+    "readLoop",
+    "updateLoop",
+    "deleteLoop",
+    "listMembers",
+    "createRequest",
+    "listLoopRequests",
+)
+LEADS_ON: Final = {name: {"loop_id": "$response.body#/data/loop/id"} for name in NEXT}
 
 OPERATIONS: Final = {
     (Loops, "POST"): Operation(

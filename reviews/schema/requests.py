@@ -37,11 +37,8 @@ from reviews.serializers import (
 )
 
 REQUEST_PATH: Final = {"request_id": "The request's id."}
-LEADS_ON: Final = {
-    "readRequest": {"request_id": "$response.body#/data/request_id"},
-    "cancelRequest": {"request_id": "$response.body#/data/request_id"},
-    "giveFeedback": {"request_id": "$response.body#/data/request_id"},
-}
+NEXT: Final = ("readRequest", "cancelRequest", "giveFeedback")
+LEADS_ON: Final = {name: {"request_id": "$response.body#/data/request_id"} for name in NEXT}
 
 OPERATIONS: Final = {
     (LoopRequests, "POST"): Operation(
