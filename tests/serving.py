@@ -1,0 +1,54 @@
+"""The service on a port of its own, over the database of the test."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import requests
+from django.db import connection
+
+from tests.processes.stack import ROOT, free_port
+from tests.waiting import wait_until
+
+
+def database_url() -> str:
+    """The test database, for a process of its own."""
+    given = connection.settings_dict
+    host = quote(given["HOST"], safe="")
+    password = f":{quote(given['PASSWORD'], safe='')}" if given["PASSWORD"] else ""
+    port = f":{given['PORT']}" if given["PORT"] else ""
+    return f"postgres://{given['USER']}{password}@{host}{port}/{given['NAME']}"
+
+
+@contextmanager
+def serving(log: Path) -> Iterator[str]:
+    """The address of a granian that runs until the end of the block. Its log goes to a file."""
+    port = free_port()
+    command = [
+        *(sys.executable, "-m", "local.web", "--interface", "wsgi", "config.wsgi:application"),
+        *("--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
+        *("--blocking-threads", "4"),
+    ]
+    environment = {**os.environ, "DATABASE_URL": database_url(), "PORT": str(port)}
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
+    try:
+        wait_until(lambda: answers(port) or server.poll() is not None, 30)
+        assert server.poll() is None, log.read_text(encoding="utf-8")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def answers(port: int) -> bool:
+    try:
+        return requests.get(f"http://127.0.0.1:{port}/readyz", timeout=5).ok
+    except requests.ConnectionError:
+        return False
