@@ -1,0 +1,52 @@
+"""Asks people a question and waits for the answer: python ask.py "Shall we ship it today?"
+
+REVIEW_LOOP_URL is the service's address, ending in /v1, and REVIEW_LOOP_KEY an API key.
+"""
+
+import os
+import sys
+import time
+from typing import Any
+
+import requests
+
+
+def call(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    """The `data` of an answer. Out of quota, it waits as long as it is told."""
+    url, key = os.environ["REVIEW_LOOP_URL"] + path, os.environ["REVIEW_LOOP_KEY"]
+    headers = {"Authorization": f"Bearer {key}"}
+    while True:
+        response = requests.request(method, url, headers=headers, json=body, timeout=30)
+        if response.status_code != 429:
+            break
+        time.sleep(int(response.headers["Retry-After"]))
+    answer = response.json()
+    if answer["error"]:
+        sys.exit(f"{answer['msg']} {answer['data']}")
+    return answer["data"]
+
+
+loop = next((loop for loop in call("GET", "/api/loops")["loops"] if loop["name"] == "Ask"), None)
+if loop is None:
+    created = call("POST", "/api/loops", {"name": "Ask", "icon": "chat"})
+    loop = created["loop"]
+    print("Who should answer joins at", created["join_url"], flush=True)
+question = {
+    "processing_type": "time-sensitive",
+    "timeout_seconds": 3600,
+    "type": "markdown",
+    "priority": "high",
+    "request_text": " ".join(sys.argv[1:]) or "Shall we ship it today?",
+    "response_type": "single_select",
+    "response_config": {"options": ["yes", "no"]},
+    "default_response": "no",
+    "platform": "api",
+}
+request_id = call("POST", f"/api/loops/{loop['id']}/requests", question)["request_id"]
+print("Asked:", question["request_text"], flush=True)
+request, pause = {"status": "pending"}, 1
+while request["status"] in ("pending", "claimed"):
+    time.sleep(pause)
+    pause = min(2 * pause, 45)  # 80 calls an hour, of the 100 that a key has by default
+    request = call("GET", f"/api/requests/{request_id}")["request"]
+print(f"{request['status']}: {request['response_data']}")
