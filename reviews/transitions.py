@@ -8,11 +8,11 @@ that the race was lost.
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
 from reviews import events, states
-from reviews.models import Request
 from reviews.states import Transition
+from webhooks.outbox import EMIT
 
 _IN_TIME = "timeout_at > statement_timestamp()"
 _FREE = "(status = 'pending' OR status = 'claimed' AND claim_expires_at <= statement_timestamp())"
@@ -72,21 +72,20 @@ RUN_OUT = f"""id IN (SELECT id FROM reviews_request
     ORDER BY claim_expires_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"""  # noqa: S608
 
 
-@transaction.atomic
 def move(transition: Transition, which: str, **params: Any) -> list[str]:
     """Moves the rows that `which` selects and the transition's guard admits; returns their ids.
 
-    Writes one outbox row for each that has a `callback_url`, in the same transaction.
+    The same statement writes an outbox row for each that has a `callback_url`.
     """
     rule = RULES[transition]
+    update = (
+        f"UPDATE reviews_request SET status = '{transition.target}', {rule.assign}"  # noqa: S608
+        f" WHERE {which} AND {rule.guard}"
+    )
+    told = f", events AS ({events.EVENTS}), told AS ({EMIT})" if transition.event else ""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE reviews_request SET status = '{transition.target}', {rule.assign}"  # noqa: S608
-            f" WHERE {which} AND {rule.guard} RETURNING id, callback_url IS NOT NULL",
-            params,
+            f"WITH moved AS ({update} RETURNING *){told} SELECT id FROM moved",  # noqa: S608
+            {**params, "event": transition.event},
         )
-        rows: list[tuple[str, bool]] = cursor.fetchall()
-    audible = [pk for pk, has_callback in rows if has_callback]
-    if transition.event and audible:
-        events.announce(transition.event, Request.objects.complete_read().filter(pk__in=audible))
-    return [pk for pk, _ in rows]
+        return [pk for (pk,) in cursor.fetchall()]

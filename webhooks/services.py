@@ -37,9 +37,12 @@ class NotResendable(Exception):
     """An attempt is under way, or is due anyway."""
 
 
-def emit(events: Sequence[Event]) -> None:
-    """Freezes the bytes of each event in the outbox, in the caller's transaction."""
-    Delivery.objects.bulk_create(
+def emit(events: Sequence[Event]) -> list[Delivery]:
+    """Freezes the bytes of each event in the outbox, in the caller's transaction.
+
+    What happens in SQL is frozen there, by `outbox.EMIT`.
+    """
+    return Delivery.objects.bulk_create(
         Delivery(
             account_id=event.account_id,
             event=event.name,
@@ -104,20 +107,12 @@ def send_test(*, account_id: str, url: str, now: datetime) -> tuple[Delivery, Ou
 
 @transaction.atomic
 def _begin_test(account_id: str, url: str, now: datetime) -> Job:
-    delivery_id, claim_id = new_id(), new_id()
+    test_id, claim_id = new_id(), new_id()
     payload = {"event": TEST_EVENT, "timestamp": iso(now), "data": {}}
-    row = Delivery.objects.create(
-        id=delivery_id,
-        account_id=account_id,
-        event=TEST_EVENT,
-        subject_id=delivery_id,
-        occurrence=f"{delivery_id}:test",
-        url=url,
-        host=host_of(url),
-        body=dumps(payload).encode(),
-        claim_id=claim_id,
-        is_manual=True,
-        next_attempt_at=Now() + timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS),
+    (row,) = emit([Event(account_id, url, TEST_EVENT, test_id, f"{test_id}:test", payload)])
+    lease = timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS)
+    Delivery.objects.filter(pk=row.pk).update(
+        claim_id=claim_id, is_manual=True, next_attempt_at=Now() + lease
     )
-    attempt = Attempt.objects.create(delivery=row, is_manual=True)
-    return Job(delivery_id, attempt.pk, claim_id, account_id, row.host, url, bytes(row.body), 0)
+    begun = Attempt.objects.create(delivery=row, is_manual=True)
+    return Job(row.pk, begun.pk, claim_id, account_id, row.host, url, bytes(row.body), 0)
