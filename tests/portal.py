@@ -1,0 +1,30 @@
+"""The portal as a browser without scripts sees it."""
+
+import html
+import re
+from typing import Any
+
+from django.test import Client
+
+from accounts.models import User
+
+
+def signed_in(user: User, **options: Any) -> Client:
+    """The browser of this person."""
+    browser = Client(**options)
+    browser.force_login(user)
+    return browser
+
+
+def words(answer: Any) -> str:
+    """What stands on the page, tags and doubled blanks aside."""
+    text = re.sub(r"<[^>]*>", " ", answer.content.decode())
+    return " ".join(html.unescape(text).split())
+
+
+def controls(answer: Any) -> list[str]:
+    """The form controls called `answer`, as they were sent."""
+    found: list[str] = re.findall(
+        r'<(?:input|textarea)[^>]*name="answer"[^>]*>', answer.content.decode()
+    )
+    return found

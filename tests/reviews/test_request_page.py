@@ -1,0 +1,231 @@
+"""The question's page: who may see it, what it shows, claiming and giving back."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import User
+from config.ids import new_id
+from loops.models import Loop
+from loops.services import create_loop
+from reviews import services
+from reviews.models import Request
+from reviews.services import delete_loop, remove_member
+from tests.portal import controls, signed_in, words
+from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
+
+pytestmark = pytest.mark.django_db
+PAGES = ("", "done/")
+ACTIONS = ("claim/", "release/", "answer/")
+
+
+def visit_all(browser: Client, request_id: str) -> list[Any]:
+    """Every page and every action of the request, as one person meets them."""
+    path = f"/inbox/{request_id}/"
+    got = [browser.get(path + page) for page in PAGES]
+    return got + [browser.post(path + action, {"answer": "yes"}) for action in ACTIONS]
+
+
+def frozen(request: Request) -> dict[str, Any]:
+    """The row as it stands."""
+    row: dict[str, Any] = Request.objects.filter(pk=request.pk).values().get()
+    return row
+
+
+def test_outsiders_find_nothing(
+    owner: User, outsider: User, operator: User, loop: Loop, make: Make
+) -> None:
+    request = make()
+    create_loop(owner_id=outsider.pk, name="Another account's", icon="x")
+    before = frozen(request)
+    answers = [
+        answer
+        for person in (outsider, operator)
+        for request_id in (request.pk, new_id(), "x", "%00", "💥", "f" * 25)
+        for answer in visit_all(signed_in(person), request_id)
+    ]
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.content for answer in answers}) == 1
+    assert frozen(request) == before
+
+
+def test_a_removed_member_finds_nothing(member: User, loop: Loop, make: Make) -> None:
+    answered, waiting = make(), make()
+    services.answer_request(request=answered, reviewer_id=member.pk, answer="yes")
+    remove_member(loop_id=loop.pk, member_id=member.pk)
+    for request in (answered, waiting):
+        answers = visit_all(signed_in(member), request.pk)
+        assert {answer.status_code for answer in answers} == {404}
+
+
+def test_with_its_loop_a_question_goes(owner: User, member: User, loop: Loop, make: Make) -> None:
+    request = make()
+    delete_loop(loop_id=loop.pk)
+    for person in (owner, member):
+        answers = visit_all(signed_in(person), request.pk)
+        assert {answer.status_code for answer in answers} == {404}
+
+
+def test_strangers_sign_in_first(make: Make) -> None:
+    request = make()
+    before = frozen(request)
+    for answer in visit_all(Client(), request.pk):
+        assert answer.status_code == 302
+        assert answer["Location"].startswith(f"/accounts/login/?next=/inbox/{request.pk}/")
+    assert frozen(request) == before
+
+
+def test_no_get_changes_anything(member: User, make: Make) -> None:
+    fresh, held = make(), make()
+    services.claim_request(request=held, reviewer_id=member.pk)
+    browser = signed_in(member)
+    for request in (fresh, held):
+        path, before = f"/inbox/{request.pk}/", frozen(request)
+        assert browser.get(path).status_code == 200
+        assert browser.head(path).status_code == 200
+        for action in ACTIONS:
+            assert browser.get(path + action)["Location"] == path
+            assert browser.put(path + action).status_code == 405
+        assert browser.post(path).status_code == 405
+        assert frozen(request) == before
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_forms_of_other_sites_do_nothing(member: User, make: Make, action: str) -> None:
+    request = make()
+    before = frozen(request)
+    browser = signed_in(member, enforce_csrf_checks=True)
+    answer = browser.post(f"/inbox/{request.pk}/{action}", {"answer": "yes"})
+    assert answer.status_code == 403
+    assert "That page was too old" in words(answer)
+    assert frozen(request) == before
+
+
+def test_what_the_page_says(member: User, make: Make) -> None:
+    request = make(
+        request_text="Refund <b>it</b>?\n\nThe seal\nwas torn.",
+        context={"order": {"no": 4821, "items": ["<i>cup", "saucer"]}, "vip": True, "note": None},
+        response_config={"options": [{"value": "n", "label": "Not at all"}, "yes"]},
+        default_response="n",
+    )
+    answer = signed_in(member).get(f"/inbox/{request.pk}/")
+    source, page = answer.content.decode(), words(answer)
+    assert "Refund &lt;b&gt;it&lt;/b&gt;?\n\nThe seal\nwas torn." in source
+    assert "Refund desk Owner asked on" in page
+    assert "High 9 minutes left until" in page
+    assert f'<time datetime="{request.timeout_at:%Y-%m-%dT%H:%M:%SZ}">' in source
+    assert "Context (3 fields) order: no: 4821 items: <i>cup saucer vip: yes note: none" in page
+    assert "<i>" not in source
+    assert "If nobody answers in time, Not at all is used." in page
+    assert '<html lang="en">' in source
+    assert '<a class="skip" href="#main">' in source
+
+
+def test_an_image_and_no_other_page_may_come_from_elsewhere(member: User, make: Make) -> None:
+    url = 'https://pictures.example/a.png?x=1&y="><script>'
+    request = make(type="image", image_url=url)
+    browser = signed_in(member)
+    shown = browser.get(f"/inbox/{request.pk}/")
+    source = shown.content.decode()
+    escaped = "https://pictures.example/a.png?x=1&amp;y=&quot;&gt;&lt;script&gt;"
+    assert re.search(f'<img src="{re.escape(escaped)}"[^>]* referrerpolicy="no-referrer">', source)
+    refused = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "neither"})
+    for answer in (shown, refused):
+        assert "img-src 'self' data: https: http:;" in answer["Content-Security-Policy"] + ";"
+    for path in ("/inbox/", "/accounts/email/", "/join/"):
+        assert "https:" not in browser.get(path)["Content-Security-Policy"]
+        assert "unsafe" not in browser.get(path)["Content-Security-Policy"]
+
+
+def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None:
+    request = make()
+    path = f"/inbox/{request.pk}/"
+    mine, other = signed_in(member), signed_in(owner)
+    assert "Claim it" in words(mine.get(path))
+    answer = mine.post(path + "claim/", follow=True)
+    assert answer.redirect_chain == [(path, 302)]
+    assert "You hold this question until" in words(answer)
+    assert len(controls(answer)) == 2
+
+    seen = other.get(path)
+    assert "Member holds this question until" in words(seen)
+    assert controls(seen) == []
+    assert "Claim it" not in words(seen)
+    lost = other.post(path + "claim/", follow=True)
+    assert "That came too late" in words(lost)
+
+    until = services.read_request(request.pk).claim_expires_at
+    mine.post(path + "claim/")
+    renewed = services.read_request(request.pk).claim_expires_at
+    assert until is not None
+    assert renewed is not None
+    assert renewed > until
+
+    assert "Claim it" in words(mine.post(path + "release/", follow=True))
+    assert services.read_request(request.pk).status == "pending"
+    assert "You did not hold this question" in words(mine.post(path + "release/", follow=True))
+
+
+def test_a_lapsed_claim_is_free_again(owner: User, member: User, make: Make) -> None:
+    request = make()
+    services.claim_request(request=request, reviewer_id=owner.pk)
+    let_lease_run_out(request)
+    answer = signed_in(member).get(f"/inbox/{request.pk}/")
+    assert "Claim it" in words(answer)
+    assert len(controls(answer)) == 2
+
+
+def time_out(request: Request, owner: User) -> None:
+    make_overdue(request)
+
+
+def cancel(request: Request, owner: User) -> None:
+    services.cancel_request(request_id=request.pk, account_id=owner.pk)
+
+
+def answer_it(request: Request, owner: User) -> None:
+    services.answer_request(request=request, reviewer_id=owner.pk, answer="yes")
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (time_out, "The time has run out"),
+        (cancel, "This question was withdrawn"),
+        (answer_it, "Owner has answered this"),
+    ],
+)
+def test_after_the_end_the_page_says_what_became_of_it(
+    owner: User, member: User, make: Make, end: Callable[[Request, User], None], told: str
+) -> None:
+    request = make()
+    end(request, owner)
+    browser, path = signed_in(member), f"/inbox/{request.pk}/"
+    seen = browser.get(path)
+    assert (seen.status_code, controls(seen)) == (200, [])
+    assert told in words(seen)
+    ended = frozen(request)
+    late = browser.post(path + "answer/", {"answer": "no"})
+    assert late.status_code == 409
+    assert told in words(late)
+    assert "What you were about to send It was not sent." in words(late)
+    for action in ("claim/", "release/"):
+        assert told in words(browser.post(path + action, follow=True))
+    assert frozen(request) == ended
+
+
+def test_statements(
+    member: User, make: Make, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    request = make()
+    browser = signed_in(member)
+    with django_assert_num_queries(3):  # session, person, request
+        browser.get(f"/inbox/{request.pk}/")
+    with django_assert_num_queries(7):  # and what the service asks
+        browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
+    with django_assert_num_queries(4):  # and what comes next
+        browser.get(f"/inbox/{request.pk}/done/")
