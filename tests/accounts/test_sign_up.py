@@ -1,0 +1,141 @@
+"""Signing up: the form, the way back to the join link, and confirming the address."""
+
+import re
+from smtplib import SMTPException
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.core.mail.backends.base import BaseEmailBackend
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import User
+from accounts.services import create_account, reserve_user_id
+from loops.models import Loop, Membership
+from tests.portal import signed_in, words
+
+pytestmark = pytest.mark.django_db
+FORM = {"name": "Nora New", "email": "Nora@Example.org", "password1": "correct horse battery"}
+
+
+class Broken(BaseEmailBackend):
+    """A mail server that is not there."""
+
+    def send_messages(self, email_messages: Any) -> int:
+        raise SMTPException
+
+
+def link_in(message: Any) -> str:
+    (url,) = re.findall(r"^http\S+$", message.body, re.MULTILINE)[:1]
+    return str(url)
+
+
+def test_from_the_join_link_and_back(loop: Loop) -> None:
+    browser, path = Client(), f"/join/{loop.invite_code}"
+    assert f'href="/accounts/signup/?next={path}"' in browser.get(path).content.decode()
+    form = browser.get(f"/accounts/signup/?next={path}").content.decode()
+    assert re.search(rf'<input[^>]*name="next"[^>]*value="{path}"', form)
+    answer = browser.post("/accounts/signup/", {**FORM, "next": path}, follow=True)
+    assert answer.redirect_chain == [(path, 302)]
+    assert "You are signed in as nora@example.org." in words(answer)
+    browser.post(path)
+    user = User.objects.get(email="nora@example.org")
+    assert user.name == "Nora New"
+    assert not EmailAddress.objects.get(user=user).verified
+    assert Membership.objects.get(loop=loop, user=user).status == "active"
+
+
+def test_the_form_has_three_fields(db: None) -> None:
+    source = Client().get("/accounts/signup/").content.decode()
+    main = source.partition("<main")[2]
+    names = re.findall(r'<input[^>]*name="(\w+)"', main)
+    assert [name for name in names if name != "csrfmiddlewaretoken"] == [
+        "name",
+        "email",
+        "password1",
+    ]
+    for name in ("name", "email", "password1"):
+        assert f'<label for="id_{name}">' in main
+    assert "placeholder" not in main
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"name": " "}, "This field is required."),
+        ({"name": "x" * 101}, "Ensure this value has at most 100 characters"),
+        ({"name": "a\0b"}, "Null characters are not allowed."),
+        ({"email": "nobody"}, "Enter a valid email address."),
+        ({"email": "OWNER@example.com"}, "already"),
+        ({"password1": "short"}, "This password is too short."),
+        ({"password1": "password1234"}, "This password is too common."),
+    ],
+)
+def test_faults_stand_beside_their_fields(owner: User, change: dict[str, str], fault: str) -> None:
+    answer = Client().post("/accounts/signup/", {**FORM, **change})
+    (field,) = change
+    source = answer.content.decode()
+    assert fault in words(answer)
+    assert f'id="id_{field}_error"' in source
+    assert 'aria-invalid="true"' in source
+    assert User.objects.count() == 1
+
+
+def test_the_link_in_the_mail_confirms_the_address(settings: Settings) -> None:
+    settings.SITE_URL = "https://review.example.com"
+    browser = Client()
+    browser.post("/accounts/signup/", FORM)
+    (message,) = mail.outbox
+    assert message.to == ["nora@example.org"]
+    assert message.subject == "Review Loop: Confirm your e-mail address"
+    assert link_in(message).startswith("https://review.example.com/accounts/confirm-email/")
+    path = link_in(message).removeprefix("https://review.example.com")
+    address = EmailAddress.objects.get(email="nora@example.org")
+    assert "Is nora@example.org your address?" in words(Client().get(path))
+    address.refresh_from_db()
+    assert not address.verified  # opening a link decides nothing
+    assert Client().post(path).status_code == 302
+    address.refresh_from_db()
+    assert address.verified
+    assert "This link does not work any more" in words(Client().get("/accounts/confirm-email/x/"))
+
+
+def test_a_broken_mail_server_keeps_nobody_out(settings: Settings) -> None:
+    settings.EMAIL_BACKEND = f"{__name__}.Broken"
+    answer = Client().post("/accounts/signup/", FORM, follow=True)
+    assert answer.redirect_chain == [("/inbox/", 302)]
+    assert User.objects.filter(email="nora@example.org").exists()
+
+
+def test_an_invited_address_gets_the_id_that_waits_for_it(db: None) -> None:
+    reserved = reserve_user_id(email="nora@example.org")
+    Client().post("/accounts/signup/", FORM)
+    assert User.objects.get(email="nora@example.org").pk == reserved
+
+
+def test_an_address_that_its_owner_gave_up_is_a_strangers_own(db: None) -> None:
+    reserved = reserve_user_id(email="nora@example.org")
+    first = create_account(email="nora@example.org", password="the first one's")
+    first.email = "elsewhere@example.org"
+    first.save()
+    EmailAddress.objects.filter(user=first).update(email=first.email)
+    Client().post("/accounts/signup/", FORM)
+    second = User.objects.get(email="nora@example.org")
+    assert second.pk != reserved
+    first.refresh_from_db()
+    assert first.pk == reserved
+    assert first.check_password("the first one's")
+
+
+def test_too_many_sign_ups_from_one_address(db: None) -> None:
+    browser = Client()
+    for number in range(21):
+        answer = browser.post("/accounts/signup/", {**FORM, "email": f"{number}"})
+    assert answer.status_code == 429
+    assert "Too many tries" in words(answer)
+
+
+def test_who_is_signed_in_needs_no_sign_up(owner: User) -> None:
+    assert signed_in(owner).get("/accounts/signup/")["Location"] == "/inbox/"
