@@ -96,7 +96,7 @@ def test_a_forgotten_password(member: User, settings: Settings) -> None:
     answer = browser.post("/accounts/password/reset/", {"email": "member@example.com"}, follow=True)
     assert "Look into your mail" in words(answer)
     (message,) = mail.outbox
-    (url,) = re.findall(r"^https://review\.example\.com(/\S+)$", message.body, re.MULTILINE)
+    (url,) = re.findall(r"^https://review\.example\.com(/\S+)$", str(message.body), re.MULTILINE)
     form = browser.get(url, follow=True)
     path = form.redirect_chain[-1][0]
     assert "Set a new password" in words(form)

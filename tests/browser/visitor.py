@@ -1,6 +1,6 @@
 """What somebody with a phone does, and what they look at on every page."""
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
 PASSWORD = "a rather long password"
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -17,12 +17,19 @@ class Visitor:
 
     def __init__(self, page: Page) -> None:
         self.page = page
+        self.refused: list[str] = []
+        page.on("console", self.listen)
+
+    def listen(self, message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            self.refused.append(message.text)
 
     def look(self) -> None:
         """Nothing is cut off or too small to hit, and the page says what it is."""
         too_wide, too_small = self.page.evaluate(TOO_WIDE), self.page.evaluate(TOO_SMALL)
         assert (too_wide, too_small) == (0, []), self.page.url
         assert self.page.locator("h1").count() == 1, self.page.url
+        assert self.refused == [], self.page.url
         assert self.page.title().strip(" ·").endswith("· Review Loop")
 
     def open(self, url: str) -> None:

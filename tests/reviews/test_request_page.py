@@ -32,8 +32,7 @@ def visit_all(browser: Client, request_id: str) -> list[Any]:
 
 def frozen(request: Request) -> dict[str, Any]:
     """The row as it stands."""
-    row: dict[str, Any] = Request.objects.filter(pk=request.pk).values().get()
-    return row
+    return dict(Request.objects.filter(pk=request.pk).values().get())
 
 
 def test_outsiders_find_nothing(
