@@ -26,6 +26,12 @@ class LoopQuerySet(models.QuerySet["Loop"]):
             memberships__user_id=user_id, memberships__status=Membership.Status.ACTIVE
         )
 
+    def with_membership_of(self, user_id: str) -> "LoopQuerySet":
+        """Adds `has_member`: whether the user is an active member."""
+        members = Membership.objects.active().filter(loop_id=models.OuterRef("pk"), user_id=user_id)
+        columns: dict[str, Any] = {"has_member": models.Exists(members)}
+        return self.annotate(**columns)
+
     def newest_first(self) -> "LoopQuerySet":
         return self.order_by("-created_at", "-id")
 
@@ -52,6 +58,7 @@ class Loop(models.Model):
     deleted_at = models.DateTimeField(null=True, editable=False)
 
     objects: ClassVar[Any] = LoopQuerySet.as_manager()
+    has_member: bool  # by LoopQuerySet.with_membership_of()
 
     class Meta:
         indexes = [

@@ -26,7 +26,7 @@ from config.errors import (
 from config.ids import normalize_id
 from config.times import iso
 from loops.access import find_loop, find_own_loop
-from loops.models import Membership
+from loops.models import Loop
 from reviews import services
 from reviews.listing import Listing, read_listing
 from reviews.models import Request, RequestQuerySet
@@ -52,9 +52,9 @@ class LoopRequests(ApiView):
     failures: ClassVar = {"GET": ListLoopRequestsFailed, "POST": CreateRequestFailed}
 
     def get(self, request: Call, loop_id: str) -> Response:
-        loop = find_loop(loop_id)
-        members = Membership.objects.active().filter(loop=loop, user_id=request.user.id)
-        if loop.creator_id != request.user.id and not members.exists():
+        user_id = request.user.id
+        loop = find_loop(loop_id, among=Loop.objects.alive().with_membership_of(user_id))
+        if loop.creator_id != user_id and not loop.has_member:
             raise LoopDenied
         listing = read_listing(request.query_params, with_loop=False)
         data = represent_listing(listing, Request.objects.filter(loop=loop))
