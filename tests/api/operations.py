@@ -1,0 +1,42 @@
+"""Every operation of the interface, for the tests that walk over all of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tests.api.bodies import LOOP, QUESTION
+
+FEEDBACK: dict[str, Any] = {"feedback": {"rating": 4}}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation; `path` has places for {loop}, {request} and {user}."""
+
+    method: str
+    path: str
+    permission: str | None
+    body: dict[str, Any] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+CHECK = Operation("GET", "/v1/test", None)
+CREATE_LOOP = Operation("POST", "/v1/api/loops", "loops:write", LOOP)
+LIST_LOOPS = Operation("GET", "/v1/api/loops", "loops:read")
+READ_LOOP = Operation("GET", "/v1/api/loops/{loop}", "loops:read")
+UPDATE_LOOP = Operation("PUT", "/v1/api/loops/{loop}", "loops:write", {"name": "Renamed"})
+DELETE_LOOP = Operation("DELETE", "/v1/api/loops/{loop}", "loops:write")
+LIST_MEMBERS = Operation("GET", "/v1/api/loops/{loop}/members", "loops:read")
+REMOVE_MEMBER = Operation("DELETE", "/v1/api/loops/{loop}/members/{user}", "loops:write")
+CREATE = Operation("POST", "/v1/api/loops/{loop}/requests", "requests:write", QUESTION)
+LOOP_LIST = Operation("GET", "/v1/api/loops/{loop}/requests", "requests:read")
+LIST = Operation("GET", "/v1/api/requests", "requests:read")
+READ = Operation("GET", "/v1/api/requests/{request}", "requests:read")
+CANCEL = Operation("DELETE", "/v1/api/requests/{request}", "requests:write")
+RATE = Operation("POST", "/v1/api/requests/{request}/feedback", "requests:write", FEEDBACK)
+
+OPERATIONS = [
+    *(CHECK, CREATE_LOOP, LIST_LOOPS, READ_LOOP, UPDATE_LOOP, DELETE_LOOP, LIST_MEMBERS),
+    *(REMOVE_MEMBER, CREATE, LOOP_LIST, LIST, READ, CANCEL, RATE),
+]

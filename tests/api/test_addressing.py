@@ -1,0 +1,155 @@
+"""Paths, methods and headers that belong to no single endpoint."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from tests.api.bodies import LOOP
+from tests.api.operations import OPERATIONS
+from tests.api.wire import NOWHERE, Api, body_of, granted, json_of, refused, send
+
+pytestmark = pytest.mark.django_db
+
+PATHS = sorted({operation.path for operation in OPERATIONS})
+METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE", "BREW")
+
+
+def allowed(path: str) -> set[str]:
+    return {operation.method for operation in OPERATIONS if operation.path == path}
+
+
+@pytest.mark.contract("http.unknown_path", "http.json_only", "http.base")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1",
+        "/v1/",
+        "/v1/nothing",
+        "/v1/api",
+        "/v1/api/loop",
+        "/v1/api/loops/x/nothing",
+        "/v1/api/requests/x/feedback/y",
+        "/v1/test/x",
+        "/v1/%00",
+        "/v1/%ff%fe",
+        "/v1/api/loops//members",
+        "/v1/api//loops",
+        "/v1//test",
+        "/v1/TEST",
+        "/v1/openapi.json",
+        "/v1/admin/",
+        "/v1/%3Cscript%3E",
+        "/v1/../v1/x",
+        "/v1/api/loops/" + "a" * 4000 + "/x",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+def test_an_unknown_path(path: str, method: str, owner_key: str) -> None:
+    refused(send(method, path), 404, "Not found")
+    refused(send(method, path, f"Bearer {owner_key}", b"{"), 404, "Not found")
+
+
+@pytest.mark.contract("http.method", "http.json_only", "quota.headers")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("path", PATHS)
+def test_a_wrong_method(path: str, method: str, owner_key: str) -> None:
+    methods = allowed(path)
+    if method in methods or (method == "HEAD" and "GET" in methods):
+        return
+    address = path.format(loop=NOWHERE, request=NOWHERE, user=NOWHERE)
+    for header in (None, f"Bearer {owner_key}"):
+        answer = send(method, address, header)
+        assert answer.status_code == 405
+        assert set(answer["Allow"].split(", ")) - {"HEAD"} == methods
+        if method == "HEAD":
+            assert answer.content == b""
+        else:
+            refused(answer, 405, "Method not allowed")
+
+
+@pytest.mark.contract("http.method")
+@pytest.mark.parametrize("path", [path for path in PATHS if "GET" in allowed(path)])
+def test_head_is_get_without_its_body(path: str, owner_key: str) -> None:
+    address = path.format(loop=NOWHERE, request=NOWHERE, user=NOWHERE)
+    head = send("HEAD", address, f"Bearer {owner_key}")
+    get = send("GET", address, f"Bearer {owner_key}")
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    assert send("HEAD", address).status_code == 401
+
+
+@pytest.mark.contract("http.slash")
+def test_a_trailing_slash(api: Api, owner_key: str) -> None:
+    granted(api(owner_key).get("/v1/test/"), "API key is valid")
+    answer = api(owner_key).post("/v1/api/loops/", LOOP)
+    loop = granted(answer, "Loop created successfully with QR code", status=201)["loop"]
+    path = f"/v1/api/loops/{loop['id']}"
+    granted(api(owner_key).get(f"{path}/"), "Loop retrieved successfully")
+    granted(api(owner_key).put(f"{path}/", {"name": "x"}), "Loop updated successfully")
+    granted(api(owner_key).get(f"{path}/members/"), "Loop members retrieved successfully")
+    granted(api(owner_key).get(f"{path}/requests/?limit=1"), "Loop requests retrieved successfully")
+    granted(api(owner_key).get("/v1/api/requests/?limit=1"), "Requests retrieved successfully")
+    refused(api(owner_key).get(f"/v1/api/requests/{NOWHERE}/"), 404, "Request not found")
+    answer = api(owner_key).post(f"/v1/api/requests/{NOWHERE}/feedback/", {})
+    refused(answer, 404, "Request not found")
+    granted(api(owner_key).delete(f"{path}/"), "Loop deleted successfully")
+
+
+@pytest.mark.contract("http.json_only")
+@pytest.mark.parametrize(
+    "accept", ["text/html", "application/xml", "", "*/*", "nonsense", "a/b;q=x"]
+)
+def test_accept_is_ignored(owner_key: str, accept: str) -> None:
+    for path, status in (("/v1/test", 200), ("/v1/nothing", 404), ("/v1/api/loops/x", 400)):
+        answer = send("GET", path, f"Bearer {owner_key}", Accept=accept)
+        assert (answer.status_code, answer["Content-Type"]) == (status, "application/json")
+    answer = send("GET", "/v1/api/loops?format=html", f"Bearer {owner_key}")
+    granted(answer, "Loops retrieved successfully")
+
+
+@pytest.mark.contract("http.ignored_bodies")
+@pytest.mark.parametrize("raw", [b"{", b"\xff\xfe", b'{"a": 1e999}', b"x" * 300_000])
+def test_bodies_of_get_and_delete_are_ignored(owner_key: str, raw: bytes) -> None:
+    answer = send("GET", "/v1/test", f"Bearer {owner_key}", raw, content_type="text/plain")
+    granted(answer, "API key is valid")
+    answer = send("DELETE", f"/v1/api/requests/{NOWHERE}", f"Bearer {owner_key}", raw)
+    refused(answer, 404, "Request not found")
+
+
+@pytest.mark.contract("http.openapi")
+def test_the_document_is_outside() -> None:
+    answer = Client().get("/openapi.json")
+    assert answer.status_code == 200
+    assert json.loads(answer.content)["openapi"].startswith("3.1")
+
+
+@pytest.mark.contract("envelope.error", "envelope.msg", "envelope.data", "envelope.keys")
+def test_the_envelope(api: Api, owner_key: str) -> None:
+    assert json_of(api(owner_key).get("/v1/api/loops")) == {
+        "error": False,
+        "msg": "Loops retrieved successfully",
+        "data": {"loops": [], "count": 0},
+    }
+    assert json_of(api(owner_key).get("/v1/api/loops/x")) == {
+        "error": True,
+        "msg": "Invalid loop ID format",
+        "data": {},
+    }
+    assert json_of(api(owner_key).get("/v1/api/requests?limit=0")) == {
+        "error": True,
+        "msg": "Validation failed",
+        "data": "limit must be between 1 and 100",
+    }
+
+
+def test_a_session_is_no_key(owner: User) -> None:
+    browser = Client()
+    browser.force_login(owner)
+    refused(browser.get("/v1/test"), 401, "Missing Authorization header")  # type: ignore[arg-type]
+
+
+def test_no_cookie_is_ever_set(owner_key: str) -> None:
+    answer = send("GET", "/v1/test", f"Bearer {owner_key}")
+    assert body_of(answer)["error"] is False
+    assert not answer.cookies

@@ -1,0 +1,220 @@
+"""POST /api/loops/{loopId}/requests: response_config and default_response."""
+
+from typing import Any
+
+import pytest
+
+from loops.models import Loop
+from reviews.models import Request
+from tests.api.bodies import TYPES, of_type, question
+from tests.api.wire import Api, granted, refused, refused_at
+
+pytestmark = pytest.mark.django_db
+
+CREATED = "Request created and broadcasted successfully"
+OBJECTS = [{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No", "colour": "red"}]
+
+
+@pytest.mark.contract(
+    "config.single_select",
+    "config.multi_select",
+    "config.rating",
+    "config.number",
+    "config.text",
+    "config.options",
+    "config.aliases",
+    "config.extra",
+)
+@pytest.mark.parametrize(
+    ("response_type", "config", "default"),
+    [
+        ("text", {}, "x"),
+        (
+            "text",
+            {"placeholder": "…", "min_length": 2, "max_length": 3, "required": True},
+            "beyond the bounds",
+        ),
+        ("text", {"tone": {"of": "voice"}}, ""),
+        ("single_select", {"options": OBJECTS, "required": True}, "no"),
+        ("single_select", {"options": ["only"]}, "only"),
+        ("single_select", {"options": [*OBJECTS, "plain"]}, "plain"),
+        ("single_select", {"options": [" yes", "yes"]}, " yes"),
+        ("single_select", {"options": [str(n) for n in range(100)]}, "99"),
+        ("multi_select", {"options": OBJECTS, "min_selections": 1, "max_selections": 2}, "yes"),
+        ("multi_select", {"options": OBJECTS, "required": False}, ["no", "yes"]),
+        ("rating", {"scale_max": 5}, 3),
+        ("rating", {"scale_max": 10, "scale_min": 0, "scale_step": 0.5, "required": True}, 99),
+        ("rating", {"min": 2, "max": 4}, 2),
+        ("number", {"max_value": 10}, 10.123456),
+        (
+            "number",
+            {"max_value": 9, "min_value": -9, "decimal_places": 0, "allow_negative": True},
+            -9,
+        ),
+        ("number", {"max": 10, "min": 5, "required": False}, 1e12),
+    ],
+)
+def test_what_it_takes_it_echoes(
+    api: Api, owner_key: str, loop: Loop, response_type: str, config: Any, default: Any
+) -> None:
+    body = question(response_type=response_type, response_config=config, default_response=default)
+    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    path = granted(answer, CREATED, status=201)["polling_url"]
+    shown = granted(api(owner_key).get(path), "Request retrieved successfully")["request"]
+    assert shown["response_config"] == config
+    assert shown["default_response"] == default
+    assert type(shown["default_response"]) is type(default)
+
+
+@pytest.mark.contract("config.no_options", "create.bad_config")
+@pytest.mark.parametrize("response_type", ["single_select", "multi_select"])
+@pytest.mark.parametrize("config", [{}, {"options": None}, {"options": []}, {"options": "yes"}])
+def test_options_are_required(
+    api: Api, owner_key: str, loop: Loop, response_type: str, config: Any
+) -> None:
+    body = question(response_type=response_type, response_config=config)
+    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    refused(
+        answer,
+        400,
+        "Invalid response configuration",
+        "options array required for select response type",
+    )
+    assert not Request.objects.exists()
+
+
+@pytest.mark.contract("create.bad_config", "config.options", "config.rating", "config.number")
+@pytest.mark.parametrize(
+    ("response_type", "config", "field"),
+    [
+        ("single_select", {"options": [str(n) for n in range(101)]}, "options"),
+        ("single_select", {"options": ["yes", "yes"]}, "options"),
+        ("single_select", {"options": ["yes", {"value": "yes", "label": "Y"}]}, "options"),
+        ("single_select", {"options": [5]}, "options"),
+        ("single_select", {"options": [{"value": "yes"}]}, "options"),
+        ("single_select", {"options": [{"label": "Yes"}]}, "options"),
+        ("single_select", {"options": [{"value": 5, "label": "Five"}]}, "options"),
+        ("single_select", {"options": [None]}, "options"),
+        ("single_select", {"options": ["yes", "no"], "required": "yes"}, "required"),
+        ("multi_select", {"options": ["a"], "min_selections": "1"}, "min_selections"),
+        ("multi_select", {"options": ["a"], "min_selections": -1}, "min_selections"),
+        ("multi_select", {"options": ["a"], "max_selections": True}, "max_selections"),
+        ("multi_select", {"options": ["a"], "min_selections": 2}, "min_selections"),
+        (
+            "multi_select",
+            {"options": ["a", "b"], "min_selections": 2, "max_selections": 1},
+            "selections",
+        ),
+        ("rating", {}, "scale_max"),
+        ("rating", {"scale_max": None}, "scale_max"),
+        ("rating", {"scale_max": "5"}, "scale_max"),
+        ("rating", {"scale_max": True}, "scale_max"),
+        ("rating", {"scale_max": 1, "scale_min": 2}, "scale_m"),
+        ("rating", {"scale_max": 5, "scale_step": 0}, "scale_step"),
+        ("rating", {"scale_max": 5, "scale_step": -1}, "scale_step"),
+        ("rating", {"scale_max": 5, "scale_step": "1"}, "scale_step"),
+        ("rating", {"scale_max": 5, "required": 1}, "required"),
+        ("number", {}, "max_value"),
+        ("number", {"max_value": "10"}, "max_value"),
+        ("number", {"max_value": True}, "max_value"),
+        ("number", {"max_value": 1, "min_value": 2}, "value"),
+        ("number", {"max_value": 9, "decimal_places": -1}, "decimal_places"),
+        ("number", {"max_value": 9, "decimal_places": 1.5}, "decimal_places"),
+        ("number", {"max_value": 9, "allow_negative": "no"}, "allow_negative"),
+        ("text", {"placeholder": 5}, "placeholder"),
+        ("text", {"min_length": -1}, "min_length"),
+        ("text", {"min_length": "1"}, "min_length"),
+        ("text", {"max_length": 1.5}, "max_length"),
+        ("text", {"min_length": 5, "max_length": 4}, "_length"),
+        ("text", {"required": "no"}, "required"),
+    ],
+)
+def test_broken_configurations(
+    api: Api, owner_key: str, loop: Loop, response_type: str, config: Any, field: str
+) -> None:
+    body = question(
+        response_type=response_type,
+        response_config=config,
+        default_response=TYPES[response_type]["default_response"],
+    )
+    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    refused_at(answer, "Invalid response configuration", field)
+    assert not Request.objects.exists()
+
+
+@pytest.mark.contract("create.bad_default", "default.select")
+@pytest.mark.parametrize(
+    ("response_type", "default"),
+    [
+        ("single_select", "maybe"),
+        ("single_select", " yes"),
+        ("single_select", "Yes"),
+        ("single_select", ""),
+        ("multi_select", "purple"),
+        ("multi_select", ["red", "purple"]),
+    ],
+)
+def test_a_default_that_matches_nothing(
+    api: Api, owner_key: str, loop: Loop, response_type: str, default: Any
+) -> None:
+    body = {**of_type(response_type), "default_response": default}
+    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    refused(
+        answer,
+        400,
+        "Invalid default response",
+        "default_response must match one of the configured options",
+    )
+    assert not Request.objects.exists()
+
+
+@pytest.mark.contract("create.bad_default", "default.type")
+@pytest.mark.parametrize(
+    ("response_type", "default"),
+    [
+        ("text", 5),
+        ("text", ["x"]),
+        ("text", {}),
+        ("text", False),
+        ("single_select", 5),
+        ("single_select", ["yes"]),
+        ("single_select", True),
+        ("multi_select", 5),
+        ("multi_select", [5]),
+        ("multi_select", {}),
+        ("rating", "3"),
+        ("rating", True),
+        ("rating", [3]),
+        ("number", "3"),
+        ("number", False),
+        ("number", {}),
+    ],
+)
+def test_a_default_of_another_type(
+    api: Api, owner_key: str, loop: Loop, response_type: str, default: Any
+) -> None:
+    body = {**of_type(response_type), "default_response": default}
+    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    refused_at(answer, "Invalid default response", "default_response")
+
+
+@pytest.mark.contract("default.unbounded", "default.select")
+@pytest.mark.parametrize(
+    ("response_type", "default"),
+    [
+        ("rating", -7.25),
+        ("number", 1e15),
+        ("number", 0),
+        ("text", ""),
+        ("multi_select", "blue"),
+        ("multi_select", ["blue", "red"]),
+    ],
+)
+def test_defaults_beyond_the_bounds(
+    api: Api, owner_key: str, loop: Loop, response_type: str, default: Any
+) -> None:
+    body = {**of_type(response_type), "default_response": default}
+    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    path = granted(answer, CREATED, status=201)["polling_url"]
+    shown = granted(api(owner_key).get(path), "Request retrieved successfully")["request"]
+    assert shown["default_response"] == default

@@ -1,0 +1,75 @@
+"""GET /api/loops/{id}."""
+
+import pytest
+
+from accounts.models import User
+from loops.models import Loop, Membership
+from loops.services import invite_member
+from tests.api.wire import NOWHERE, TIME, Api, granted, refused
+
+pytestmark = pytest.mark.django_db
+
+READ = "Loop retrieved successfully"
+
+
+@pytest.mark.contract("read_loop.loop", "member.status", "member.joined_at", "loop.pending_count")
+def test_it_shows_the_loop(api: Api, owner: User, owner_key: str, member: User, loop: Loop) -> None:
+    invited = invite_member(loop=loop, email="new@example.org")
+    data = granted(api(owner_key).get(f"/v1/api/loops/{loop.pk}"), READ)
+    assert set(data) == {"loop"}
+    shown = data["loop"]
+    assert set(shown) == {
+        "id",
+        "name",
+        "description",
+        "icon",
+        "creator_id",
+        "members",
+        "member_count",
+        "pending_count",
+        "created_at",
+        "updated_at",
+    }
+    assert (shown["id"], shown["creator_id"]) == (loop.pk, owner.pk)
+    assert (shown["member_count"], shown["pending_count"]) == (3, 1)
+    members = {entry["user_id"]: entry for entry in shown["members"]}
+    assert set(members) == {owner.pk, member.pk, invited.member_id}
+    assert members[member.pk]["status"] == "active"
+    assert TIME.fullmatch(members[member.pk]["joined_at"])
+    assert members[invited.member_id] == {
+        "user_id": invited.member_id,
+        "email": "new@example.org",
+        "status": "pending",
+        "joined_at": None,
+    }
+
+
+@pytest.mark.contract("read_loop.malformed", "status.400")
+@pytest.mark.parametrize(
+    "loop_id", ["x", "0" * 23, "0" * 25, "g" * 24, "%00", "%ff" * 24, "0" * 23 + "%20", "٣" * 24]
+)
+def test_a_malformed_id(api: Api, owner_key: str, loop_id: str) -> None:
+    refused(api(owner_key).get(f"/v1/api/loops/{loop_id}"), 400, "Invalid loop ID format")
+
+
+@pytest.mark.contract("read_loop.denied", "auth.loop_rules", "status.403")
+def test_only_the_creator_reads_it(
+    api: Api, member_key: str, outsider_key: str, loop: Loop
+) -> None:
+    for key in (member_key, outsider_key):
+        answer = api(key).get(f"/v1/api/loops/{loop.pk}")
+        refused(answer, 403, "Access denied to this loop")
+
+
+@pytest.mark.contract("read_loop.missing", "status.404")
+def test_an_unknown_loop(api: Api, owner: User, owner_key: str, loop: Loop) -> None:
+    refused(api(owner_key).get(f"/v1/api/loops/{NOWHERE}"), 404, "Loop not found")
+    another_kind = Membership.objects.filter(loop=loop)[0].pk
+    for other in (owner.pk, str(another_kind).rjust(24, "0")):
+        refused(api(owner_key).get(f"/v1/api/loops/{other}"), 404, "Loop not found")
+
+
+@pytest.mark.contract("envelope.ids")
+def test_an_uppercase_id_is_answered_in_lowercase(api: Api, owner_key: str, loop: Loop) -> None:
+    data = granted(api(owner_key).get(f"/v1/api/loops/{loop.pk.upper()}"), READ)
+    assert data["loop"]["id"] == loop.pk
