@@ -1,0 +1,120 @@
+"""Invitations: codes, the join link, and addresses that were invited."""
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from accounts.services import create_account
+from loops.codes import ALPHABET, LENGTH
+from loops.models import Loop, Membership
+from loops.services import (
+    InviteNotFound,
+    create_loop,
+    invite_member,
+    join_loop,
+    rotate_invite_code,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(user: User) -> Client:
+    """A browser of this person."""
+    browser = Client()
+    browser.force_login(user)
+    return browser
+
+
+@pytest.mark.contract("invite.code")
+def test_codes_are_hard_to_guess_and_easy_to_type(outsider: User, loop: Loop) -> None:
+    assert len(ALPHABET) ** LENGTH >= 2**50
+    assert not set(ALPHABET) & set("0O1Il")
+    assert set(loop.invite_code) <= set(ALPHABET)
+    typed = f" {loop.invite_code.lower()[:4]}-{loop.invite_code.lower()[4:]} "
+    join_loop(user=outsider, code=typed)
+    assert Membership.objects.get(loop=loop, user=outsider).status == "active"
+
+
+@pytest.mark.contract("invite.rotate")
+def test_a_rotated_code_stops_working(outsider: User, loop: Loop) -> None:
+    old, new = loop.invite_code, rotate_invite_code(loop=loop)
+    assert new != old
+    with pytest.raises(InviteNotFound):
+        join_loop(user=outsider, code=old)
+    join_loop(user=outsider, code=new)
+
+
+@pytest.mark.contract("invite.same_answer")
+def test_unknown_and_retired_codes_get_the_same_answer(outsider: User, loop: Loop) -> None:
+    retired = loop.invite_code
+    rotate_invite_code(loop=loop)
+    browser = signed_in(outsider)
+    unknown = "".join(reversed(ALPHABET[:LENGTH]))
+    answers = [browser.get(f"/join/{code}", follow=True) for code in (retired, unknown, "nonsense")]
+    assert len({answer.status_code for answer in answers}) == 1
+    assert not any("Refund desk" in answer.content.decode() for answer in answers)
+    posts = [browser.post(f"/join/{code}", follow=True) for code in (retired, unknown)]
+    assert len({answer.status_code for answer in posts}) == 1
+    assert not Membership.objects.filter(user=outsider).exists()
+
+
+@pytest.mark.contract("invite.opening")
+def test_opening_a_link_changes_nothing(outsider: User, loop: Loop) -> None:
+    path = f"/join/{loop.invite_code}"
+    before = Loop.objects.get(pk=loop.pk).updated_at
+    for browser in (Client(), signed_in(outsider)):
+        answer = browser.get(path)
+        assert answer.status_code == 200
+        assert "Refund desk" in answer.content.decode()
+        assert browser.head(path).status_code == 200
+    assert Membership.objects.filter(loop=loop).count() == 2
+    assert Loop.objects.get(pk=loop.pk).updated_at == before
+
+
+@pytest.mark.contract("invite.post", "member.states")
+def test_joining_is_a_post_of_a_signed_in_person(loop: Loop) -> None:
+    path = f"/join/{loop.invite_code}"
+    Client().post(path)
+    assert Membership.objects.filter(loop=loop).count() == 2
+    unverified = create_account(email="new@example.org", verified=False)
+    answer = signed_in(unverified).post(path)
+    assert answer.status_code in (200, 302)
+    joined = Membership.objects.get(loop=loop, user=unverified)
+    assert joined.status == "active"
+    assert joined.joined_at is not None
+
+
+@pytest.mark.contract("invite.post")
+def test_joining_twice_is_joining_once(member: User, loop: Loop) -> None:
+    before = Membership.objects.get(loop=loop, user=member)
+    join_loop(user=member, code=loop.invite_code)
+    after = Membership.objects.get(loop=loop, user=member)
+    assert (after.pk, after.joined_at) == (before.pk, before.joined_at)
+
+
+@pytest.mark.contract("pending.reserved")
+def test_an_invited_address_keeps_its_id(loop: Loop) -> None:
+    invited = invite_member(loop=loop, email="New@Example.org")
+    assert invite_member(loop=loop, email="new@example.org").member_id == invited.member_id
+    other = create_loop(owner_id=loop.creator_id, name="Other", icon="bell")
+    assert invite_member(loop=other, email="new@example.org").member_id == invited.member_id
+    person = create_account(email="new@example.org", verified=True)
+    assert person.pk == invited.member_id
+    join_loop(user=person, code=loop.invite_code)
+    joined = Membership.objects.get(loop=loop, member_id=invited.member_id)
+    assert (joined.user, joined.status) == (person, "active")
+    assert Membership.objects.filter(loop=loop).count() == 3
+    waiting = Membership.objects.get(loop=other, member_id=invited.member_id)
+    assert (waiting.status, waiting.joined_at) == ("pending", None)
+
+
+@pytest.mark.contract("pending.reserved")
+def test_the_address_of_an_account_has_its_id(outsider: User, loop: Loop) -> None:
+    assert invite_member(loop=loop, email=outsider.email.upper()).member_id == outsider.pk
+
+
+@pytest.mark.contract("invite.unlimited")
+def test_many_members(loop: Loop) -> None:
+    for number in range(120):
+        invite_member(loop=loop, email=f"person{number}@example.org")
+    assert Membership.objects.filter(loop=loop).count() == 122
