@@ -43,6 +43,8 @@ def test_the_defaults_fit_the_port(tmp_path: Path) -> None:
     assert shared == {
         **given,
         "SECRET_KEY": folder.secret_key(),
+        "ENCRYPTION_KEYS": folder.encryption_key(),
+        "WEBHOOK_OPEN_NETWORKS": "127.0.0.0/8,::1/128",
         "SITE_URL": "http://127.0.0.1:8123",
         "ALLOWED_HOSTS": "127.0.0.1,localhost",
     }
@@ -55,6 +57,8 @@ def test_what_is_given_stays(tmp_path: Path) -> None:
         "DATABASE_URL": "postgres://a/b",
         "REDIS_URL": "redis://c",
         "SECRET_KEY": "given",
+        "ENCRYPTION_KEYS": "given too",
+        "WEBHOOK_OPEN_NETWORKS": "10.0.0.0/8",
         "SITE_URL": "https://review.example.com",
     }
 
@@ -62,4 +66,5 @@ def test_what_is_given_stays(tmp_path: Path) -> None:
 
     assert shared == {**given, "ALLOWED_HOSTS": "review.example.com,127.0.0.1,localhost"}
     assert not (tmp_path / "secret_key").exists()
+    assert not (tmp_path / "encryption_key").exists()
     folder.close()

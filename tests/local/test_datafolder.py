@@ -33,13 +33,14 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         DataFolder(tmp_path / "file" / "data")
 
 
-def test_the_secret_key_is_made_once(tmp_path: Path) -> None:
+def test_the_keys_are_made_once(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
-    key = folder.secret_key()
+    keys = folder.secret_key(), folder.encryption_key()
 
-    assert len(key) >= 50
-    assert folder.secret_key() == key
-    assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
+    assert len(keys[0]) >= 50
+    assert (folder.secret_key(), folder.encryption_key()) == keys
+    for name in ("secret_key", "encryption_key"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     folder.close()
 
 

@@ -98,5 +98,5 @@ def answers(site: str) -> bool:
 
 
 def test_the_secrets_are_private(running: Stack) -> None:
-    for name in ("env", "secret_key"):
+    for name in ("env", "secret_key", "encryption_key"):
         assert Path(running.data / name).stat().st_mode & 0o777 == 0o600
