@@ -23,8 +23,7 @@ def shared_environment(
         "SITE_URL": site,
         "ALLOWED_HOSTS": environment.get("ALLOWED_HOSTS") or hosts,
         # webhooks of a local run go to receivers on the same machine
-        "WEBHOOK_OPEN_NETWORKS": environment.get("WEBHOOK_OPEN_NETWORKS")
-        or "127.0.0.0/8,::1/128",
+        "WEBHOOK_OPEN_NETWORKS": environment.get("WEBHOOK_OPEN_NETWORKS") or "127.0.0.0/8,::1/128",
     }
 
 
