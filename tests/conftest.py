@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import User
 from accounts.services import create_account, create_api_key
@@ -47,6 +48,12 @@ class Api:
 def encode(body: Any) -> bytes:
     """A body as JSON; None is an empty one."""
     return b"" if body is None else json.dumps(body).encode()
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Settings) -> None:
+    """A real hash costs a quarter of a second, and every test has people in it."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture(autouse=True)
