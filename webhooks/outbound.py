@@ -21,6 +21,7 @@ import certifi
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
+from requests.structures import CaseInsensitiveDict
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
@@ -40,7 +41,8 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: at most 16 KiB of it."""
+    """What came back: at most 16 KiB of the body, and as much of the headers, whose names are
+    found in any case."""
 
     status: int
     headers: Mapping[str, str]
@@ -83,7 +85,6 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.at = time.monotonic() + seconds
-        self.passed = False
         self._sockets: list[socket.socket] = []
         self._lock = threading.Lock()
         _WATCHDOG.add(self)
@@ -91,6 +92,10 @@ class Deadline:
     @property
     def left(self) -> float:
         return max(0.001, self.at - time.monotonic())
+
+    @property
+    def passed(self) -> bool:
+        return time.monotonic() >= self.at
 
     def watch(self, connection: socket.socket) -> None:
         """Has this connection cut, also once TLS has taken over its descriptor."""
@@ -100,7 +105,6 @@ class Deadline:
             self.cut()
 
     def cut(self) -> None:
-        self.passed = True
         with self._lock:
             for connection in self._sockets:
                 with contextlib.suppress(OSError):
@@ -195,6 +199,9 @@ class GuardedAdapter(HTTPAdapter):
 
         self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": TlsPool}
 
+    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
+        """Leaves it to the context: requests would load its authorities into it each time."""
+
 
 def post(
     url: str,
@@ -214,13 +221,12 @@ def post(
     adapter = GuardedAdapter(Dialler(opened, deadline), tls)
     try:
         request = requests.Request("POST", url, data=body, headers={**fixed, **headers}).prepare()
-        response = adapter.send(
-            request, stream=True, timeout=(deadline.left, deadline.left), proxies={}
-        )
-        content = response.raw.read(MAX_ANSWER, decode_content=False)
+        patience = (deadline.left, deadline.left)
+        with adapter.send(request, stream=True, timeout=patience, proxies={}) as response:
+            content = response.raw.read(MAX_ANSWER, decode_content=False)
         if deadline.passed:
             raise Unreachable(f"No complete answer within {seconds:g} s.")
-        return Answer(response.status_code, dict(response.headers), content)
+        return Answer(response.status_code, bounded(response.headers), content)
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         if deadline.passed or isinstance(error, requests.Timeout | TimeoutError):
             raise Unreachable(f"No complete answer within {seconds:g} s.") from None
@@ -228,6 +234,17 @@ def post(
     finally:
         adapter.close()
         deadline.close()
+
+
+def bounded(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """What of the headers fits into 16 KiB: a receiver may send 6 MB, and it is stored."""
+    kept: CaseInsensitiveDict[str] = CaseInsensitiveDict()
+    room = MAX_ANSWER
+    for name, value in headers.items():
+        if len(name) + len(value) <= room:
+            kept[name] = value
+            room -= len(name) + len(value)
+    return kept
 
 
 def describe(error: Exception) -> str:
