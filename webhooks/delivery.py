@@ -23,13 +23,16 @@ def tls() -> ssl.SSLContext:
     return outbound.tls_context(settings.WEBHOOK_CA_FILE)
 
 
-def deliver(job: Job, secrets: Secrets) -> Outcome:
-    """Posts a claimed delivery and records how it ended."""
-    outcome = attempt(job.url, job.body, message_id=job.delivery_id, secrets=secrets)
+def deliver(job: Job, secrets: Secrets | None) -> Outcome:
+    """Posts a claimed delivery and records how it ended. Without secrets nothing is sent."""
+    if secrets is None:
+        outcome = Outcome(error="The webhook secret is sealed with a key that is not set.")
+    else:
+        outcome = attempt(job.url, job.body, message_id=job.delivery_id, secrets=secrets)
     state, delay = judge(outcome, failed_before=job.failed_attempts)
-    outbox.record(job, outcome, state=state, delay=delay)
+    recorded = outbox.record(job, outcome, state=state, delay=delay)
     log.info(
-        "webhook.attempted",
+        "webhook.attempted" if recorded else "webhook.lease_lost",
         delivery=job.delivery_id,
         state=state.value,
         status=outcome.status,

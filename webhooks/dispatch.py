@@ -55,13 +55,13 @@ class Dispatcher:
         wait(under_way)
         return count
 
-    def _claim(self, most: int) -> list[tuple[Job, Secrets]]:
+    def _claim(self, most: int) -> list[tuple[Job, Secrets | None]]:
         jobs = outbox.claim(most)
         secrets = secret_services.read_many({job.account_id for job in jobs}) if jobs else {}
-        return [(job, secrets[job.account_id]) for job in jobs]
+        return [(job, secrets.get(job.account_id)) for job in jobs]
 
 
-def attend(job: Job, secrets: Secrets) -> None:
+def attend(job: Job, secrets: Secrets | None) -> None:
     """One delivery on a thread; what goes wrong here is what a lost worker would do."""
     close_old_connections()
     try:

@@ -1,9 +1,9 @@
 """The outbox in SQL: what is due is claimed, attempted, and recorded.
 
-A claim is one statement: it picks what is due (fairly: a few per account and host, none where a
-circuit is open, one where it probes), leases it under a fresh claim id, and writes the row of
-each attempt. Recording is one statement too, fenced by the claim id: who has lost the lease
-writes nothing.
+A claim is one statement: it picks what is due (a few per account and host, none where a circuit
+is open, one where it probes; accounts take turns, those with the least under way first), leases
+it under a fresh claim id, and writes the row of each attempt. Recording is one statement too,
+fenced by the claim id: who has lost the lease writes nothing.
 """
 
 from dataclasses import dataclass
@@ -38,29 +38,36 @@ WITH due AS (
     SELECT account_id, host FROM webhooks_delivery
      WHERE state = 'waiting' AND next_attempt_at <= statement_timestamp()
      GROUP BY account_id, host
+), busy AS (
+    SELECT account_id, host, count(*) AS n FROM webhooks_delivery
+     WHERE state = 'waiting' AND claim_id IS NOT NULL
+       AND next_attempt_at > statement_timestamp()
+       AND next_attempt_at <= statement_timestamp() + make_interval(secs => %(lease)s)
+     GROUP BY account_id, host
 ), lanes AS (
     SELECT due.account_id, due.host,
            CASE WHEN c.open_until > statement_timestamp() THEN 0
                 WHEN c.failures >= %(to_open)s THEN 1
-                ELSE %(per_host)s END
-           - (SELECT count(*) FROM webhooks_delivery busy
-               WHERE busy.account_id = due.account_id AND busy.host = due.host
-                 AND busy.state = 'waiting' AND busy.claim_id IS NOT NULL
-                 AND busy.next_attempt_at > statement_timestamp()) AS free
+                ELSE %(per_host)s END - coalesce(busy.n, 0) AS free,
+           (SELECT sum(n) FROM busy mine WHERE mine.account_id = due.account_id) AS held
       FROM due LEFT JOIN webhooks_circuit c USING (account_id, host)
+      LEFT JOIN busy USING (account_id, host)
 ), picked AS (
     SELECT d.id FROM lanes CROSS JOIN LATERAL (
-        SELECT id FROM webhooks_delivery
+        SELECT id, next_attempt_at FROM webhooks_delivery
          WHERE account_id = lanes.account_id AND host = lanes.host
            AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
          ORDER BY next_attempt_at LIMIT greatest(lanes.free, 0)
-         FOR UPDATE SKIP LOCKED
-    ) d LIMIT %(most)s
+    ) d
+    ORDER BY coalesce(held, 0) + row_number() OVER (
+        PARTITION BY lanes.account_id ORDER BY d.next_attempt_at), d.next_attempt_at
+    LIMIT %(most)s
 ), claimed AS (
     UPDATE webhooks_delivery
        SET claim_id = %(claim_id)s,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s)
      WHERE id IN (SELECT id FROM picked)
+       AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
     RETURNING id, account_id, host, url, body, failed_attempts, is_manual
 ), begun AS (
     INSERT INTO webhooks_attempt (id, delivery_id, is_manual, started_at, error)
@@ -84,9 +91,10 @@ WITH fenced AS (
            delivered_at = CASE WHEN %(delivered)s THEN statement_timestamp() END,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(delay)s)
      WHERE id = %(id)s AND claim_id = %(claim_id)s
+    RETURNING id
 ), circuit AS (
     INSERT INTO webhooks_circuit (account_id, host, failures, open_until)
-    SELECT %(account_id)s, %(host)s, 1, NULL WHERE %(unreachable)s
+    SELECT %(account_id)s, %(host)s, 1, NULL FROM fenced WHERE %(unreachable)s
     ON CONFLICT (account_id, host) DO UPDATE SET
         failures = webhooks_circuit.failures + 1,
         open_until = CASE WHEN webhooks_circuit.failures + 1 >= %(to_open)s
@@ -96,14 +104,15 @@ WITH fenced AS (
      WHERE webhooks_circuit.open_until IS NULL
         OR webhooks_circuit.open_until <= statement_timestamp()
 ), closed AS (
-    DELETE FROM webhooks_circuit
-     WHERE account_id = %(account_id)s AND host = %(host)s AND NOT %(unreachable)s
+    DELETE FROM webhooks_circuit USING fenced
+     WHERE account_id = %(account_id)s AND host = %(host)s AND %(answered)s
 )
 UPDATE webhooks_attempt
    SET finished_at = statement_timestamp(), status_code = %(status)s, error = %(error)s,
        request_headers = %(request_headers)s, answer_headers = %(answer_headers)s,
        answer_body = %(answer_body)s
- WHERE id = %(attempt_id)s
+  FROM fenced
+ WHERE webhooks_attempt.id = %(attempt_id)s
 """
 
 
@@ -123,7 +132,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended. `unreachable` counts for the circuit breaker."""
+    """How an attempt ended. `unreachable` counts for the circuit breaker; any answer closes it."""
 
     status: int | None = None
     error: str = ""
@@ -157,8 +166,11 @@ def claim(most: int) -> list[Job]:
         ]
 
 
-def record(job: Job, outcome: Outcome, *, state: Delivery.State, delay: float = 0.0) -> None:
-    """Writes how an attempt ended, and what becomes of the delivery; `delay` is in seconds."""
+def record(job: Job, outcome: Outcome, *, state: Delivery.State, delay: float = 0.0) -> bool:
+    """Writes how an attempt ended, and what becomes of the delivery; `delay` is in seconds.
+
+    False where the lease was lost: then nothing is written.
+    """
     params: dict[str, Any] = {
         "id": job.delivery_id,
         "claim_id": job.claim_id,
@@ -170,6 +182,7 @@ def record(job: Job, outcome: Outcome, *, state: Delivery.State, delay: float = 
         "failed": 0 if state == Delivery.State.DELIVERED else 1,
         "delay": delay,
         "unreachable": outcome.unreachable,
+        "answered": outcome.status is not None,
         "to_open": FAILURES_TO_OPEN,
         "pause": float(settings.WEBHOOK_PAUSE_SECONDS),
         "longest_pause": LONGEST_PAUSE,
@@ -181,6 +194,7 @@ def record(job: Job, outcome: Outcome, *, state: Delivery.State, delay: float = 
     }
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, params)
+        return bool(cursor.rowcount)
 
 
 def as_json(value: dict[str, str] | None) -> Json | None:

@@ -94,10 +94,10 @@ def _make_due(deliveries: Any) -> int:
 def send_test(*, account_id: str, url: str, now: datetime) -> tuple[Delivery, Outcome]:
     """Posts a test event at once and returns what came back; it is never tried again.
 
-    The delivery and its attempt are in the log like any other.
+    The delivery and its attempt are in the log like any other. Raises vault.Unreadable.
     """
-    job = _begin_test(account_id, url, now)
     secrets = secret_services.read_secrets(account_id)
+    job = _begin_test(account_id, url, now)
     outcome = delivery.attempt(url, job.body, message_id=job.delivery_id, secrets=secrets)
     state, _ = delivery.judge(outcome, failed_before=0)
     final = Delivery.State.DEAD if state == Delivery.State.WAITING else state

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts import secret_services
+from accounts import secret_services, vault
 from accounts.models import User
 
 
@@ -32,10 +32,13 @@ class Command(BaseCommand):
                 secret_services.set_secret(account=account, text=options["set"])
             elif options["rotate"]:
                 secret_services.rotate_secret(account=account, force=options["force"])
+            text = secret_services.read_secrets(account.pk).current.text
         except secret_services.UnacceptableSecret as error:
             raise CommandError(str(error)) from None
         except secret_services.RotationUnderWay:
             raise CommandError(
                 "The old secret of the last rotation is still valid; --force cuts it off."
             ) from None
-        self.stdout.write(secret_services.read_secrets(account.pk).current.text)
+        except vault.Unreadable as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(text)

@@ -1,0 +1,170 @@
+"""The circuit breaker of an account and host, and what a dead host costs others (issue 3)."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from pytest_django import Settings
+
+from accounts.models import User
+from tests.webhooks.conftest import Emit, end_pause, fresh, make_due
+from tests.webhooks.receivers import Receiver, dead_url, receiving
+from webhooks import outbox
+from webhooks.dispatch import Dispatcher
+from webhooks.models import Attempt, Circuit, Delivery
+from webhooks.outbox import Outcome
+
+pytestmark = pytest.mark.django_db
+COMMITTED = pytest.mark.django_db(transaction=True)  # where threads look
+WAITING = Delivery.State.WAITING
+HOOK = "http://receiver.example/hook"
+DEAD_HOST = Outcome(error="Connection refused", unreachable=True)
+
+
+def fail_once(outcome: Outcome = DEAD_HOST) -> None:
+    """One claim that ends like this, and is due again at once."""
+    (job,) = outbox.claim(1)
+    outbox.record(job, outcome, state=WAITING)
+
+
+def pause() -> float | None:
+    """Seconds for which the one circuit is open."""
+    until, now = Circuit.objects.values_list("open_until", Now()).get()
+    return None if until is None else (until - now).total_seconds()
+
+
+def test_five_failures_in_a_row_open_it(emit_to: Emit) -> None:
+    emit_to(HOOK, count=10)
+    for number in range(1, 6):
+        assert Circuit.objects.filter(open_until__isnull=False).count() == 0
+        fail_once()
+        assert Circuit.objects.get().failures == number
+    assert 25 < (pause() or 0) <= 30
+    assert outbox.claim(10) == []
+
+
+def test_an_answer_in_between_starts_the_count_anew(emit_to: Emit) -> None:
+    emit_to(HOOK, count=10)
+    for _ in range(3):
+        for _ in range(4):
+            fail_once()
+        fail_once(Outcome(status=500))
+        assert not Circuit.objects.exists()
+    assert len(outbox.claim(10)) > 1
+
+
+def test_a_refused_address_neither_opens_nor_closes_it(emit_to: Emit) -> None:
+    emit_to(HOOK, count=10)
+    for _ in range(3):
+        fail_once()
+    for _ in range(6):
+        fail_once(Outcome(error="10.0.0.1 is not a public address."))
+    assert Circuit.objects.get().failures == 3
+
+
+def test_one_probe_at_a_time_and_the_pause_doubles_up_to_ten_minutes(emit_to: Emit) -> None:
+    emit_to(HOOK, count=10)
+    for _ in range(5):
+        fail_once()
+    for expected in (60, 120, 240, 480, 600, 600, 600):
+        end_pause()
+        (probe,) = outbox.claim(10)
+        assert outbox.claim(10) == []
+        outbox.record(probe, DEAD_HOST, state=WAITING)
+        assert expected - 5 < (pause() or 0) <= expected
+        assert outbox.claim(10) == []
+
+
+def test_a_probe_that_is_answered_closes_it(emit_to: Emit) -> None:
+    emit_to(HOOK, count=10)
+    for _ in range(5):
+        fail_once()
+    end_pause()
+    fail_once(Outcome(status=503))
+    assert not Circuit.objects.exists()
+    assert len(outbox.claim(10)) == 4
+
+
+def test_failures_that_were_under_way_do_not_lengthen_the_pause(emit_to: Emit) -> None:
+    emit_to(HOOK, count=10)
+    for _ in range(3):
+        fail_once()
+    for job in outbox.claim(4):
+        outbox.record(job, DEAD_HOST, state=WAITING, delay=60)
+    assert Circuit.objects.get().failures == 5
+    assert 25 < (pause() or 0) <= 30
+
+
+def test_a_probe_that_is_lost_is_followed_by_another(emit_to: Emit) -> None:
+    deliveries = emit_to(HOOK, count=10)
+    for _ in range(5):
+        fail_once()
+    end_pause()
+    assert len(outbox.claim(10)) == 1
+    make_due(*deliveries)
+    assert len(outbox.claim(10)) == 1
+
+
+def test_it_belongs_to_the_account_and_the_host(emit_to: Emit, member: User) -> None:
+    emit_to(HOOK, count=5)
+    for _ in range(5):
+        fail_once()
+    emit_to("http://receiver.example:8080/hook")
+    emit_to(HOOK, member)
+    assert len(outbox.claim(10)) == 2
+
+
+@COMMITTED
+def test_a_receiver_comes_back(dispatcher: Dispatcher, emit_to: Emit) -> None:
+    """Refused connections open it; nothing is lost, and all arrive once the host answers."""
+    with receiving() as receiver:
+        url = receiver.url
+    deliveries = emit_to(url, count=12)
+    assert dispatcher.run() < 12
+    assert 5 <= Attempt.objects.count() <= 8
+    assert Circuit.objects.get().open_until is not None
+    make_due(*deliveries)
+    assert dispatcher.run() == 0
+    with receiving(port=receiver.port) as back:
+        end_pause()
+        dispatcher.run()
+        assert {got.webhook_id for got in back.got} == {delivery.pk for delivery in deliveries}
+    assert not Circuit.objects.exists()
+    assert Delivery.objects.filter(state="delivered").count() == 12
+
+
+@COMMITTED
+def test_5000_events_to_a_dead_host_delay_nobody_else(
+    dispatcher: Dispatcher,
+    emit_to: Emit,
+    receiver: Receiver,
+    owner: User,
+    member: User,
+    settings: Settings,
+) -> None:
+    """At most a few of them are ever under way, so another account's go out with the same run."""
+    settings.WEBHOOK_TIMEOUT_SECONDS = 1
+    with receiving() as silent:
+        silent.free.clear()
+        emit_to(silent.url, count=5000)
+        theirs = emit_to(receiver.url, member, count=20)
+        dispatcher.run()
+        assert len(silent.got) <= 8
+    assert len(receiver.got) == 20
+    waits = [delivery.attempts.get().started_at - fresh(delivery).created_at for delivery in theirs]
+    assert max(waits) < timedelta(seconds=2)
+    assert Circuit.objects.get().failures == 5
+    dead = Attempt.objects.filter(delivery__account_id=owner.pk).order_by("started_at")
+    spans = list(dead.values_list("started_at", "finished_at"))
+    assert 5 <= len(spans) <= 8
+    for moment, _ in spans:
+        assert sum(start <= moment < end for start, end in spans) <= 4
+
+
+@COMMITTED
+def test_a_url_without_a_host_that_answers_is_a_lane_too(
+    dispatcher: Dispatcher, emit_to: Emit
+) -> None:
+    (delivery,) = emit_to(dead_url())
+    dispatcher.run()
+    assert Circuit.objects.get().host == fresh(delivery).host

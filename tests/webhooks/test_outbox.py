@@ -1,0 +1,225 @@
+"""Claims and their fences: leases, lanes, turns, and how many statements it takes."""
+
+import threading
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from accounts.models import User
+from tests.webhooks.conftest import Emit, fresh, make_due
+from tests.webhooks.receivers import Received, Receiver, Reply
+from webhooks import outbox
+from webhooks.dispatch import Dispatcher
+from webhooks.models import Attempt, Circuit, Delivery
+from webhooks.outbox import Job, Outcome
+
+WAITING, DELIVERED, DEAD = Delivery.State.WAITING, Delivery.State.DELIVERED, Delivery.State.DEAD
+HOOK = "http://receiver.example/hook"
+
+
+@pytest.mark.django_db
+def test_a_claim_takes_what_it_needs_and_begins_the_attempt(emit_to: Emit) -> None:
+    (delivery,) = emit_to(HOOK)
+    (job,) = outbox.claim(10)
+    attempt = delivery.attempts.get()
+    assert job == Job(
+        delivery_id=delivery.pk,
+        attempt_id=attempt.pk,
+        claim_id=str(fresh(delivery).claim_id),
+        account_id=delivery.account_id,
+        host="receiver.example",
+        url=HOOK,
+        body=bytes(delivery.body),
+        failed_attempts=0,
+    )
+    assert attempt.finished_at is None
+    assert fresh(delivery).next_attempt_at - attempt.started_at == timedelta(seconds=60)
+    assert outbox.claim(10) == []
+
+
+@pytest.mark.django_db
+def test_what_is_not_due_is_left_alone(emit_to: Emit) -> None:
+    later, dead, delivered = emit_to(HOOK, count=3)
+    Delivery.objects.filter(pk=later.pk).update(next_attempt_at=Now() + timedelta(minutes=1))
+    Delivery.objects.filter(pk=dead.pk).update(state=DEAD)
+    Delivery.objects.filter(pk=delivered.pk).update(state=DELIVERED, delivered_at=Now())
+    assert outbox.claim(10) == []
+    assert not Attempt.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_lease_that_runs_out_is_claimed_anew_and_fences_the_first_off(emit_to: Emit) -> None:
+    (delivery,) = emit_to(HOOK)
+    (lost,) = outbox.claim(1)
+    make_due(delivery)
+    (held,) = outbox.claim(1)
+    assert (held.delivery_id, held.body) == (lost.delivery_id, lost.body)
+    assert held.claim_id != lost.claim_id
+
+    before = fresh(delivery)
+    for outcome, state in [
+        (Outcome(status=200), DELIVERED),
+        (Outcome(error="gone", unreachable=True), WAITING),
+        (Outcome(status=410), DEAD),
+    ]:
+        assert outbox.record(lost, outcome, state=state, delay=5) is False
+    assert vars(fresh(delivery)) | {"_state": 0} == vars(before) | {"_state": 0}
+    assert Attempt.objects.get(pk=lost.attempt_id).finished_at is None
+    assert not Circuit.objects.exists()
+
+    assert outbox.record(held, Outcome(status=200), state=DELIVERED) is True
+    assert fresh(delivery).state == "delivered"
+    assert outbox.record(held, Outcome(status=500), state=WAITING) is False
+    assert fresh(delivery).state == "delivered"
+
+
+@pytest.mark.django_db
+def test_a_late_worker_closes_no_circuit(emit_to: Emit) -> None:
+    (delivery,) = emit_to(HOOK)
+    (lost,) = outbox.claim(1)
+    make_due(delivery)
+    outbox.claim(1)
+    Circuit.objects.create(account_id=delivery.account_id, host="receiver.example", failures=4)
+    outbox.record(lost, Outcome(status=200), state=DELIVERED)
+    assert Circuit.objects.get().failures == 4
+
+
+@pytest.mark.django_db
+def test_a_lease_that_ran_out_unnoticed_still_counts(emit_to: Emit) -> None:
+    (delivery,) = emit_to(HOOK)
+    (job,) = outbox.claim(1)
+    make_due(delivery)
+    assert outbox.record(job, Outcome(status=200), state=DELIVERED) is True
+    assert outbox.claim(1) == []
+
+
+@pytest.mark.django_db
+def test_a_host_gets_a_few_at_a_time(emit_to: Emit, settings: Settings) -> None:
+    settings.WEBHOOK_PER_HOST = 3
+    emit_to(HOOK, count=5)
+    first = outbox.claim(50)
+    assert len(first) == 3
+    assert outbox.claim(50) == []
+    outbox.record(first[0], Outcome(status=200), state=DELIVERED)
+    assert len(outbox.claim(50)) == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://Receiver.example/x",
+        "https://receiver.example/",
+        "http://me:pw@receiver.example/hook",
+    ],
+)
+def test_spellings_of_a_host_share_its_lane(emit_to: Emit, settings: Settings, other: str) -> None:
+    settings.WEBHOOK_PER_HOST = 2
+    emit_to(HOOK, count=2)
+    emit_to(other, count=2)
+    assert len(outbox.claim(50)) == 2
+
+
+@pytest.mark.django_db
+def test_accounts_take_turns(
+    emit_to: Emit, owner: User, member: User, outsider: User, operator: User
+) -> None:
+    """However many hosts one account has, another one's delivery is in the next claim."""
+    for number in range(40):
+        emit_to(f"http://host-{number}.example/", count=10)
+    others = [member, outsider, operator]
+    for account in others:
+        emit_to("http://theirs.example/", account)
+    claimed = Counter(job.account_id for job in outbox.claim(16))
+    assert claimed == {owner.pk: 13, **{account.pk: 1 for account in others}}
+
+    emit_to("http://theirs.example/", member, count=3)
+    claimed = Counter(job.account_id for job in outbox.claim(4))
+    assert claimed == {member.pk: 3, owner.pk: 1}
+
+
+@pytest.mark.django_db
+def test_the_oldest_of_a_lane_comes_first(emit_to: Emit) -> None:
+    new, old = emit_to(HOOK, count=2)
+    make_due(old)
+    assert [job.delivery_id for job in outbox.claim(1)] == [old.pk]
+    assert [job.delivery_id for job in outbox.claim(1)] == [new.pk]
+
+
+@pytest.mark.django_db
+def test_statements_of_a_claim_and_of_a_record(emit_to: Emit) -> None:
+    """The lock and the claim, however many are claimed; one for each record."""
+    for number in range(5):
+        emit_to(f"http://host-{number}.example/", count=4)
+    with CaptureQueriesContext(connection) as queries:
+        jobs = outbox.claim(20)
+    assert len(jobs) == 20
+    assert sum("SAVEPOINT" not in query["sql"] for query in queries) == 2
+    for outcome in (Outcome(status=204), Outcome(error="x", unreachable=True)):
+        with CaptureQueriesContext(connection) as queries:
+            outbox.record(jobs.pop(), outcome, state=DELIVERED)
+        assert len(queries) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_claim_at_once_never_share_nor_exceed(
+    emit_to: Emit, settings: Settings
+) -> None:
+    settings.WEBHOOK_PER_HOST = 5
+    emit_to(HOOK, count=40)
+    emit_to("http://other.example/", count=40)
+    claimed: list[Job] = []
+    together = threading.Barrier(6)
+
+    def work() -> None:
+        together.wait(10)
+        claimed.extend(outbox.claim(4))
+        connection.close()
+
+    workers = [threading.Thread(target=work) for _ in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(20)
+    assert Counter(job.host for job in claimed) == {"receiver.example": 5, "other.example": 5}
+    assert len({job.delivery_id for job in claimed}) == Attempt.objects.count() == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_receiver_sees_no_more_than_its_share_at_once(
+    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, settings: Settings
+) -> None:
+    settings.WEBHOOK_PER_HOST = 2
+    gate = threading.Barrier(2)
+
+    def together(received: Received) -> Reply:
+        gate.wait(10)  # nobody gets through alone
+        return Reply()
+
+    receiver.respond = together
+    emit_to(receiver.url, count=10)
+    assert dispatcher.run() == 10
+    assert receiver.most_at_once == 2
+    assert Delivery.objects.filter(state=DELIVERED).count() == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lost_worker_is_made_up_for(
+    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+) -> None:
+    """It claimed and died: the same id and bytes go out once its lease has run out."""
+    (delivery,) = emit_to(receiver.url)
+    outbox.claim(1)
+    assert dispatcher.run() == 0
+    make_due(delivery)
+    assert dispatcher.run() == 1
+    assert [(got.webhook_id, got.body) for got in receiver.got] == [
+        (delivery.pk, bytes(delivery.body))
+    ]
+    ends = delivery.attempts.order_by("started_at").values_list("status_code", flat=True)
+    assert list(ends) == [None, 204]

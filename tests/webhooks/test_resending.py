@@ -1,0 +1,164 @@
+"""What holders do to their deliveries: resend one, resend the dead, send a test event."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from accounts import secret_services, vault
+from accounts.models import User
+from tests.webhooks.conftest import Emit, fresh, make_due
+from tests.webhooks.receivers import Receiver, Reply, dead_url
+from tests.webhooks.test_signatures import plain_header_matches, standard_webhooks_match
+from webhooks import outbox, services
+from webhooks.dispatch import Dispatcher
+from webhooks.models import Delivery
+from webhooks.outbox import Outcome
+
+pytestmark = pytest.mark.django_db
+COMMITTED = pytest.mark.django_db(transaction=True)  # where threads look
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def kill(delivery: Delivery) -> None:
+    Delivery.objects.filter(pk=delivery.pk).update(state="dead", failed_attempts=12)
+
+
+@COMMITTED
+def test_a_dead_one_is_sent_again_with_its_id_and_bytes_and_a_fresh_schedule(
+    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+) -> None:
+    receiver.respond = lambda _: Reply(410)
+    (delivery,) = emit_to(receiver.url)
+    dispatcher.run()
+    assert fresh(delivery).state == "dead"
+
+    receiver.respond = lambda _: Reply(500)
+    services.resend(account_id=delivery.account_id, delivery_id=delivery.pk)
+    assert dispatcher.run() == 1
+    assert (fresh(delivery).state, fresh(delivery).failed_attempts) == ("waiting", 1)
+
+    receiver.respond = lambda _: Reply(204)
+    make_due(delivery)
+    assert dispatcher.run() == 1
+    assert fresh(delivery).state == "delivered"
+    assert {(got.webhook_id, got.body) for got in receiver.got} == {
+        (delivery.pk, bytes(delivery.body))
+    }
+    manual = delivery.attempts.order_by("started_at").values_list("is_manual", flat=True)
+    assert list(manual) == [False, True, False]
+
+
+@COMMITTED
+def test_a_delivered_one_is_sent_again(
+    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+) -> None:
+    (delivery,) = emit_to(receiver.url)
+    dispatcher.run()
+    services.resend(account_id=delivery.account_id, delivery_id=delivery.pk)
+    assert (fresh(delivery).state, fresh(delivery).delivered_at) == ("waiting", None)
+    assert dispatcher.run() == 1
+    assert fresh(delivery).state == "delivered"
+    assert len(receiver.got) == 2
+
+
+@COMMITTED
+def test_one_that_waits_need_not_wait_any_longer(
+    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+) -> None:
+    receiver.respond = lambda _: Reply(500)
+    (delivery,) = emit_to(receiver.url)
+    dispatcher.run()
+    assert dispatcher.run() == 0
+    services.resend(account_id=delivery.account_id, delivery_id=delivery.pk)
+    assert dispatcher.run() == 1
+
+
+def test_one_that_is_under_way_is_left_alone(emit_to: Emit) -> None:
+    (delivery,) = emit_to("http://receiver.example/")
+    (job,) = outbox.claim(1)
+    with pytest.raises(services.NotResendable):
+        services.resend(account_id=delivery.account_id, delivery_id=delivery.pk)
+    assert fresh(delivery).claim_id == job.claim_id
+    assert outbox.record(job, Outcome(status=204), state=Delivery.State.DELIVERED)
+
+
+def test_nobody_elses_delivery_is_there(emit_to: Emit, outsider: User) -> None:
+    (delivery,) = emit_to("http://receiver.example/")
+    kill(delivery)
+    for delivery_id in (delivery.pk, "0" * 24):
+        with pytest.raises(Delivery.DoesNotExist):
+            services.resend(account_id=outsider.pk, delivery_id=delivery_id)
+    long_ago = datetime(2000, 1, 1, tzinfo=UTC)
+    assert services.resend_dead(account_id=outsider.pk, since=long_ago) == 0
+    assert fresh(delivery).state == "dead"
+
+
+@COMMITTED
+def test_all_the_dead_since_a_moment(emit_to: Emit, member: User, dispatcher: Dispatcher) -> None:
+    old, dead, gone, waiting = emit_to("http://receiver.example/", count=4)
+    (theirs,) = emit_to("http://receiver.example/", member)
+    for delivery in (old, dead, gone, theirs):
+        kill(delivery)
+    Delivery.objects.filter(pk=old.pk).update(created_at=Now() - timedelta(days=2))
+    since = fresh(dead).created_at - timedelta(hours=1)
+    assert services.resend_dead(account_id=dead.account_id, since=since) == 2
+    states = {delivery.pk: fresh(delivery).state for delivery in (old, dead, gone, waiting, theirs)}
+    assert states == {
+        old.pk: "dead", dead.pk: "waiting", gone.pk: "waiting",
+        waiting.pk: "waiting", theirs.pk: "dead",
+    }  # fmt: skip
+    assert fresh(dead).failed_attempts == 0
+    assert services.resend_dead(account_id=dead.account_id, since=since) == 0
+
+
+def test_a_test_event_says_what_came_back(receiver: Receiver, owner: User) -> None:
+    receiver.respond = lambda _: Reply(202, {"X-Who": "me"}, b"thanks")
+    delivery, outcome = services.send_test(account_id=owner.pk, url=receiver.url, now=NOW)
+    assert (outcome.status, outcome.answer_body) == (202, b"thanks")
+    assert (delivery.state, delivery.event, delivery.is_manual) == (
+        "delivered", "webhook.test", False,
+    )  # fmt: skip
+    (got,) = receiver.got
+    assert got.webhook_id == delivery.pk
+    assert json.loads(got.body) == {
+        "event": "webhook.test",
+        "timestamp": "2026-03-01T12:00:00.000Z",
+        "data": {},
+    }
+    secret = secret_services.read_secrets(owner.pk).current.text
+    assert plain_header_matches(got, secret)
+    assert standard_webhooks_match(got, secret)
+    attempt = delivery.attempts.get()
+    assert (attempt.status_code, attempt.is_manual) == (202, True)
+
+
+@pytest.mark.parametrize("status", [500, 410, 302])
+@COMMITTED
+def test_a_test_event_is_never_tried_again(
+    receiver: Receiver, dispatcher: Dispatcher, owner: User, status: int
+) -> None:
+    receiver.respond = lambda _: Reply(status, {"Retry-After": "1"})
+    delivery, outcome = services.send_test(account_id=owner.pk, url=receiver.url, now=NOW)
+    assert (delivery.state, outcome.status) == ("dead", status)
+    make_due(delivery)
+    assert dispatcher.run() == 0
+    assert len(receiver.got) == 1
+
+
+@pytest.mark.parametrize("url", [None, "http://169.254.169.254/", "https://[::1]:1/"])
+def test_a_test_event_to_nowhere_says_why(owner: User, url: str | None) -> None:
+    delivery, outcome = services.send_test(account_id=owner.pk, url=url or dead_url(), now=NOW)
+    assert delivery.state == "dead"
+    assert outcome.error
+    assert delivery.attempts.get().error == outcome.error
+
+
+def test_a_test_event_without_a_readable_secret_leaves_no_trace(owner: User) -> None:
+    secret_services.read_secrets(owner.pk)
+    sealed = vault.seal("x")[:-1]
+    owner.webhook_secret.__class__.objects.filter(pk=owner.pk).update(sealed=sealed)
+    with pytest.raises(vault.Unreadable):
+        services.send_test(account_id=owner.pk, url="http://receiver.example/", now=NOW)
+    assert not Delivery.objects.exists()
