@@ -3,9 +3,18 @@
 import os
 
 from celery import Celery
+from celery.signals import worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("reviewloop")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["reviews", "webhooks"])
+
+
+@worker_shutting_down.connect
+def stop_deliveries(**_: object) -> None:
+    """TERM: attempts under way are finished and recorded, and no other is begun."""
+    from webhooks.dispatch import DISPATCHER  # settings and apps are there by now
+
+    DISPATCHER.stop()
