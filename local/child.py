@@ -7,7 +7,7 @@ from collections.abc import Callable
 from local.processes import Check
 
 LONGEST_DELAY = 30.0  # seconds
-STEADY_AFTER = 60.0  # seconds of running after which an end is news, not a loop
+STEADY_AFTER = 10.0  # seconds of running after which an end is news, not a loop
 
 
 class Child:
