@@ -8,7 +8,7 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format
+.PHONY: help run test chaos lint format
 .DELETE_ON_ERROR:
 
 help:  ## Explain what there is
@@ -16,6 +16,7 @@ help:  ## Explain what there is
 	@echo '             PORT=8001 another port, DATA_DIR=folder another place than .data'
 	@echo '             DATABASE_URL=... REDIS_URL=... your servers instead of embedded ones'
 	@echo 'make test    lint, types and every test; needs no other server'
+	@echo 'make chaos   what it endures, by trying (ten minutes; rewrites docs/reliability.md)'
 	@echo 'make lint    ruff and mypy alone'
 	@echo 'make format  let ruff format the code'
 	@echo
@@ -27,10 +28,14 @@ run: .venv/run.stamp
 
 test: lint
 	@status=0; \
-	$(RUN) pytest -n 2 tests --ignore tests/browser --ignore tests/processes || status=1; \
-	$(RUN) pytest tests/processes || status=1; \
+	$(RUN) pytest -n 2 tests --ignore tests/browser --ignore tests/processes \
+		--ignore tests/faults || status=1; \
+	$(RUN) pytest tests/processes tests/faults || status=1; \
 	DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest tests/browser || status=1; \
 	exit $$status
+
+chaos: .venv/dev.stamp
+	$(RUN) tests.faults.chaos
 
 lint: .venv/dev.stamp
 	$(RUN) ruff check .

@@ -1,0 +1,69 @@
+"""Every fault with its pass condition."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.faults import (
+    beat_faults,
+    postgres_faults,
+    punctuality,
+    redis_faults,
+    worker_faults,
+)
+from tests.faults.trial import Trial
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`befall` returns what was measured, and raises AssertionError where it is not endured."""
+
+    name: str
+    condition: str
+    befall: Callable[[Trial], str]
+
+
+REPEATED = "repeated within the lease and 15 s, with the same id and the same bytes"
+UNHARMED = "no acknowledged write lost; callers told 503; recovery without a restart of ours"
+FAULTS = (
+    Fault("Worker killed (-9) before the POST", REPEATED, worker_faults.killed_before_the_post),
+    Fault("Worker killed (-9) during the POST", REPEATED, worker_faults.killed_during_the_post),
+    Fault(
+        "Worker killed (-9) after the receiver's 200, before it is recorded",
+        REPEATED,
+        worker_faults.killed_after_the_answer,
+    ),
+    Fault(
+        "Worker asked to stop (TERM)",
+        "attempts under way are finished and recorded, no new one is begun",
+        worker_faults.asked_to_stop,
+    ),
+    Fault(
+        "Beat killed (-9)",
+        "readers see a timeout at once; its event follows when beat is back",
+        beat_faults.beat_killed,
+    ),
+    Fault(
+        "Two beats and two workers",
+        "one transition, one outbox row and one POST for each end",
+        beat_faults.two_of_each,
+    ),
+    Fault("Redis flushed", "every event is delivered", redis_faults.redis_flushed),
+    Fault(
+        "Redis down",
+        "API up, deadlines on time for readers, events delivered within 60 s of its return",
+        redis_faults.redis_down,
+    ),
+    Fault("Redis hung", "the same, with no call slower than 5 s", redis_faults.redis_hung),
+    Fault("PostgreSQL restarted under load", UNHARMED, postgres_faults.postgres_restarted),
+    Fault("PostgreSQL killed (-9) under load", UNHARMED, postgres_faults.postgres_killed),
+    Fault(
+        "Deadlines",
+        "settled at most 2 s late, and never late to a reader",
+        punctuality.timeouts_on_time,
+    ),
+    Fault(
+        "Claim leases",
+        "given back at most 2 s late, and never late to a reader",
+        punctuality.leases_on_time,
+    ),
+)

@@ -1,0 +1,174 @@
+"""What clients saw, and whether it can be true of one and the same service. Pure."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Outcome = Literal["ok", "failed", "unknown"]
+State = tuple[str, Any]
+"""A status, and the response_data that goes with it."""
+FINAL = ("completed", "timeout", "cancelled")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One invocation: what was asked, when (seconds of Unix time), and what came back.
+
+    `unknown` means that nobody can say whether it happened. `seen` is what a read showed, or
+    what an acknowledgement says that the request now is.
+    """
+
+    client: str
+    operation: str
+    request_id: str
+    started: float
+    ended: float
+    outcome: Outcome
+    seen: State | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A request as it stands in the end."""
+
+    request_id: str
+    state: State
+    timeout_at: float
+    claims: int
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A row of the outbox; `occurrence` names what happened."""
+
+    request_id: str
+    occurrence: str
+    webhook_id: str
+    body: bytes
+
+
+@dataclass(frozen=True)
+class History:
+    """Everything that is known after the storm."""
+
+    calls: list[Call]
+    rows: dict[str, Row]
+    outbox: list[Delivery]
+    posts: list[tuple[str, bytes]]
+
+    def save(self, file: Path) -> None:
+        """One call per line, as JSON."""
+        lines = [json.dumps(asdict(call)) for call in self.calls]
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def faults(self) -> list[str]:
+        """Each contradiction in a line; none where all is well."""
+        return [
+            *self.lost_creations(),
+            *self.several_ends(),
+            *self.lost_acknowledgements(),
+            *self.reads_that_go_back(),
+            *self.reads_behind_the_deadline(),
+            *self.undelivered(),
+            *self.delivered_otherwise(),
+        ]
+
+    def acknowledged(self, *operations: str) -> Iterator[Call]:
+        return (
+            call for call in self.calls if call.operation in operations and call.outcome == "ok"
+        )
+
+    def lost_creations(self) -> Iterator[str]:
+        for call in self.acknowledged("create"):
+            if call.request_id not in self.rows:
+                yield f"{call.request_id} was created and is not there"
+
+    def several_ends(self) -> Iterator[str]:
+        """However many looked, all of them saw the same end."""
+        ends: dict[str, set[str]] = defaultdict(set)
+        for request_id, state in self.final_states():
+            ends[request_id].add(json.dumps(state))
+        for request_id, states in ends.items():
+            if len(states) > 1:
+                yield f"{request_id} ended as {' and as '.join(sorted(states))}"
+
+    def final_states(self) -> Iterator[tuple[str, State]]:
+        """By every witness: clients, the table, and the events that were received."""
+        for call in self.calls:
+            if call.seen and call.seen[0] in FINAL:
+                yield call.request_id, call.seen
+        for row in self.rows.values():
+            if row.state[0] in FINAL:
+                yield row.request_id, row.state
+        for _, body in self.posts:
+            event = json.loads(body)
+            if event["status"] in FINAL:
+                yield event["request_id"], (event["status"], event["response_data"])
+
+    def lost_acknowledgements(self) -> Iterator[str]:
+        for call in self.acknowledged("answer", "cancel"):
+            row = self.rows.get(call.request_id)
+            if row is None or row.state != call.seen:
+                yield f"{call.request_id}: {call.operation} {call.seen} was acknowledged, but {row}"
+
+    def reads_that_go_back(self) -> Iterator[str]:
+        """A call that began after somebody had been told of the end sees that end."""
+        known: dict[str, float] = {}
+        for call in self.calls:
+            if call.seen and call.seen[0] in FINAL:
+                known[call.request_id] = min(call.ended, known.get(call.request_id, call.ended))
+        for call in self.calls:
+            told = known.get(call.request_id, float("inf"))
+            if call.seen and call.seen[0] not in FINAL and call.started > told:
+                yield f"{call.request_id} was final and then {call.seen[0]} to {call.client}"
+
+    def reads_behind_the_deadline(self) -> Iterator[str]:
+        for call in self.calls:
+            row = self.rows.get(call.request_id)
+            if row and call.seen and call.seen[0] not in FINAL and call.started >= row.timeout_at:
+                yield f"{call.request_id} was {call.seen[0]} to {call.client} after its deadline"
+
+    def undelivered(self) -> Iterator[str]:
+        """One event for each end and each claim in the outbox, and every one received."""
+        occurrences: dict[str, list[str]] = defaultdict(list)
+        for delivery in self.outbox:
+            occurrences[delivery.request_id].append(delivery.occurrence)
+        received = {webhook_id for webhook_id, _ in self.posts}
+        for row in self.rows.values():
+            if row.state[0] not in FINAL:
+                yield f"{row.request_id} never ended"
+            expected = [f"{row.request_id}:claim:{n + 1}" for n in range(row.claims)]
+            if sorted(occurrences[row.request_id]) != sorted([*expected, f"{row.request_id}:end"]):
+                yield f"{row.request_id} has the events {occurrences[row.request_id]}"
+        for delivery in self.outbox:
+            if delivery.webhook_id not in received:
+                yield f"{delivery.occurrence} was not received"
+
+    def delivered_otherwise(self) -> Iterator[str]:
+        """One id, one body: the one of the outbox."""
+        bodies = {delivery.webhook_id: delivery.body for delivery in self.outbox}
+        for webhook_id, body in set(self.posts):
+            if bodies.get(webhook_id) != body:
+                yield f"{webhook_id} was received with a body that is not in the outbox"
+
+    def counts(self) -> dict[str, int]:
+        """How much there was of everything."""
+        ends = count(row.state[0] for row in self.rows.values())
+        return {
+            **count(f"{call.operation}: {call.outcome}" for call in self.calls),
+            **{f"requests that ended {status}": number for status, number in ends.items()},
+            "claims": sum(row.claims for row in self.rows.values()),
+            "events in the outbox": len(self.outbox),
+            "POSTs received": len(self.posts),
+        }
+
+
+def count(names: Iterable[str]) -> dict[str, int]:
+    """How often each name comes, in the order of the alphabet."""
+    found: dict[str, int] = defaultdict(int)
+    for name in names:
+        found[name] += 1
+    return dict(sorted(found.items()))

@@ -1,0 +1,75 @@
+"""The history of a short storm holds; and the check would notice if one did not."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.faults.history import Call, Delivery, History, Row
+from tests.faults.service import Service
+from tests.faults.storm import Storm, weather
+from tests.faults.trial import SHORT
+
+
+def test_the_history_of_a_storm_holds(tmp_path: Path) -> None:
+    service = Service(tmp_path / "storm", **SHORT.environment)
+    try:
+        service.start()
+        storm = Storm(seconds=20, pause=(1.0, 3.0), seed=2026, hurry=3.0)
+        aftermath = weather(service, storm)
+    finally:
+        service.discard()
+    print(aftermath.kills, json.dumps(aftermath.history.counts(), indent=1))
+    assert aftermath.history.faults() == []
+    assert sum(aftermath.kills.values()) >= 3
+    counts = aftermath.history.counts()
+    assert counts["answer: ok"] > 5
+    assert counts["cancel: ok"] > 5
+
+
+BODY = json.dumps({"request_id": "r", "status": "completed", "response_data": "yes"}).encode()
+CLAIM = b'{"status": "claimed"}'
+TRUE = History(
+    calls=[
+        Call("a", "create", "r", 1.0, 1.1, "ok"),
+        Call("b", "read", "r", 1.2, 2.2, "ok", ("pending", None)),
+        Call("c", "answer", "r", 2.0, 2.1, "ok", ("completed", "yes")),
+        Call("b", "read", "r", 2.3, 2.4, "ok", ("completed", "yes")),
+        Call("a", "cancel", "r", 2.5, 2.6, "failed"),
+    ],
+    rows={"r": Row("r", ("completed", "yes"), 61.0, 1)},
+    outbox=[Delivery("r", "r:claim:1", "e1", CLAIM), Delivery("r", "r:end", "e2", BODY)],
+    posts=[("e1", CLAIM), ("e2", BODY), ("e2", BODY)],
+)
+ROW = TRUE.rows["r"]
+
+
+def with_call(*call: object) -> History:
+    return dataclasses.replace(TRUE, calls=[*TRUE.calls, Call(*call)])  # type: ignore[arg-type]
+
+
+def with_row(row: Row) -> History:
+    return dataclasses.replace(TRUE, rows={"r": row})
+
+
+def test_what_is_true_passes() -> None:
+    assert TRUE.faults() == []
+
+
+LIES = {
+    "was created and is not there": with_call("a", "create", "s", 3, 3.1, "ok"),
+    "ended as": with_call("b", "read", "r", 3, 3.1, "ok", ("timeout", "no")),
+    "was acknowledged, but": with_call("c", "answer", "r", 3, 3.1, "ok", ("completed", "no")),
+    "was final and then": with_call("b", "read", "r", 3, 3.1, "ok", ("pending", None)),
+    "after its deadline": with_row(dataclasses.replace(ROW, timeout_at=1.2)),
+    "never ended": with_row(dataclasses.replace(ROW, state=("pending", None))),
+    "has the events": with_row(dataclasses.replace(ROW, claims=2)),
+    "r:end was not received": dataclasses.replace(TRUE, posts=TRUE.posts[:1]),
+    "not in the outbox": dataclasses.replace(TRUE, posts=[*TRUE.posts, ("e1", BODY)]),
+}
+
+
+@pytest.mark.parametrize("sentence", LIES)
+def test_every_lie_is_found(sentence: str) -> None:
+    assert any(sentence in fault for fault in LIES[sentence].faults()), LIES[sentence].faults()
