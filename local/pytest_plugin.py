@@ -76,7 +76,11 @@ _servers: list[Servers] = []
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests() -> Generator[None, object, object]:
     """Before pytest-django reads the settings; workers of xdist inherit what their parent made."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is not None:
+        # each has the broker's and the cache's database for itself
+        os.environ["REDIS_DATABASE"] = str(2 * int(worker.removeprefix("gw")))
+    else:
         servers = Servers()
         _servers.append(servers)
         try:
