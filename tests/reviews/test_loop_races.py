@@ -1,0 +1,97 @@
+"""Loops that are deleted and members who are removed while others are at work."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.db import connections
+
+from accounts.models import User
+from accounts.quota import Account
+from loops.models import Loop, Membership
+from loops.services import create_loop, join_loop
+from reviews.models import Request
+from reviews.services import (
+    LoopGone,
+    NotAReviewer,
+    TransitionLost,
+    answer_request,
+    claim_request,
+    create_request,
+    delete_loop,
+    remove_member,
+)
+from tests.api.bodies import QUESTION
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROUNDS = 60
+EXPECTED = (LoopGone, NotAReviewer, TransitionLost)
+
+
+def ask(owner: User, loop: Loop) -> Request:
+    """A new request in the loop."""
+    account = Account(id=owner.pk, email=owner.email, name=owner.name, is_active=True)
+    return create_request(loop_id=loop.pk, account=account, fields=dict(QUESTION))
+
+
+def side_by_side(*moves: Callable[[int], object]) -> None:
+    """Every move in a thread of its own, round by round, all starting each round together."""
+    start = threading.Barrier(len(moves), timeout=60)
+    broken: list[BaseException] = []
+
+    def run(move: Callable[[int], object]) -> None:
+        try:
+            for place in range(ROUNDS):
+                start.wait()
+                try:
+                    move(place)
+                except EXPECTED:
+                    continue
+        except BaseException as error:
+            broken.append(error)
+            start.abort()
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(move,)) for move in moves]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not broken, broken
+
+
+@pytest.fixture
+def loops(owner: User, member: User) -> list[Loop]:
+    """As many loops as rounds, the member in each of them."""
+    made = [create_loop(owner_id=owner.pk, name="Round", icon="bell") for _ in range(ROUNDS)]
+    for loop in made:
+        join_loop(user=member, code=loop.invite_code)
+    return made
+
+
+@pytest.mark.contract("delete_loop.open_requests", "claim.deleted")
+def test_a_deleted_loop_leaves_nothing_open(owner: User, member: User, loops: list[Loop]) -> None:
+    waiting = [ask(owner, loop) for loop in loops]
+    side_by_side(
+        lambda place: delete_loop(loop_id=loops[place].pk),
+        lambda place: ask(owner, loops[place]),
+        lambda place: claim_request(request=waiting[place], reviewer_id=member.pk),
+    )
+    assert not Request.objects.filter(status__in=["pending", "claimed"]).exists()
+    assert not Loop.objects.alive().exists()
+
+
+@pytest.mark.contract("remove_member.claims", "remove_member.access")
+def test_a_removed_member_holds_nothing(owner: User, member: User, loops: list[Loop]) -> None:
+    waiting = [ask(owner, loop) for loop in loops]
+    answered = [ask(owner, loop) for loop in loops]
+    side_by_side(
+        lambda place: remove_member(loop_id=loops[place].pk, member_id=member.pk),
+        lambda place: claim_request(request=waiting[place], reviewer_id=member.pk),
+        lambda place: answer_request(request=answered[place], reviewer_id=member.pk, answer="yes"),
+    )
+    assert not Request.objects.filter(claimed_by=member, status="claimed").exists()
+    assert not Membership.objects.filter(user=member).exists()
+    assert set(Request.objects.values_list("status", flat=True)) <= {"pending", "completed"}
