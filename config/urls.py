@@ -10,6 +10,7 @@ from loops.api import LoopMembers, Loops
 from reviews import pages as review_pages
 from reviews.api.loops import LoopDetail, LoopMember
 from reviews.api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
+from webhooks import pages as webhook_pages
 
 LOOP = r"^v1/api/loops/(?P<loop_id>[^/]+)"
 REQUEST = r"^v1/api/requests/(?P<request_id>[^/]+)"
@@ -46,6 +47,11 @@ pages = [
     path("inbox/<str:request_id>/release/", review_pages.release, name="release"),
     path("inbox/<str:request_id>/answer/", review_pages.answer, name="answer"),
     path("inbox/<str:request_id>/done/", review_pages.done, name="done"),
+    path("dashboard/deliveries/", webhook_pages.deliveries, name="deliveries"),
+    path("dashboard/deliveries/test/", webhook_pages.send_test, name="send-test"),
+    path("dashboard/deliveries/resend-dead/", webhook_pages.resend_dead, name="resend-dead"),
+    path("dashboard/deliveries/<str:delivery_id>/", webhook_pages.delivery, name="delivery"),
+    path("dashboard/deliveries/<str:delivery_id>/resend/", webhook_pages.resend, name="resend"),
 ]
 
 urlpatterns = [*api, *documents, *pages]

@@ -1,0 +1,192 @@
+"""The buttons of the delivery log: again, all of them again, and a test event."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import User
+from config.ids import new_id
+from tests.portal import signed_in, words
+from tests.webhooks.log import LOG, NOW, made, pks
+from tests.webhooks.receivers import Received, Reply, dead_url, misbehaving, receiving
+from webhooks import pages
+from webhooks.models import Attempt, Delivery
+
+pytestmark = pytest.mark.django_db
+
+
+class TestResend:
+    @pytest.mark.parametrize("state", ["delivered", "dead", "waiting"])
+    def test_again(self, owner: User, state: str) -> None:
+        item = made(owner, state=state, failed_attempts=3, next_attempt_at=NOW + timedelta(days=1))
+        answer = signed_in(owner).post(f"{LOG}{item.pk}/resend/", follow=True)
+        assert answer.redirect_chain == [(f"{LOG}{item.pk}/", 302)]
+        assert "It is sent again now, with a fresh schedule behind it." in words(answer)
+        item.refresh_from_db()
+        assert (item.state, item.failed_attempts, item.is_manual) == ("waiting", 0, True)
+        assert item.next_attempt_at < NOW + timedelta(hours=1)
+
+    def test_not_while_an_attempt_is_under_way(self, owner: User) -> None:
+        item = made(owner, claim_id=new_id())
+        answer = signed_in(owner).post(f"{LOG}{item.pk}/resend/", follow=True)
+        assert "An attempt is under way already." in words(answer)
+        assert not Delivery.objects.get().is_manual
+
+    def test_not_for_others(self, owner: User, outsider: User) -> None:
+        item = made(owner, state="dead")
+        for each in (item.pk, "x", new_id()):
+            assert signed_in(outsider).post(f"{LOG}{each}/resend/").status_code == 404
+        item.refresh_from_db()
+        assert item.state == "dead"
+
+
+class TestResendDead:
+    def post(self, user: User, since: str) -> Any:
+        return signed_in(user).post(f"{LOG}resend-dead/", {"since": since}, follow=True)
+
+    def test_all_since_a_moment(self, owner: User, member: User) -> None:
+        old = made(owner, state="dead", created_at=NOW - timedelta(days=3))
+        new = [made(owner, state="dead"), made(owner, state="dead")]
+        theirs, fine = made(member, state="dead"), made(owner, state="delivered")
+        answer = self.post(owner, f"{NOW - timedelta(days=1):%Y-%m-%dT%H:%M}")
+        assert "2 deliveries are sent again now." in words(answer)
+        states = dict(Delivery.objects.values_list("pk", "state"))
+        assert [states[pk] for pk in pks(new)] == ["waiting", "waiting"]
+        assert [states[pk] for pk in pks([old, theirs, fine])] == ["dead", "dead", "delivered"]
+
+    def test_one_and_none(self, owner: User) -> None:
+        made(owner, state="dead")
+        day_ago = f"{NOW - timedelta(days=1):%Y-%m-%dT%H:%M}"
+        assert "1 delivery is sent again now." in words(self.post(owner, day_ago))
+        assert "There is no dead delivery since then." in words(self.post(owner, day_ago))
+
+    def test_a_day_ago_is_proposed_in_utc(self, owner: User) -> None:
+        page = signed_in(owner).get(LOG)
+        assert "(UTC)" in words(page)
+        found = re.search(r'type="datetime-local" name="since" value="([^"]*)"', str(page.content))
+        assert found
+        proposed = datetime.fromisoformat(found[1]).replace(tzinfo=UTC)
+        assert timedelta(hours=23) < datetime.now(UTC) - proposed < timedelta(hours=25)
+
+    @pytest.mark.parametrize(
+        ("since", "sentence"),
+        [
+            ("", "Say since when"),
+            ("yesterday", "Type a date and a time, such as 2026-03-31T18:00"),
+            ("2026-13-01T00:00", "Type a date and a time"),
+            ("\x00", "Type a date and a time"),
+            ("9999-12-31T23:59", "That moment is still to come; times here are in UTC"),
+            ("9999-12-31T23:59-14:00", "That moment is still to come"),
+        ],
+    )
+    def test_no_moment(self, owner: User, since: str, sentence: str) -> None:
+        made(owner, state="dead")
+        answer = self.post(owner, since)
+        assert answer.status_code == 422
+        assert sentence in words(answer)
+        assert Delivery.objects.get().state == "dead"
+
+    @pytest.mark.parametrize("since", ["0001-01-01T00:00", "0001-01-01T00:00+14:00"])
+    def test_the_beginning_of_time(self, owner: User, since: str) -> None:
+        made(owner, state="dead")
+        assert "1 delivery is sent again now." in words(self.post(owner, since))
+
+
+class TestTestEvent:
+    def post(self, user: User, url: str) -> Any:
+        return signed_in(user).post(f"{LOG}test/", {"url": url}, follow=True)
+
+    def test_the_answer_stands_on_the_page(
+        self, owner: User, django_assert_num_queries: DjangoAssertNumQueries
+    ) -> None:
+        with receiving(lambda _: Reply(202, {"X-Mood": "good"}, b"<b>thanks</b>")) as receiver:
+            answer = self.post(owner, receiver.url)
+        item = Delivery.objects.get()
+        assert answer.redirect_chain == [(f"{LOG}?tested={item.pk}#test", 302)]
+        page = words(answer)
+        assert re.search(r"What came back 202 Accepted after 0\.\d\d s Manual", page)
+        assert "X-Mood good" in page
+        assert "<b>thanks</b>" in page
+        assert f'href="{LOG}{item.pk}/">Open this delivery' in answer.content.decode()
+        assert f'value="{receiver.url}"' in answer.content.decode()
+        (received,) = receiver.got
+        assert received.webhook_id == item.pk
+        assert (item.event, item.state) == ("webhook.test", "delivered")
+        browser = signed_in(owner)
+        with django_assert_num_queries(5):
+            browser.get(f"{LOG}?tested={item.pk}")  # reloading sends nothing
+        assert len(receiver.got) == 1
+
+    def test_a_failure_is_an_answer_too(self, owner: User) -> None:
+        with receiving(lambda _: Reply(500, {}, b"oops")) as receiver:
+            assert "500 Internal Server Error" in words(self.post(owner, receiver.url))
+        assert "No connection" in words(self.post(owner, dead_url()))
+        assert "is not a public address" in words(self.post(owner, "http://10.0.0.1/hook"))
+        assert {item.state for item in Delivery.objects.all()} == {"dead"}
+
+    @pytest.mark.parametrize(
+        "noise",
+        [
+            b"\x00\xff\xe2\x80\xae<script>\x07\r\n\r\n",
+            b"HTTP/1.1 \x00<script>\r\n\r\n",
+            b"HTTP/1.1 200 \x00\xff\r\nX-<script>\x00: \x00<script>\xff\r\n\r\n\x00<script>\xff",
+        ],
+    )
+    def test_noise_instead_of_an_answer(self, owner: User, noise: bytes) -> None:
+        with misbehaving(lambda peer, _: peer.sendall(noise)) as port:
+            answer = self.post(owner, f"http://127.0.0.1:{port}/")
+        assert answer.status_code == 200
+        assert "<script>" not in answer.content.decode()
+        assert Attempt.objects.get().finished_at
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "receiver.example",
+            "ftp://receiver.example/",
+            "javascript:alert(1)",
+            "https://",
+            "http://[::1",
+            "http://a:99999/",
+            "http://a b/",
+            "https://x/" + "y" * 2048,
+        ],
+    )
+    def test_no_address(self, owner: User, url: str) -> None:
+        answer = self.post(owner, url)
+        assert answer.status_code == 422
+        assert "Type a whole URL, such as https://example.com/hook" in words(answer)
+        assert not Delivery.objects.exists()
+
+    def test_nothing_typed(self, owner: User) -> None:
+        assert "Type the URL of a receiver" in words(self.post(owner, " "))
+        assert "Null characters are not allowed." in words(self.post(owner, "http://a/\x00"))
+
+    def test_ten_in_a_minute(
+        self, owner: User, member: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pages, "TEST_EVENT_RATE", "2/h")
+        url = "http://10.0.0.1/hook"
+        assert [self.post(owner, url).status_code for _ in range(3)] == [200, 200, 429]
+        answer = self.post(owner, url)
+        assert int(answer["Retry-After"]) > 0
+        assert "Wait" in words(answer)
+        assert f'value="{url}"' in answer.content.decode()
+        assert Delivery.objects.count() == 2
+        assert self.post(member, url).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_test_event_is_on_record_before_it_is_sent(owner: User) -> None:
+    seen: list[int] = []
+
+    def look(_: Received) -> Reply:
+        seen.append(Attempt.objects.filter(finished_at=None).count())
+        return Reply()
+
+    with receiving(look) as receiver:
+        signed_in(owner).post(f"{LOG}test/", {"url": receiver.url})
+    assert seen == [1]
