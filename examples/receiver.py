@@ -19,7 +19,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -32,7 +32,7 @@ SECRETS = [
 ]
 
 
-def is_genuine(body: bytes, headers: Mapping[str, str], now: float) -> bool:
+def is_genuine(body: bytes, headers: Message, now: float) -> bool:
     """Whether one of our secrets signed exactly these bytes, just now."""
     message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not (timestamp.isascii() and timestamp.isdigit()):

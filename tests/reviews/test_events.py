@@ -175,11 +175,12 @@ def test_one_event_for_each_claim_and_one_for_the_end(
 
 def test_a_lost_race_tells_nothing(asked: Request, owner: User, member: User) -> None:
     services.answer_request(request=asked, reviewer_id=member.pk, answer="yes")
-    for attempt in (
+    late: list[Callable[[], object]] = [
         lambda: services.answer_request(request=asked, reviewer_id=owner.pk, answer="no"),
         lambda: services.claim_request(request=asked, reviewer_id=owner.pk),
         lambda: services.cancel_request(request_id=asked.pk, account_id=owner.pk),
-    ):
+    ]
+    for attempt in late:
         with pytest.raises(services.TransitionLost):
             attempt()
     assert len(told(asked)) == 1
