@@ -26,8 +26,9 @@ help:  ## Explain what there is
 run: .venv/run.stamp
 	@exec $(RUN) local run
 
-test: lint
+test: .venv/dev.stamp
 	@status=0; \
+	$(MAKE) --no-print-directory lint || status=1; \
 	$(RUN) pytest -n 2 tests --ignore tests/browser --ignore tests/processes \
 		--ignore tests/faults || status=1; \
 	$(RUN) pytest tests/processes tests/faults || status=1; \
