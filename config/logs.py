@@ -15,7 +15,11 @@ PROCESSORS: list[Any] = [
 def configuration(level: str) -> dict[str, Any]:
     """What Django's LOGGING takes; configures structlog on the way."""
     structlog.configure(
-        processors=[*PROCESSORS, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *PROCESSORS,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )

@@ -29,6 +29,7 @@ from config.fields import (
     Timestamp,
     WebUrl,
 )
+from config.strict_json import MAX_BYTES
 from config.times import seconds_between
 from reviews import responses, states
 from reviews.models import PRIORITIES, Request
@@ -60,7 +61,7 @@ class RequestInput(Input):
     response_config = JsonObject(help_text="Depends on response_type.")
     default_response = JsonValue(help_text="The answer once the request has timed out.")
     platform = StrictChoice(choices=PLATFORMS)
-    platform_version = StrictText(longest=100, required=False)
+    platform_version = StrictText(longest=MAX_BYTES, required=False)
     callback_url = WebUrl(required=False)
 
     def is_missing(self, field: Any, value: Any) -> bool:

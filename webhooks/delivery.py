@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import structlog
 from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection
 
 from accounts.secret_services import Secrets
 from webhooks import outbound, outbox, schedule, signing
@@ -30,7 +31,12 @@ def deliver(job: Job, secrets: Secrets | None) -> Outcome:
     else:
         outcome = attempt(job.url, job.body, message_id=job.delivery_id, secrets=secrets)
     state, delay = judge(outcome, failed_before=job.failed_attempts)
-    recorded = outbox.record(job, outcome, state=state, delay=delay)
+    try:
+        recorded = outbox.record(job, outcome, state=state, delay=delay)
+    except (OperationalError, InterfaceError):
+        # the database was restarted since this thread's last record
+        connection.close()
+        recorded = outbox.record(job, outcome, state=state, delay=delay)
     log.info(
         "webhook.attempted" if recorded else "webhook.lease_lost",
         delivery=job.delivery_id,

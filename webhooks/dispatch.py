@@ -13,6 +13,8 @@ from webhooks import outbox
 from webhooks.delivery import deliver
 from webhooks.outbox import Job
 
+# What waits for a thread must not outlive its lease: 3 × 15 s of slow receivers fit into 60 s.
+AHEAD = 3
 log = structlog.get_logger(__name__)
 
 
@@ -46,7 +48,7 @@ class Dispatcher:
         while not self._stopping.is_set():
             # claimed a little ahead, so that one claim serves several threads
             if len(under_way) <= self.threads:
-                jobs = self._claim(2 * self.threads - len(under_way))
+                jobs = self._claim(AHEAD * self.threads - len(under_way))
                 under_way |= {self._pool.submit(attend, job, secrets) for job, secrets in jobs}
                 count += len(jobs)
             if not under_way:
@@ -63,7 +65,6 @@ class Dispatcher:
 
 def attend(job: Job, secrets: Secrets | None) -> None:
     """One delivery on a thread; what goes wrong here is what a lost worker would do."""
-    close_old_connections()
     try:
         deliver(job, secrets)
     except Exception:

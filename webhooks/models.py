@@ -81,6 +81,9 @@ class Delivery(models.Model):
             models.Index(
                 fields=["account", "state", "-created_at", "-id"], name="delivery_by_state"
             ),
+            models.Index(
+                fields=["account", "event", "-created_at", "-id"], name="delivery_by_event"
+            ),
             models.Index(fields=["subject_id"], name="delivery_by_subject"),
         ]
 

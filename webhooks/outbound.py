@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import certifi
@@ -29,6 +30,7 @@ from webhooks.addresses import Network, may_reach, read_address
 
 MAX_ANSWER = 16 * 1024
 USER_AGENT = "ReviewLoop-Webhooks/1"
+STREAM: dict[str, Any] = {"type": socket.SOCK_STREAM}
 
 
 class Refused(Exception):
@@ -148,11 +150,13 @@ class Dialler:
 
     def resolve(self, host: str, port: int) -> list[tuple[int, Any]]:
         """Every address of the host. Raises Refused where one of them is not open."""
-        lookup = _RESOLVERS.submit(
-            socket.getaddrinfo, host.strip("[]"), port, type=socket.SOCK_STREAM
-        )
+        name = host.strip("[]")
         try:
-            answers = lookup.result(self.deadline.left)
+            if read_address(name) is None:
+                lookup = _RESOLVERS.submit(socket.getaddrinfo, name, port, **STREAM)
+                answers = lookup.result(self.deadline.left)
+            else:  # nothing to look up, so nothing to wait for
+                answers = socket.getaddrinfo(name, port, **STREAM)
         except FutureTimeout:
             raise Unreachable("The name was not resolved in time.") from None
         except (OSError, UnicodeError) as error:
@@ -172,6 +176,42 @@ def tls_context(ca_file: str | None = None) -> ssl.SSLContext:
     return context
 
 
+class Plain(HTTPConnection):
+    """HTTP over a socket of the dialler."""
+
+    def __init__(self, dialler: Dialler, **kwargs: Any) -> None:
+        self.dialler = dialler
+        super().__init__(**kwargs)
+
+    def _new_conn(self) -> socket.socket:
+        return self.dialler.connect(self._dns_host, int(self.port or 80))
+
+
+class Tls(HTTPSConnection):
+    """HTTPS over a socket of the dialler; the name stays for SNI and the certificate."""
+
+    def __init__(self, dialler: Dialler, **kwargs: Any) -> None:
+        self.dialler = dialler
+        super().__init__(**kwargs)
+
+    def _new_conn(self) -> socket.socket:
+        return self.dialler.connect(self._dns_host, int(self.port or 443))
+
+
+def plain_pool(dialler: Dialler, *args: Any, **kwargs: Any) -> HTTPConnectionPool:
+    """A pool whose connections the dialler makes."""
+    pool = HTTPConnectionPool(*args, **kwargs)
+    pool.ConnectionCls = partial(Plain, dialler)  # type: ignore[assignment]
+    return pool
+
+
+def tls_pool(dialler: Dialler, *args: Any, **kwargs: Any) -> HTTPSConnectionPool:
+    """The same with TLS."""
+    pool = HTTPSConnectionPool(*args, **kwargs)
+    pool.ConnectionCls = partial(Tls, dialler)  # type: ignore[assignment]
+    return pool
+
+
 class GuardedAdapter(HTTPAdapter):
     """Sends over connections of a Dialler, never through a proxy."""
 
@@ -181,23 +221,10 @@ class GuardedAdapter(HTTPAdapter):
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs, ssl_context=self.tls)
-        dialler = self.dialler
-
-        class Plain(HTTPConnection):
-            def _new_conn(self) -> socket.socket:
-                return dialler.connect(self._dns_host, int(self.port or 80))
-
-        class Tls(HTTPSConnection):
-            def _new_conn(self) -> socket.socket:
-                return dialler.connect(self._dns_host, int(self.port or 443))
-
-        class PlainPool(HTTPConnectionPool):
-            ConnectionCls = Plain
-
-        class TlsPool(HTTPSConnectionPool):
-            ConnectionCls = Tls
-
-        self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": TlsPool}
+        self.poolmanager.pool_classes_by_scheme = {
+            "http": partial(plain_pool, self.dialler),
+            "https": partial(tls_pool, self.dialler),
+        }
 
     def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
         """Leaves it to the context: requests would load its authorities into it each time."""

@@ -1,0 +1,90 @@
+"""Deliveries per second of one worker, beside bare `requests` in a thread pool of the same size."""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import requests
+from django.conf import settings
+
+from bench import seed
+from config.ids import new_id
+from config.model_fields import dumps
+from webhooks.dispatch import DISPATCHER
+from webhooks.models import Delivery
+from webhooks.services import Event, emit
+
+RUNS = 3
+PAYLOAD = {"event": "request.completed", "data": {"request": {"request_text": "x" * 1500}}}
+
+
+def run() -> str:
+    """A table: both rates against a 0 ms and a 200 ms receiver, and their ratio."""
+    lines = ["| receiver | bare requests | deliveries | ratio |", "|---|---|---|---|"]
+    for milliseconds, count in ((0, 2000), (200, 600)):
+        with receiver(milliseconds) as urls:
+            pairs = [(bare(urls, count), delivered(urls, count)) for _ in range(RUNS)]
+        base = statistics.median(pair[0] for pair in pairs)
+        ours = statistics.median(pair[1] for pair in pairs)
+        ratio = statistics.median(pair[1] / pair[0] for pair in pairs)
+        lines.append(
+            f"| {milliseconds} ms, {len(urls)} hosts | {base:.0f}/s | {ours:.0f}/s | {ratio:.2f} |"
+        )
+        if milliseconds:
+            ideal = settings.WEBHOOK_THREADS * 1000 / milliseconds
+            lines.append(f"| threads ÷ latency | {ideal:.0f}/s | | {ours / ideal:.2f} |")
+    return "\n".join(lines)
+
+
+@contextmanager
+def receiver(milliseconds: int) -> Iterator[list[str]]:
+    """A receiver on as many hosts as there are threads; a host gets only a few at a time."""
+    hosts = settings.WEBHOOK_THREADS
+    command = [sys.executable, "-m", "bench.receiver", str(milliseconds), str(hosts)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline())
+        try:
+            yield [f"http://127.0.0.{number}:{port}/" for number in range(1, hosts + 1)]
+        finally:
+            process.terminate()
+
+
+def bare(urls: list[str], count: int) -> float:
+    """Posts per second without any of our work."""
+    body = dumps(PAYLOAD).encode()
+    start = time.perf_counter()
+    with ThreadPoolExecutor(settings.WEBHOOK_THREADS) as pool:
+        chosen = (urls[number % len(urls)] for number in range(count))
+        statuses = list(pool.map(lambda url: requests.post(url, body, timeout=15), chosen))
+    assert all(response.status_code == 204 for response in statuses)
+    return count / (time.perf_counter() - start)
+
+
+def delivered(urls: list[str], count: int) -> float:
+    """Deliveries per second: claimed, signed, posted, recorded."""
+    owner, _ = seed.account(1)
+    emit(
+        [
+            Event(owner.pk, urls[number % len(urls)], "bench", new_id(), new_id(), PAYLOAD)
+            for number in range(count)
+        ]
+    )
+    start = time.perf_counter()
+    made = DISPATCHER.run()
+    taken = time.perf_counter() - start
+    mine = Delivery.objects.of_account(owner.pk).filter(state=Delivery.State.DELIVERED)
+    assert made == mine.count() == count, (
+        made,
+        mine.count(),
+        list(
+            Delivery.objects.of_account(owner.pk)
+            .values_list("state", "attempts__error", "attempts__status_code")
+            .distinct()
+        ),
+    )
+    return count / taken
