@@ -8,7 +8,7 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test chaos lint format
+.PHONY: help bench run test chaos lint format
 .DELETE_ON_ERROR:
 
 help:  ## Explain what there is
@@ -17,6 +17,7 @@ help:  ## Explain what there is
 	@echo '             DATABASE_URL=... REDIS_URL=... your servers instead of embedded ones'
 	@echo 'make test    lint, types and every test; needs no other server'
 	@echo 'make chaos   what it endures, by trying (ten minutes; rewrites docs/reliability.md)'
+	@echo 'make bench   measurements, as ratios in one run (two minutes)'
 	@echo 'make lint    ruff and mypy alone'
 	@echo 'make format  let ruff format the code'
 	@echo
@@ -34,6 +35,9 @@ test: .venv/dev.stamp
 	$(RUN) pytest tests/processes tests/faults || status=1; \
 	DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest tests/browser || status=1; \
 	exit $$status
+
+bench: .venv/dev.stamp
+	$(RUN) bench
 
 chaos: .venv/dev.stamp
 	$(RUN) tests.faults.chaos
