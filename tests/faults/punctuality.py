@@ -8,8 +8,6 @@ from tests.faults.receiver import receiving
 from tests.faults.trial import Trial
 from tests.waiting import wait_until
 
-LATE = 2.0  # seconds
-
 
 def timeouts_on_time(trial: Trial) -> str:
     """Forty requests time out over two seconds, while readers look on."""
@@ -29,7 +27,7 @@ def timeouts_on_time(trial: Trial) -> str:
     lateness = [(moment(each["timestamp"]) - deadline(each["data"]["request"])) for each in bodies]
     worst = max(each.total_seconds() for each in lateness)
     assert len(bodies) == 40
-    assert worst < LATE
+    assert worst < trial.scale.late
     return f"settled at most {worst:.2f} s late; {reads} lists read meanwhile, none behind"
 
 
@@ -71,5 +69,5 @@ def leases_on_time(trial: Trial) -> str:
         return not held
 
     wait_until(all_free, 30)
-    assert worst < LATE
+    assert worst < trial.scale.late
     return f"given back at most {worst:.2f} s late; pending to readers at once"

@@ -15,13 +15,15 @@ from tests.faults.service import Service
 
 @dataclass(frozen=True)
 class Scale:
-    """The settings of the service, and how long an outage lasts (seconds)."""
+    """The settings of the service, how long an outage lasts, and how late a sweep may be, where
+    `make test` allows for what else the machine does meanwhile (seconds)."""
 
     environment: Mapping[str, str]
     outage: float
+    late: float
 
 
-REAL = Scale({}, outage=60.0)
+REAL = Scale({}, outage=60.0, late=2.0)
 SHORT = Scale(
     {
         "WEBHOOK_TIMEOUT_SECONDS": "4",
@@ -31,6 +33,7 @@ SHORT = Scale(
         "CLAIM_LEASE_SECONDS": "3",
     },
     outage=10.0,
+    late=5.0,
 )
 
 
