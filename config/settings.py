@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import django_stubs_ext
 import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
@@ -14,8 +13,6 @@ from redis.retry import Retry
 
 from config import logs
 from config.environment import fernet_keys, networks, required
-
-django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()

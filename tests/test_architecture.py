@@ -1,6 +1,8 @@
 """The house as docs/architecture.md draws it: who may import whom, and what has no place."""
 
 import ast
+import importlib.metadata
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,6 +93,29 @@ def test_pure_modules_know_neither_django_nor_other_rooms(name: str) -> None:
     names = imports(MODULES[name])
     assert not {other for other in names if other.split(".")[0] in {"django", "rest_framework"}}
     assert all(is_pure(other) or is_pure(other.rpartition(".")[0]) for other in ours(names))
+
+
+def canonical(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def pinned(requirements: str) -> set[str]:
+    """The distributions that a requirements file names."""
+    lines = (ROOT / requirements).read_text(encoding="utf-8").splitlines()
+    names = (re.match(r"[A-Za-z0-9._-]+", line) for line in lines)
+    return {canonical(name[0]) for name in names if name}
+
+
+# The last two come with requests, whose transport webhooks take apart.
+PRODUCTION = pinned("requirements.txt") | {"urllib3", "certifi"}
+BRINGERS = importlib.metadata.packages_distributions()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_nothing_needs_what_only_the_tests_install(name: str) -> None:
+    foreign = {other.split(".")[0] for other in imports(MODULES[name])} & BRINGERS.keys()
+    for other in foreign:
+        assert {canonical(bringer) for bringer in BRINGERS[other]} & PRODUCTION, other
 
 
 def test_status_is_written_in_one_place() -> None:
