@@ -1,5 +1,6 @@
 """The state machine: the table, and what the database makes of it."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -54,11 +55,12 @@ def test_from_its_deadline_on_a_request_is_out_of_reach(
     if claimed:
         services.claim_request(request=request, reviewer_id=member.pk)
     make_overdue(request)
-    for attempt in (
+    attempts: list[Callable[[], object]] = [
         lambda: services.answer_request(request=request, reviewer_id=member.pk, answer="yes"),
         lambda: services.claim_request(request=request, reviewer_id=member.pk),
         lambda: services.cancel_request(request_id=request.pk, account_id=owner.pk),
-    ):
+    ]
+    for attempt in attempts:
         with pytest.raises(services.TransitionLost) as lost:
             attempt()
         assert lost.value.request.status == "timeout"
@@ -138,7 +140,7 @@ def test_every_row_is_seen_in_exactly_one_status(make: Make, member: User, owner
     expected = [
         "pending", "claimed", "pending", "timeout", "timeout", "completed", "cancelled", "pending",
     ]  # fmt: skip
-    seen = dict(Request.objects.seen().values_list("id", "seen_status"))
+    seen = {request.pk: request.seen_status for request in Request.objects.seen()}
     assert [seen[row.pk] for row in rows] == expected
     for status, condition in SEEN.items():
         found = set(Request.objects.filter(condition).values_list("id", flat=True))
