@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import psycopg
 
@@ -68,8 +67,7 @@ class Service:
     @contextmanager
     def database(self) -> Iterator[psycopg.Connection]:
         """A connection of our own; what is left open at the end is rolled back."""
-        host = quote(str(self.stack.data / "sockets"), safe="")
-        connection = psycopg.connect(f"postgres://app@{host}/app")
+        connection = psycopg.connect(self.stack.database_url())
         try:
             yield connection
         finally:

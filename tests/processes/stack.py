@@ -81,6 +81,11 @@ class Stack:
             encoding="utf-8",
         ).stdout
 
+    def database_url(self) -> str:
+        """Where the database is, as `manage.py` finds it: a long path has its sockets elsewhere."""
+        lines = (self.data / "env").read_text(encoding="utf-8").splitlines()
+        return dict(line.split("=", 1) for line in lines)["DATABASE_URL"]
+
     def call(self, key: str, path: str = "/v1/test") -> requests.Response:
         headers = {"Authorization": f"Bearer {key}"}
         return requests.get(self.site + path, headers=headers, timeout=10)
