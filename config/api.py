@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 import structlog
 from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from rest_framework.negotiation import BaseContentNegotiation
@@ -29,6 +30,7 @@ from config.errors import (
     ResourceDenied,
     ServerFailure,
     ServiceUnavailable,
+    ValidationFailed,
 )
 from config.times import iso_from_unix, next_hour
 
@@ -195,6 +197,9 @@ class ApiView(APIView):
         if isinstance(exc, DatabaseError | InterfaceError) and is_outage(exc):
             log.error("api.database_unreachable", error=str(exc))
             return ServiceUnavailable()
+        if isinstance(exc, TooManyFieldsSent):  # Django's own limit, on query strings
+            most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+            return ValidationFailed(f"query must have at most {most} parameters")
         log.error("api.failed", view=type(self).__name__, exc_info=exc)
         return self.failures.get(self.operation(self.request), ServerFailure)()
 

@@ -51,12 +51,19 @@ def parse_object(raw: bytes) -> dict[str, Any]:
 
 def _read(request: HttpRequest) -> bytes:
     try:
-        raw = request.read(MAX_BYTES + 1)
+        raw: bytes = _stream(request).read(MAX_BYTES + 1)
     except OSError:  # the client went away, or sent less than it announced
         raise InvalidBody from None
     if len(raw) > MAX_BYTES:
         raise InvalidBody
     return raw
+
+
+def _stream(request: HttpRequest) -> Any:
+    """Where the body is read from. Django takes one without Content-Length for empty, but a
+    chunked one has none; the server marks the end of it."""
+    chunked = not request.META.get("CONTENT_LENGTH") and request.META.get("wsgi.input_terminated")
+    return request.META["wsgi.input"] if chunked else request
 
 
 def _refuse(constant: str) -> NoReturn:

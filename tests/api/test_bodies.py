@@ -1,10 +1,12 @@
 """Bodies that are no JSON object, on every operation that reads one."""
 
+import io
 import json
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
+from django.test import Client
 
 from accounts.models import User
 from loops.models import Loop
@@ -157,6 +159,18 @@ def test_what_just_fits(plenty: str, paths: Paths) -> None:
     method, path, body = paths["create request"]
     answer = _declared(method, path, plenty, {**body, "context": context}, "application/json")
     assert answer.status_code == 201
+
+
+def test_a_chunked_body(paths: Paths, plenty: str) -> None:
+    for method, path, body in paths.values():
+        chunked = {
+            "wsgi.input": io.BytesIO(json.dumps(body).encode()),
+            "wsgi.input_terminated": True,
+            "CONTENT_TYPE": "application/json",
+            "HTTP_TRANSFER_ENCODING": "chunked",
+            "HTTP_AUTHORIZATION": f"Bearer {plenty}",
+        }
+        assert Client().generic(method, path, **chunked).status_code in (200, 201)  # type: ignore[arg-type]
 
 
 @pytest.mark.contract("http.precedence")

@@ -242,3 +242,8 @@ def test_the_first_bad_value_in_the_order_of_the_table(api: Api, owner_key: str)
 def test_strange_query_strings(api: Api, owner_key: str) -> None:
     for query in ("?%00=%00", "?%ff", "?&&&==", "?a=%ed%a0%80", "?" + "a" * 3000):
         assert listed(api, owner_key, query)["total"] == 0
+
+
+def test_too_many_parameters(api: Api, owner_key: str) -> None:
+    answer = api(owner_key).get("/v1/api/requests?" + "a=1&" * 1001)
+    refused(answer, 400, "Validation failed", "query must have at most 1000 parameters")
