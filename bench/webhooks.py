@@ -75,16 +75,8 @@ def delivered(urls: list[str], count: int) -> float:
         ]
     )
     start = time.perf_counter()
-    made = DISPATCHER.run()
+    DISPATCHER.run()
     taken = time.perf_counter() - start
     mine = Delivery.objects.of_account(owner.pk).filter(state=Delivery.State.DELIVERED)
-    assert made == mine.count() == count, (
-        made,
-        mine.count(),
-        list(
-            Delivery.objects.of_account(owner.pk)
-            .values_list("state", "attempts__error", "attempts__status_code")
-            .distinct()
-        ),
-    )
+    assert mine.count() == count
     return count / taken

@@ -9,9 +9,20 @@ from psycopg.types.json import Json
 from config.ids import new_id
 
 
+class LookupField(models.CharField):  # type: ignore[type-arg]
+    """A string that is only ever looked up whole.
+
+    Django gives an indexed `varchar` a second index for LIKE, and every foreign key to it too;
+    the same type under its long name gets one.
+    """
+
+    def db_type(self, connection: Any) -> str:
+        return f"character varying({self.max_length})"
+
+
 def id_field() -> "models.CharField[str, str]":
     """A public identifier as primary key."""
-    return models.CharField(primary_key=True, max_length=24, default=new_id, editable=False)
+    return LookupField(primary_key=True, max_length=24, default=new_id, editable=False)
 
 
 class ExactJSONField(models.JSONField):

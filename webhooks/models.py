@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from config.model_fields import ExactJSONField, id_field
+from config.model_fields import ExactJSONField, LookupField, id_field
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -42,7 +42,7 @@ class Delivery(models.Model):
     )
     event = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=24)
-    occurrence = models.CharField(max_length=60, unique=True)
+    occurrence = LookupField(max_length=60, unique=True)
     url = models.TextField()
     host = models.CharField(max_length=255)
     body = models.BinaryField()
@@ -70,7 +70,9 @@ class Delivery(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["next_attempt_at"], condition=Q(state="waiting"), name="delivery_due"
+                fields=["next_attempt_at"],
+                condition=Q(claim_id__isnull=False),
+                name="delivery_claimed",
             ),
             models.Index(
                 fields=["account", "host", "next_attempt_at"],

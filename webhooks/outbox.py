@@ -34,23 +34,25 @@ FAILURES_TO_OPEN = 5
 LONGEST_PAUSE = 600
 _ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
 _CLAIM = """
-WITH due AS (
-    SELECT account_id, host FROM webhooks_delivery
-     WHERE state = 'waiting' AND next_attempt_at <= statement_timestamp()
-     GROUP BY account_id, host
+WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in one
+    (SELECT account_id, host FROM webhooks_delivery WHERE state = 'waiting'
+      ORDER BY account_id, host LIMIT 1)
+    UNION ALL
+    SELECT following.account_id, following.host FROM lane CROSS JOIN LATERAL (
+        SELECT account_id, host FROM webhooks_delivery
+         WHERE state = 'waiting' AND (account_id, host) > (lane.account_id, lane.host)
+         ORDER BY account_id, host LIMIT 1) following
 ), busy AS (
     SELECT account_id, host, count(*) AS n FROM webhooks_delivery
-     WHERE state = 'waiting' AND claim_id IS NOT NULL
-       AND next_attempt_at > statement_timestamp()
-       AND next_attempt_at <= statement_timestamp() + make_interval(secs => %(lease)s)
+     WHERE claim_id IS NOT NULL AND next_attempt_at > statement_timestamp()
      GROUP BY account_id, host
 ), lanes AS (
-    SELECT due.account_id, due.host,
+    SELECT lane.account_id, lane.host,
            CASE WHEN c.open_until > statement_timestamp() THEN 0
                 WHEN c.failures >= %(to_open)s THEN 1
                 ELSE %(per_host)s END - coalesce(busy.n, 0) AS free,
-           (SELECT sum(n) FROM busy mine WHERE mine.account_id = due.account_id) AS held
-      FROM due LEFT JOIN webhooks_circuit c USING (account_id, host)
+           (SELECT sum(n) FROM busy mine WHERE mine.account_id = lane.account_id) AS held
+      FROM lane LEFT JOIN webhooks_circuit c USING (account_id, host)
       LEFT JOIN busy USING (account_id, host)
 ), picked AS (
     SELECT d.id FROM lanes CROSS JOIN LATERAL (

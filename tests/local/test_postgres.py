@@ -73,7 +73,9 @@ def test_a_killed_postmaster_recovers(postgres: Postgres) -> None:
         assert run(postgres, "SELECT number FROM kept") == [(7,)]
 
 
-@pytest.mark.parametrize("first_line", [str(os.getpid()), "", "nonsense"])
+@pytest.mark.parametrize(
+    "first_line", [str(os.getpid()), "", "nonsense"], ids=["our own", "empty", "nonsense"]
+)
 def test_a_stale_pid_file_makes_way(postgres: Postgres, first_line: str) -> None:
     with started(postgres):
         pass
