@@ -3,11 +3,14 @@
 Loaded with `-p local.pytest_plugin` (pyproject.toml), so it comes before the settings.
 """
 
+import contextlib
 import os
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from local.postgres import Postgres
 from local.redis import Redis
 
 ROOT = Path(__file__).resolve().parent.parent
+PREFIX = "review-loop-test-"
 # Durability is of no use to a database that is thrown away; every test worker wants connections.
 SETTINGS = {
     "fsync": "off",
@@ -28,11 +32,23 @@ SETTINGS = {
 }
 
 
+def sweep_killed_runs() -> None:
+    """Remove the folders of test runs that were killed before they could do it."""
+    for path in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+        with contextlib.suppress(CannotStart, OSError):
+            found = path.lstat()
+            ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+            # One that was made a moment ago may not be locked yet.
+            if ours and time.time() - found.st_mtime > 3600:
+                DataFolder(path).close()
+                shutil.rmtree(path, ignore_errors=True)
+
+
 class Servers:
     """The servers of one test run and their folder."""
 
     def __init__(self) -> None:
-        self.folder = DataFolder(Path(tempfile.mkdtemp(prefix="review-loop-test-")))
+        self.folder = DataFolder(Path(tempfile.mkdtemp(prefix=PREFIX)))
         self.running: list[tuple[Postgres | Redis, subprocess.Popen[bytes]]] = []
 
     def start(self) -> None:
@@ -81,6 +97,7 @@ def pytest_load_initial_conftests() -> Generator[None, object, object]:
         # each has the broker's and the cache's database for itself
         os.environ["REDIS_DATABASE"] = str(2 * int(worker.removeprefix("gw")))
     else:
+        sweep_killed_runs()
         servers = Servers()
         _servers.append(servers)
         try:
