@@ -1,0 +1,65 @@
+"""The sweeps: one statement for each batch, however many rows it settles."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models.functions import Now
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import User
+from config import background
+from config.ids import new_id
+from reviews import services, tasks
+from reviews.models import Request
+from reviews.transitions import BATCH
+from tests.reviews.conftest import Make, let_lease_run_out
+from webhooks.models import Delivery
+
+HEARTBEAT = 1
+
+
+def copies(request: Request, count: int) -> None:
+    """As many rows like this one."""
+    row = Request.objects.get(pk=request.pk)
+    rows = []
+    for _ in range(count):
+        row.pk = new_id()
+        rows.append(Request(**{f.attname: getattr(row, f.attname) for f in stored(row)}))
+    Request.objects.bulk_create(rows)
+
+
+def stored(row: Request) -> list[Any]:
+    """The columns that are written."""
+    return [field for field in row._meta.concrete_fields if not field.generated]
+
+
+def test_due_requests_are_settled_in_one_statement_a_batch(
+    make: Make, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    copies(make(callback_url="http://127.0.0.1:9/"), 2 * BATCH + 99)
+    Request.objects.update(timeout_at=Now() - timedelta(seconds=1))
+    with django_assert_num_queries(3 + HEARTBEAT):
+        assert tasks.settle_overdue() == 2 * BATCH + 100
+    assert set(Request.objects.values_list("status", flat=True)) == {"timeout"}
+    assert Delivery.objects.filter(event="request.timeout").count() == 2 * BATCH + 100
+    with django_assert_num_queries(1 + HEARTBEAT):
+        assert tasks.settle_overdue() == 0
+
+
+def test_lapsed_claims_are_given_back_in_one_statement(
+    make: Make, member: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    requests = [make() for _ in range(5)]
+    for request in requests:
+        services.claim_request(request=request, reviewer_id=member.pk)
+        let_lease_run_out(request)
+    with django_assert_num_queries(1 + HEARTBEAT):
+        assert tasks.release_lapsed() == 5
+    assert set(Request.objects.values_list("status", flat=True)) == {"pending"}
+
+
+def test_a_sweep_leaves_its_heartbeat(db: None) -> None:
+    tasks.settle_overdue()
+    tasks.release_lapsed()
+    assert set(background.lags()) == {"settle_overdue", "release_lapsed"}
+    assert max(background.lags().values()) < 60
