@@ -59,8 +59,9 @@ def rotate_invite_code(*, loop: Loop) -> str:
 def invite_member(*, loop: Loop, email: str) -> Membership:
     """A pending member for an address; the same one when invited again.
 
-    Raises AlreadyMember.
+    Raises AlreadyMember, Loop.DoesNotExist.
     """
+    hold_loop(loop.pk)
     member_id = reserve_user_id(email=email)
     membership, created = Membership.objects.get_or_create(
         loop=loop,
@@ -126,6 +127,12 @@ def inherit_invitations(loop_id: str, user: User) -> None:
         status=Membership.Status.PENDING,
         email__in=[address.lower() for address in verified],
     ).delete()
+
+
+def hold_loop(loop_id: str) -> None:
+    """Lets nobody else join, leave or be invited until the transaction ends; before any lock on
+    a membership. Raises Loop.DoesNotExist."""
+    Loop.objects.alive().select_for_update(no_key=True).only("id").get(pk=loop_id)
 
 
 def touch(loop_id: str) -> None:

@@ -14,7 +14,7 @@ from config.errors import NoActiveMembers
 from config.ids import new_id
 from config.model_fields import dumps
 from loops.models import Loop, Membership
-from loops.services import hold_audience, hold_membership
+from loops.services import hold_audience, hold_loop, hold_membership, touch
 from reviews import responses, states, transitions
 from reviews.models import SEEN, Feedback, Request, RequestQuerySet
 
@@ -177,14 +177,15 @@ def delete_loop(*, loop_id: str) -> None:
 def remove_member(*, loop_id: str, member_id: str) -> datetime:
     """Ends a membership and gives back what the member holds as claimed; returns the moment.
 
-    Raises Membership.DoesNotExist.
+    Raises Loop.DoesNotExist, Membership.DoesNotExist.
     """
+    hold_loop(loop_id)
     members = Membership.objects.filter(loop_id=loop_id, member_id=member_id)
     removed_at: datetime | None = members.select_for_update().values_list(Now(), flat=True).first()
     if removed_at is None:
         raise Membership.DoesNotExist
     members.delete()
-    Loop.objects.filter(pk=loop_id).update(updated_at=Now())
+    touch(loop_id)
     transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
     return removed_at
 

@@ -51,6 +51,8 @@ class LoopMember(ApiView):
             raise CreatorStays
         try:
             removed_at = services.remove_member(loop_id=loop.id, member_id=member_id or "")
+        except Loop.DoesNotExist:
+            raise LoopNotFound from None
         except Membership.DoesNotExist:
             raise NotAMember from None
         data = {"loop_id": loop.id, "user_id": member_id, "removed_at": iso(removed_at)}

@@ -9,7 +9,7 @@ from django.db import connections
 from accounts.models import User
 from accounts.quota import Account
 from loops.models import Loop, Membership
-from loops.services import create_loop, join_loop
+from loops.services import AlreadyMember, InviteNotFound, create_loop, invite_member, join_loop
 from reviews.models import Request
 from reviews.services import (
     LoopGone,
@@ -26,7 +26,15 @@ from tests.api.bodies import QUESTION
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ROUNDS = 60
-EXPECTED = (LoopGone, NotAReviewer, TransitionLost)
+EXPECTED = (
+    AlreadyMember,
+    InviteNotFound,
+    Loop.DoesNotExist,
+    LoopGone,
+    Membership.DoesNotExist,
+    NotAReviewer,
+    TransitionLost,
+)
 
 
 def ask(owner: User, loop: Loop) -> Request:
@@ -95,3 +103,27 @@ def test_a_removed_member_holds_nothing(owner: User, member: User, loops: list[L
     assert not Request.objects.filter(claimed_by=member, status="claimed").exists()
     assert not Membership.objects.filter(user=member).exists()
     assert set(Request.objects.values_list("status", flat=True)) <= {"pending", "completed"}
+
+
+@pytest.mark.contract("remove_member.access", "pending.listed")
+def test_coming_and_going_at_once(outsider: User, member: User, loops: list[Loop]) -> None:
+    side_by_side(
+        lambda place: remove_member(loop_id=loops[place].pk, member_id=member.pk),
+        lambda place: join_loop(user=member, code=loops[place].invite_code),
+        lambda place: invite_member(loop=loops[place], email=outsider.email),
+        lambda place: join_loop(user=outsider, code=loops[place].invite_code),
+    )
+    outsiders = Membership.objects.filter(member_id=outsider.pk)
+    assert set(outsiders.values_list("status", flat=True)) == {"active"}
+    assert outsiders.count() == ROUNDS
+
+
+@pytest.mark.contract("delete_loop.data", "remove_member.missing")
+def test_two_deletions_a_removal_and_a_newcomer(member: User, loops: list[Loop]) -> None:
+    side_by_side(
+        lambda place: delete_loop(loop_id=loops[place].pk),
+        lambda place: delete_loop(loop_id=loops[place].pk),
+        lambda place: remove_member(loop_id=loops[place].pk, member_id=member.pk),
+        lambda place: join_loop(user=member, code=loops[place].invite_code),
+    )
+    assert not Loop.objects.alive().exists()
