@@ -10,11 +10,6 @@ def iso(moment: datetime) -> str:
     return text.removesuffix("+00:00") + "Z"
 
 
-def iso_or_none(moment: datetime | None) -> str | None:
-    """The same, null staying null."""
-    return None if moment is None else iso(moment)
-
-
 def iso_from_unix(seconds: int) -> str:
     """The same, from a Unix time."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(seconds))

@@ -181,8 +181,3 @@ class RequestDetail(RequestListed):
     def get_feedback(self, request: Request) -> dict[str, Any] | None:
         feedback = getattr(request, "feedback", None)
         return None if feedback is None else feedback.body
-
-
-def describe_user(user: User | None) -> dict[str, str] | None:
-    """`{id, name, email}`."""
-    return None if user is None else {"id": user.id, "name": user.name, "email": user.email}
