@@ -17,7 +17,8 @@ def required(env: environ.Env, name: str, what_to_set: str) -> str:
     value = env.str(name, default="")
     if not value:
         raise ImproperlyConfigured(
-            f"{name} is not set. {what_to_set} (`make run` sets it by itself.)"
+            f"{name} is not set. {what_to_set} (`make run` sets it by itself: is it up, with this"
+            " DATA_DIR?)"
         )
     return str(value)
 

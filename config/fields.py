@@ -102,7 +102,7 @@ class JsonObject(serializers.DictField):
 
 
 class JsonValue(serializers.JSONField):
-    """Any JSON value but null."""
+    """Any JSON value; null counts as one, and whoever judges the value refuses it."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         return data
@@ -154,7 +154,8 @@ class Input(serializers.Serializer[Any]):
         checked: dict[str, Any] = {}
         for name, field in self.fields.items():
             value = body.get(name)
-            if self.is_missing(field, value):
+            spoken = name in body and isinstance(field, JsonValue)
+            if not spoken and self.is_missing(field, value):
                 self.on_missing(name, field, checked)
                 continue
             try:

@@ -44,6 +44,8 @@ def configuration(level: str) -> dict[str, Any]:
         "loggers": {
             "django": {"handlers": [], "level": "INFO", "propagate": True},
             "django.request": {"level": "ERROR"},
+            # anybody can cause these, as often as they like; they are answered with a 400
+            "django.security": {"level": "CRITICAL"},
             "django.server": {"handlers": [], "propagate": True},
             "celery": {"level": "WARNING"},
             "kombu": {"level": "WARNING"},

@@ -196,5 +196,11 @@ def _hold(request: Request, reviewer_id: str) -> None:
 
 
 def _move_or_lose(transition: states.Transition, request: Request, **params: Any) -> None:
-    if not transitions.move(transition, transitions.ONE, id=request.pk, **params):
-        raise TransitionLost(read_request(request.pk))
+    for _ in range(2):
+        if transitions.move(transition, transitions.ONE, id=request.pk, **params):
+            return
+        told = read_request(request.pk)
+        if told.status not in transition.sources:
+            break
+        # whoever was in the way has gone since: a claim released, a member removed
+    raise TransitionLost(told)

@@ -107,7 +107,7 @@ def pinned(requirements: str) -> set[str]:
 
 
 # The last two come with requests, whose transport webhooks take apart.
-PRODUCTION = pinned("requirements.txt") | {"urllib3", "certifi"}
+PRODUCTION = pinned("requirements.txt")
 BRINGERS = importlib.metadata.packages_distributions()
 
 

@@ -17,8 +17,6 @@ def check_default(response_type: str, config: Config, default: object) -> None:
     A select takes one option's value, multi_select also a list of such values, none of them
     twice and not empty: an empty list matches no option.
     """
-    if default is None:
-        raise InvalidDefault("default_response is required")
     if response_type in ("single_select", "multi_select"):
         _check_choice(response_type, config, default)
     elif response_type == "text":

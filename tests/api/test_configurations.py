@@ -150,6 +150,8 @@ def test_broken_configurations(
         ("single_select", " yes"),
         ("single_select", "Yes"),
         ("single_select", ""),
+        ("single_select", None),
+        ("multi_select", None),
         ("multi_select", "purple"),
         ("multi_select", ["red", "purple"]),
     ],
@@ -172,6 +174,7 @@ def test_a_default_that_matches_nothing(
 @pytest.mark.parametrize(
     ("response_type", "default"),
     [
+        ("text", None),
         ("text", 5),
         ("text", ["x"]),
         ("text", {}),
