@@ -171,6 +171,7 @@ class Dialler:
 def tls_context(ca_file: str | None = None) -> ssl.SSLContext:
     """Verifies against the bundled authorities, and the operator's own where there is one."""
     context = ssl.create_default_context(cafile=certifi.where())
+    context.minimum_version = ssl.TLSVersion.TLSv1_2  # Debian's own Python leaves it to OpenSSL
     if ca_file:
         context.load_verify_locations(ca_file)
     return context
