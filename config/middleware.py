@@ -3,8 +3,15 @@
 import ipaddress
 from collections.abc import Callable
 
+import structlog
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
+
+from config.api import is_outage
+from config.views import unavailable
+
+log = structlog.get_logger(__name__)
 
 
 def is_address(text: str) -> bool:
@@ -37,3 +44,19 @@ class TrustedProxyMiddleware:
         # django-ratelimit wants an address; a unix socket has none
         request.META["REMOTE_ADDR"] = request.META.get("REMOTE_ADDR") or "127.0.0.1"
         return self.get_response(request)
+
+
+class OutageMiddleware:
+    """Tells people that the database is away, as the API tells programs."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, DatabaseError | InterfaceError) or not is_outage(exception):
+            return None
+        log.error("page.database_unreachable", error=str(exception))
+        return unavailable(request)

@@ -77,6 +77,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "config.middleware.OutageMiddleware",
 ]
 
 TEMPLATES = [
@@ -193,6 +194,11 @@ RATELIMIT_FAIL_OPEN = True
 ENCRYPTION_KEYS = fernet_keys(env, "ENCRYPTION_KEYS")
 WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15.0)
 WEBHOOK_LEASE_SECONDS = env.float("WEBHOOK_LEASE_SECONDS", default=60.0)
+if WEBHOOK_LEASE_SECONDS <= WEBHOOK_TIMEOUT_SECONDS:
+    raise ImproperlyConfigured(
+        f"WEBHOOK_LEASE_SECONDS is {WEBHOOK_LEASE_SECONDS:g}; set it to more than"
+        f" WEBHOOK_TIMEOUT_SECONDS, which is {WEBHOOK_TIMEOUT_SECONDS:g}."
+    )
 WEBHOOK_SCHEDULE_SCALE = env.float("WEBHOOK_SCHEDULE_SCALE", default=1.0)
 WEBHOOK_PAUSE_SECONDS = env.float("WEBHOOK_PAUSE_SECONDS", default=30.0)
 WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=16)

@@ -4,7 +4,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from config.api import failure, is_api
-from config.errors import InvalidBody, NotFound, ResourceDenied, ServerFailure
+from config.errors import (
+    InvalidBody,
+    NotFound,
+    ResourceDenied,
+    ServerFailure,
+    ServiceUnavailable,
+)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -50,6 +56,14 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return failure(ServerFailure())
     sentence = "The fault is ours, and it is in the log. Try again in a moment."
     return error_page(request, 500, "Something went wrong", sentence)
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """503 while the database is out of reach."""
+    if is_api(request):
+        return failure(ServiceUnavailable())
+    sentence = "Nothing was sent, and nothing is lost. Try again in a moment."
+    return error_page(request, 503, "Back in a moment", sentence)
 
 
 def error_page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:

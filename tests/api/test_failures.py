@@ -31,6 +31,7 @@ from tests.api.operations import (
 )
 from tests.api.test_matrix import Scene
 from tests.api.wire import Ask, body_of, refused, send
+from tests.outage import out_of_reach
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -158,20 +159,6 @@ def test_a_connection_that_the_server_ended(owner_key: str) -> None:
     refused(answer, 503, "Service temporarily unavailable")
     connection.close()
     assert body_of(send("GET", "/v1/test", f"Bearer {owner_key}"))["error"] is False
-
-
-@contextmanager
-def out_of_reach() -> Iterator[None]:
-    """The connection's settings point to a socket where nobody listens."""
-    known: dict[str, Any] = connection.settings_dict
-    host = known["HOST"]
-    connection.close()
-    known["HOST"] = "/nonexistent"
-    try:
-        yield
-    finally:
-        connection.close()
-        known["HOST"] = host
 
 
 def _everything() -> list[Any]:

@@ -6,6 +6,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
+from tests.outage import out_of_reach
 from tests.portal import signed_in, words
 
 pytestmark = pytest.mark.django_db
@@ -47,3 +48,14 @@ def test_the_policy_allows_no_inline_code(path: str, db: None) -> None:
     assert answer["Referrer-Policy"] == "same-origin"
     source = answer.content.decode()
     assert not any(inline in source for inline in ("<script", "<style", 'style="', "onclick"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_out_of_reach_has_a_page(member: User) -> None:
+    browser = signed_in(member)
+    with out_of_reach():
+        for path in ("/inbox/", "/join/ABCDEFGHJKMN", "/dashboard/deliveries/"):
+            answer = browser.get(path)
+            assert answer.status_code == 503
+            assert "Back in a moment" in words(answer)
+    assert browser.get("/inbox/").status_code == 200
