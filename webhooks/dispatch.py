@@ -1,6 +1,7 @@
 """Delivers what is due on threads of its own, so that slow receivers hold up nothing else."""
 
 import threading
+import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import structlog
@@ -13,7 +14,8 @@ from webhooks import outbox
 from webhooks.delivery import deliver
 from webhooks.outbox import Job
 
-# What waits for a thread must not outlive its lease: 3 × 15 s of slow receivers fit into 60 s.
+# Claims for each thread: 3 × 15 s of slow receivers fit into a lease of 60 s. What comes to a
+# thread too late all the same is given back.
 AHEAD = 3
 log = structlog.get_logger(__name__)
 
@@ -21,7 +23,8 @@ log = structlog.get_logger(__name__)
 class Dispatcher:
     """Claims what is due and hands it to its threads, until nothing is due any more.
 
-    One run at a time in a process. `stop` ends it after the attempts that are under way.
+    One run at a time in a process. `stop` ends it after the attempts that are under way, and
+    gives back what was claimed ahead.
     """
 
     def __init__(self, threads: int) -> None:
@@ -34,7 +37,7 @@ class Dispatcher:
         self._stopping.set()
 
     def run(self) -> int:
-        """Delivers, and returns how many attempts were made; 0 where another run is under way."""
+        """Delivers, and returns how many claims it made; 0 where another run is under way."""
         if not self._running.acquire(blocking=False):
             return 0
         try:
@@ -48,8 +51,9 @@ class Dispatcher:
         while not self._stopping.is_set():
             # claimed a little ahead, so that one claim serves several threads
             if len(under_way) <= self.threads:
+                begin_by = time.monotonic() + spare_seconds()  # the lease begins after this
                 jobs = self._claim(AHEAD * self.threads - len(under_way))
-                under_way |= {self._pool.submit(attend, job, secrets) for job, secrets in jobs}
+                under_way |= {self._pool.submit(self._attend, *job, begin_by) for job in jobs}
                 count += len(jobs)
             if not under_way:
                 break
@@ -62,15 +66,22 @@ class Dispatcher:
         secrets = secret_services.read_many({job.account_id for job in jobs}) if jobs else {}
         return [(job, secrets.get(job.account_id)) for job in jobs]
 
+    def _attend(self, job: Job, secrets: Secrets | None, begin_by: float) -> None:
+        """One delivery on a thread; what goes wrong here is what a lost worker would do."""
+        try:
+            if self._stopping.is_set() or time.monotonic() > begin_by:
+                outbox.give_back(job)
+            else:
+                deliver(job, secrets)
+        except Exception:
+            # the lease runs out, and the delivery is due again
+            log.exception("webhook.lost", delivery=job.delivery_id)
+            close_old_connections()
 
-def attend(job: Job, secrets: Secrets | None) -> None:
-    """One delivery on a thread; what goes wrong here is what a lost worker would do."""
-    try:
-        deliver(job, secrets)
-    except Exception:
-        # the lease runs out, and the delivery is due again
-        log.exception("webhook.lost", delivery=job.delivery_id)
-        close_old_connections()
+
+def spare_seconds() -> float:
+    """How long a claimed delivery may wait, so that its attempt still ends within the lease."""
+    return float(settings.WEBHOOK_LEASE_SECONDS - settings.WEBHOOK_TIMEOUT_SECONDS)
 
 
 DISPATCHER = Dispatcher(settings.WEBHOOK_THREADS)

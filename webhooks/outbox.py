@@ -118,6 +118,16 @@ UPDATE webhooks_attempt
 """
 
 
+_GIVE_BACK = """
+WITH fenced AS (
+    UPDATE webhooks_delivery SET claim_id = NULL, next_attempt_at = statement_timestamp()
+     WHERE id = %s AND claim_id = %s
+    RETURNING id
+)
+DELETE FROM webhooks_attempt USING fenced WHERE webhooks_attempt.id = %s
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A claimed delivery: what to post, where, and the claim that fences its record."""
@@ -197,6 +207,12 @@ def record(job: Job, outcome: Outcome, *, state: Delivery.State, delay: float = 
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, params)
         return bool(cursor.rowcount)
+
+
+def give_back(job: Job) -> None:
+    """Undoes a claim whose POST was never begun: due again at once, and no attempt made."""
+    with connection.cursor() as cursor:
+        cursor.execute(_GIVE_BACK, [job.delivery_id, job.claim_id, job.attempt_id])
 
 
 def as_json(value: dict[str, str] | None) -> Json | None:

@@ -8,6 +8,6 @@ from webhooks.dispatch import DISPATCHER
 
 @shared_task(expires=2)
 def deliver_due() -> int:
-    """Delivers what is due; returns how many attempts were made."""
+    """Delivers what is due; returns how many claims were made."""
     background.beat("deliver_due")
     return DISPATCHER.run()

@@ -98,7 +98,9 @@ def test_given_servers_are_used_and_none_is_started(new_stack: StackMaker) -> No
 
 
 def test_settings_that_make_no_sense_stop_it_with_a_sentence(new_stack: StackMaker) -> None:
-    for environment in ({"PORT": "http"}, {"SITE_URL": "nowhere"}):
+    for environment in (
+        {"PORT": "http"}, {"SITE_URL": "nowhere"}, {"WEBHOOK_LEASE_SECONDS": "15"},
+    ):  # fmt: skip
         stack = new_stack("data-" + next(iter(environment)), **environment).start()
         assert stack.wait_for_end(30) != 0
         (name,) = environment

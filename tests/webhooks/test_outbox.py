@@ -1,6 +1,7 @@
 """Claims and their fences: leases, lanes, turns, and how many statements it takes."""
 
 import threading
+import time
 from collections import Counter
 from datetime import timedelta
 
@@ -223,3 +224,56 @@ def test_a_lost_worker_is_made_up_for(
     ]
     ends = delivery.attempts.order_by("started_at").values_list("status_code", flat=True)
     assert list(ends) == [None, 204]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_waited_too_long_for_a_thread_is_claimed_anew(
+    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, settings: Settings
+) -> None:
+    """Its POST could outlive the lease, and another worker would post it at the same time."""
+    settings.WEBHOOK_PER_HOST = 100
+    settings.WEBHOOK_TIMEOUT_SECONDS, settings.WEBHOOK_LEASE_SECONDS = 5, 5.3
+
+    def slowly(received: Received) -> Reply:
+        time.sleep(0.6)
+        return Reply()
+
+    receiver.respond = slowly
+    count = 3 * dispatcher.threads
+    emit_to(receiver.url, count=count)
+    assert dispatcher.run() > count
+    assert len(receiver.got) == Delivery.objects.filter(state=DELIVERED).count() == count
+    assert Attempt.objects.filter(status_code=204).count() == Attempt.objects.count() == count
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stop_gives_back_what_was_claimed_ahead(
+    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, settings: Settings
+) -> None:
+    settings.WEBHOOK_PER_HOST = 100
+
+    def stop(received: Received) -> Reply:
+        dispatcher.stop()
+        return Reply()
+
+    receiver.respond = stop
+    emit_to(receiver.url, count=30)
+    dispatcher.run()
+    made = len(receiver.got)
+    assert 1 <= made <= dispatcher.threads
+    assert Attempt.objects.filter(status_code=204).count() == Attempt.objects.count() == made
+    assert Delivery.objects.filter(state=WAITING, claim_id=None).count() == 30 - made
+
+
+@pytest.mark.django_db
+def test_only_the_holder_of_a_claim_gives_it_back(emit_to: Emit) -> None:
+    (delivery,) = emit_to(HOOK)
+    (lost,) = outbox.claim(1)
+    make_due(delivery)
+    (held,) = outbox.claim(1)
+    outbox.give_back(lost)
+    assert fresh(delivery).claim_id == held.claim_id
+    assert Attempt.objects.count() == 2
+    outbox.give_back(held)
+    assert Attempt.objects.get().pk == lost.attempt_id
+    assert len(outbox.claim(1)) == 1
