@@ -72,6 +72,10 @@ def attempt(url: str, body: bytes, *, message_id: str, secrets: Secrets) -> Outc
         return Outcome(error=str(error), request_headers=headers)
     except outbound.Unreachable as error:
         return Outcome(error=str(error), unreachable=True, request_headers=headers)
+    except Exception as error:
+        # unforeseen, but an attempt: else it would be repeated with every lease, for ever
+        log.exception("webhook.failed", delivery=message_id)
+        return Outcome(error=f"Internal error: {type(error).__name__}.", request_headers=headers)
     return Outcome(
         status=answer.status,
         retry_after=schedule.read_retry_after(

@@ -158,6 +158,7 @@ class Dialler:
             else:  # nothing to look up, so nothing to wait for
                 answers = socket.getaddrinfo(name, port, **STREAM)
         except FutureTimeout:
+            lookup.cancel()  # where it never began; others wait for its thread
             raise Unreachable("The name was not resolved in time.") from None
         except (OSError, UnicodeError) as error:
             raise Unreachable(f"The name was not resolved: {error}.") from None

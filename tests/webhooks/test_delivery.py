@@ -16,6 +16,7 @@ from pytest_django import Settings
 from accounts.models import User
 from tests.webhooks.conftest import Emit, event_of, fresh, make_due, seconds_to_next
 from tests.webhooks.receivers import Received, Receiver, Reply, dead_url, misbehaving
+from webhooks import outbound
 from webhooks.dispatch import Dispatcher
 from webhooks.models import Attempt, Delivery
 from webhooks.services import emit
@@ -217,6 +218,19 @@ def test_whatever_comes_back_can_be_recorded(dispatcher: Dispatcher, emit_to: Em
         assert dispatcher.run() == len(UNSPEAKABLE)
     assert Attempt.objects.filter(finished_at__isnull=False).count() == len(UNSPEAKABLE)
     assert set(Delivery.objects.values_list("failed_attempts", flat=True)) == {1}
+
+
+def test_an_unforeseen_failure_is_an_attempt_too(
+    dispatcher: Dispatcher, emit_to: Emit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise LookupError("unforeseen")
+
+    monkeypatch.setattr(outbound, "post", broken)
+    (delivery,) = emit_to("http://example.com/")
+    dispatcher.run()
+    assert delivery.attempts.get().error == "Internal error: LookupError."
+    assert (fresh(delivery).state, fresh(delivery).failed_attempts) == ("waiting", 1)
 
 
 def say(what: bytes, peer: socket.socket, over: threading.Event) -> None:
