@@ -106,12 +106,16 @@ def reached(calls: list[dict[str, Any]]) -> set[tuple[str, int]]:
 
 
 def to_be_reached() -> set[tuple[str, int]]:
-    """Every success, every malformed call, every bad key."""
+    """Every success, every malformed call, every bad key.
+
+    But for the success of what uses up its target: whether a call meets one that is left depends
+    on what came before, and tests/api holds those.
+    """
     return {
         (operation["operationId"], int(status))
-        for _, _, operation in operations()
+        for _, method, operation in operations()
         for status in operation["responses"]
-        if status in ("200", "201", "400", "401")
+        if status in ("400", "401") or (status in ("200", "201") and method != "delete")
     }
 
 
