@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django_ratelimit.core import get_usage
 
+from accounts import vault
 from accounts.pages import SignedInRequest
 from config import background
 from config.ids import normalize_id
@@ -108,12 +109,18 @@ def send_test(http: SignedInRequest) -> HttpResponse:
     if form.is_valid():
         wait = seconds_to_wait(http)
         if not wait:
-            sent, _ = services.send_test(
-                account_id=http.user.pk, url=form.cleaned_data["url"], now=timezone.now()
+            try:
+                sent, _ = services.send_test(
+                    account_id=http.user.pk, url=form.cleaned_data["url"], now=timezone.now()
+                )
+                return redirect(f"{reverse('deliveries')}?tested={sent.pk}#test")
+            except vault.Unreadable:
+                form.add_error(None, "Your webhook secret cannot be read. Set a new one first")
+        else:
+            form.add_error(
+                "url", f"That was the tenth in a minute. Wait {wait} s, then send it again"
             )
-            return redirect(f"{reverse('deliveries')}?tested={sent.pk}#test")
-        form.add_error("url", f"That was the tenth in a minute. Wait {wait} s, then send it again")
-        status = 429
+            status = 429
     answer = list_page(http, test_form=form, status=status)
     if status == 429:
         answer["Retry-After"] = str(wait)

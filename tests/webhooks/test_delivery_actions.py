@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import User
+from accounts import vault
+from accounts.models import User, WebhookSecret
 from config.ids import new_id
 from tests.portal import signed_in, words
 from tests.webhooks.log import LOG, NOW, made, pks
@@ -164,6 +165,14 @@ class TestTestEvent:
     def test_nothing_typed(self, owner: User) -> None:
         assert "Type the URL of a receiver" in words(self.post(owner, " "))
         assert "Null characters are not allowed." in words(self.post(owner, "http://a/\x00"))
+
+    def test_a_secret_that_nobody_can_read(self, owner: User) -> None:
+        sealed = vault.seal("x")[:-1]
+        WebhookSecret.objects.create(account=owner, sealed=sealed, issued=False)
+        answer = self.post(owner, "http://10.0.0.1/hook")
+        assert answer.status_code == 422
+        assert "Your webhook secret cannot be read. Set a new one first" in words(answer)
+        assert not Delivery.objects.exists()
 
     def test_ten_in_a_minute(
         self, owner: User, member: User, monkeypatch: pytest.MonkeyPatch
