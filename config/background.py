@@ -12,7 +12,7 @@ from config.models import Heartbeat
 
 
 def beat(name: str) -> None:
-    """Records that the sweep `name` has come to its end."""
+    """Records that the sweep `name` has run."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO config_heartbeat (name, beat_at) VALUES (%s, statement_timestamp())"
@@ -22,7 +22,7 @@ def beat(name: str) -> None:
 
 
 def lags() -> dict[str, float]:
-    """Seconds since each sweep last came to its end."""
+    """Seconds since each sweep last ran."""
     rows: list[tuple[str, datetime, datetime]] = list(
         Heartbeat.objects.order_by("name").values_list("name", "beat_at", Now())
     )

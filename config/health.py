@@ -29,7 +29,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 when the database is there and migrated, else 503.
 
-    Redis and the lag of background work (seconds since each sweep last ended) are reported,
+    Redis and the lag of background work (seconds since each sweep last ran) are reported,
     and decide nothing: the API works without them.
     """
     checks: dict[str, Any] = {"database": "ok", "migrations": "ok", "redis": redis_state()}

@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Heartbeat(models.Model):
-    """When a sweep last came to its end: one row each."""
+    """When a sweep last ran: one row each."""
 
     name = models.CharField(primary_key=True, max_length=50)
     beat_at = models.DateTimeField()
