@@ -1,7 +1,5 @@
 """What changes webhook secrets (specification, Events). One transaction each."""
 
-import contextlib
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -51,19 +49,15 @@ class Secrets:
 
 
 def read_secrets(account_id: str) -> Secrets:
-    """The account's secrets. Raises vault.Unreadable."""
-    (row,) = _whole_rows([account_id])
+    """The account's secrets; an account that has none yet gets its first one now.
+
+    Raises vault.Unreadable.
+    """
+    row = _row(account_id)
+    if row is None:
+        _issue(account_id)
+        row = _row(account_id)
     return _unseal(row)
-
-
-def read_many(account_ids: Collection[str]) -> dict[str, Secrets]:
-    """The secrets of several accounts, without those that none of ENCRYPTION_KEYS opens: one
-    account's lost key is not the others' trouble."""
-    found = {}
-    for row in _whole_rows(account_ids):
-        with contextlib.suppress(vault.Unreadable):
-            found[row.pk] = _unseal(row)
-    return found
 
 
 @transaction.atomic
@@ -116,18 +110,8 @@ def reseal_all() -> int:
     return len(rows)
 
 
-def _whole_rows(account_ids: Collection[str]) -> list[Any]:
-    """A row for each account; one that has none yet gets its first secret now."""
-    rows = _rows(account_ids)
-    lacking = set(account_ids) - {row.pk for row in rows}
-    if lacking:
-        _issue(lacking)
-        rows += _rows(lacking)
-    return rows
-
-
-def _rows(account_ids: Collection[str]) -> list[Any]:
-    return list(WebhookSecret.objects.filter(pk__in=account_ids).annotate(now=Now()))
+def _row(account_id: str) -> Any:
+    return WebhookSecret.objects.filter(pk=account_id).annotate(now=Now()).first()
 
 
 def _unseal(row: Any) -> Secrets:
@@ -138,18 +122,14 @@ def _unseal(row: Any) -> Secrets:
     return Secrets(current, previous, row.previous_until)
 
 
-def _issue(account_ids: Collection[str]) -> None:
-    fresh = [(account_id, new_secret()) for account_id in account_ids]
-    WebhookSecret.objects.bulk_create(
-        [
-            WebhookSecret(account_id=account_id, sealed=vault.seal(one.text), issued=one.issued)
-            for account_id, one in fresh
-        ],
-        ignore_conflicts=True,  # somebody else was faster, and theirs counts
-    )
+def _issue(account_id: str) -> None:
+    fresh = new_secret()
+    row = WebhookSecret(account_id=account_id, sealed=vault.seal(fresh.text), issued=fresh.issued)
+    # somebody else may be faster, and then theirs counts
+    WebhookSecret.objects.bulk_create([row], ignore_conflicts=True)
 
 
 def _locked(account: User) -> QuerySet[WebhookSecret]:
     if not WebhookSecret.objects.select_for_update().filter(pk=account.pk).exists():
-        _issue([account.pk])
+        _issue(account.pk)
     return WebhookSecret.objects.filter(pk=account.pk)

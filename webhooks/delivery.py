@@ -4,17 +4,21 @@ import functools
 import random
 import ssl
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
-from accounts.secret_services import Secrets
+from accounts import vault
+from accounts.secret_services import Secrets, read_secrets
 from webhooks import outbound, outbox, schedule, signing
 from webhooks.models import Delivery
 from webhooks.outbox import Job, Outcome
 
+T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
@@ -24,19 +28,19 @@ def tls() -> ssl.SSLContext:
     return outbound.tls_context(settings.WEBHOOK_CA_FILE)
 
 
-def deliver(job: Job, secrets: Secrets | None) -> Outcome:
-    """Posts a claimed delivery and records how it ended. Without secrets nothing is sent."""
-    if secrets is None:
+def deliver(job: Job) -> Outcome:
+    """Posts a claimed delivery and records how it ended.
+
+    The secrets are those of this moment; where they cannot be read, nothing is sent.
+    """
+    try:
+        secrets = persistently(lambda: read_secrets(job.account_id))
+    except vault.Unreadable:
         outcome = Outcome(error="The webhook secret is sealed with a key that is not set.")
     else:
         outcome = attempt(job.url, job.body, message_id=job.delivery_id, secrets=secrets)
     state, delay = judge(outcome, failed_before=job.failed_attempts)
-    try:
-        recorded = outbox.record(job, outcome, state=state, delay=delay)
-    except (OperationalError, InterfaceError):
-        # the database was restarted since this thread's last record
-        connection.close()
-        recorded = outbox.record(job, outcome, state=state, delay=delay)
+    recorded = persistently(lambda: outbox.record(job, outcome, state=state, delay=delay))
     log.info(
         "webhook.attempted" if recorded else "webhook.lease_lost",
         delivery=job.delivery_id,
@@ -45,6 +49,16 @@ def deliver(job: Job, secrets: Secrets | None) -> Outcome:
         error=outcome.error,
     )
     return outcome
+
+
+def persistently(ask: Callable[[], T]) -> T:
+    """What the database says; the second time, where it was restarted since this thread's last
+    question."""
+    try:
+        return ask()
+    except (OperationalError, InterfaceError):
+        connection.close()
+        return ask()
 
 
 def attempt(url: str, body: bytes, *, message_id: str, secrets: Secrets) -> Outcome:

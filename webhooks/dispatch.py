@@ -8,8 +8,6 @@ import structlog
 from django.conf import settings
 from django.db import close_old_connections
 
-from accounts import secret_services
-from accounts.secret_services import Secrets
 from webhooks import outbox
 from webhooks.delivery import deliver
 from webhooks.outbox import Job
@@ -52,8 +50,8 @@ class Dispatcher:
             # claimed a little ahead, so that one claim serves several threads
             if len(under_way) <= self.threads:
                 begin_by = time.monotonic() + spare_seconds()  # the lease begins after this
-                jobs = self._claim(AHEAD * self.threads - len(under_way))
-                under_way |= {self._pool.submit(self._attend, *job, begin_by) for job in jobs}
+                jobs = outbox.claim(AHEAD * self.threads - len(under_way))
+                under_way |= {self._pool.submit(self._attend, job, begin_by) for job in jobs}
                 count += len(jobs)
             if not under_way:
                 break
@@ -61,18 +59,13 @@ class Dispatcher:
         wait(under_way)
         return count
 
-    def _claim(self, most: int) -> list[tuple[Job, Secrets | None]]:
-        jobs = outbox.claim(most)
-        secrets = secret_services.read_many({job.account_id for job in jobs}) if jobs else {}
-        return [(job, secrets.get(job.account_id)) for job in jobs]
-
-    def _attend(self, job: Job, secrets: Secrets | None, begin_by: float) -> None:
+    def _attend(self, job: Job, begin_by: float) -> None:
         """One delivery on a thread; what goes wrong here is what a lost worker would do."""
         try:
             if self._stopping.is_set() or time.monotonic() > begin_by:
                 outbox.give_back(job)
             else:
-                deliver(job, secrets)
+                deliver(job)
         except Exception:
             # the lease runs out, and the delivery is due again
             log.exception("webhook.lost", delivery=job.delivery_id)

@@ -13,6 +13,7 @@ from accounts import secret_services
 from accounts.models import User, WebhookSecret
 from tests.webhooks.conftest import Emit, fresh, make_due
 from tests.webhooks.receivers import Received, Receiver, Reply
+from webhooks import delivery, outbox
 from webhooks.dispatch import Dispatcher
 from webhooks.models import Attempt
 
@@ -163,3 +164,16 @@ def test_a_secret_that_nobody_can_read_is_its_accounts_trouble_alone(
     assert (fresh(lost).state, fresh(lost).failed_attempts) == ("waiting", 1)
     attempt = Attempt.objects.get(delivery=lost)
     assert attempt.error == "The webhook secret is sealed with a key that is not set."
+
+
+def test_a_secret_counts_for_what_was_claimed_before_it_was_set(
+    receiver: Receiver, emit_to: Emit, owner: User
+) -> None:
+    old = secret_of(owner)
+    emit_to(receiver.url, count=2)
+    first, second = outbox.claim(2)
+    delivery.deliver(first)
+    secret_services.set_secret(account=owner, text="a secret of my own")
+    delivery.deliver(second)
+    assert plain_header_matches(receiver.got[0], old)
+    assert plain_header_matches(receiver.got[1], "a secret of my own")
