@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
@@ -14,6 +14,11 @@ from accounts.services import record
 from accounts.webhook_secrets import LONGEST, SHORTEST, Secret, is_acceptable, new_secret
 
 OVERLAP = timedelta(hours=24)
+_READ = """
+SELECT sealed, issued, previous_sealed, previous_issued,
+       CASE WHEN previous_until > statement_timestamp() THEN previous_until END
+  FROM accounts_webhooksecret WHERE account_id = %s
+"""
 NO_PREVIOUS: dict[str, None] = {
     "previous_sealed": None,
     "previous_issued": None,
@@ -54,7 +59,7 @@ def read_secrets(account_id: str) -> Secrets:
     Raises vault.Unreadable.
     """
     row = _row(account_id)
-    if row is None:
+    while row is None:
         _issue(account_id)
         row = _row(account_id)
     return _unseal(row)
@@ -110,16 +115,21 @@ def reseal_all() -> int:
     return len(rows)
 
 
-def _row(account_id: str) -> Any:
-    return WebhookSecret.objects.filter(pk=account_id).annotate(now=Now()).first()
+def _row(account_id: str) -> tuple[Any, ...] | None:
+    # every delivery asks for it: in SQL it costs a tenth of what the ORM makes of it
+    with connection.cursor() as cursor:
+        cursor.execute(_READ, [account_id])
+        row: tuple[Any, ...] | None = cursor.fetchone()
+    return row
 
 
-def _unseal(row: Any) -> Secrets:
-    current = Secret(vault.open_sealed(row.sealed), row.issued)
-    if row.previous_until is None or row.previous_until <= row.now:
+def _unseal(row: tuple[Any, ...]) -> Secrets:
+    sealed, issued, previous_sealed, previous_issued, previous_until = row
+    current = Secret(vault.open_sealed(sealed), issued)
+    if previous_until is None:
         return Secrets(current)
-    previous = Secret(vault.open_sealed(row.previous_sealed), row.previous_issued)
-    return Secrets(current, previous, row.previous_until)
+    previous = Secret(vault.open_sealed(previous_sealed), previous_issued)
+    return Secrets(current, previous, previous_until)
 
 
 def _issue(account_id: str) -> None:
