@@ -13,21 +13,21 @@ ROOMS = ("config", "accounts", "webhooks", "loops", "reviews")
 LOOK_UP = {"config.urls", "config.celery"}
 # Within an app, what a layer may import: everything that stands below it.
 LAYERS = {
-    "pages": 7, "api": 7, "tasks": 7, "management": 7, "adapter": 7,
-    "authentication": 6, "access": 6, "listing": 6, "forms": 6, "schema": 8,
+    "dashboard": 8, "pages": 7, "api": 7, "tasks": 7, "management": 7, "adapter": 7,
+    "authentication": 6, "access": 6, "listing": 6, "search": 6, "forms": 6, "schema": 8,
     "dispatch": 6, "secret_services": 6,
     "services": 5, "delivery": 4, "outbox": 3,
     "transitions": 4,
-    "events": 3,
+    "events": 3, "notifications": 3,
     "serializers": 2, "quota": 2,
     "models": 1,
 }  # fmt: skip
 PURE = {
     "config.errors", "config.ids", "config.times",
     "accounts.keys", "accounts.webhook_secrets",
-    "webhooks.signing", "webhooks.schedule", "webhooks.addresses",
+    "webhooks.signing", "webhooks.schedule", "webhooks.addresses", "webhooks.turns",
     "loops.codes", "loops.icons",
-    "reviews.states", "reviews.responses",
+    "reviews.states", "reviews.responses", "reviews.markdown",
 }  # fmt: skip
 NO_PLACE = {"utils.py", "helpers.py", "common.py", "signals.py", "misc.py"}
 

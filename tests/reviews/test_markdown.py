@@ -1,0 +1,58 @@
+"""The text of a request as HTML: what people wrote, and nothing that they could smuggle in."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviews.markdown import ATTRIBUTES, TAGS, render
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("plain & simple", "<p>plain &amp; simple</p>\n"),
+        ("one\ntwo", "<p>one<br>\ntwo</p>\n"),
+        ("**b** _i_ ~~s~~ `c`", "<p><strong>b</strong> <em>i</em> <s>s</s> <code>c</code></p>\n"),
+        ("# Top", "<h3>Top</h3>\n"),
+        ("###### Deep", "<h6>Deep</h6>\n"),
+        ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"),
+        ("3. a", '<ol start="3">\n<li>a</li>\n</ol>\n'),
+        ("```none\n<x>\n```", "<pre><code>&lt;x&gt;\n</code></pre>\n"),
+        ("![a <cat>](https://x.example/cat.png)", "<p>a &lt;cat&gt;</p>\n"),
+        ("<b onclick=x>hi</b>", "<p>&lt;b onclick=x&gt;hi&lt;/b&gt;</p>\n"),
+        ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>\n"),
+    ],
+)
+def test_rendering(text: str, html: str) -> None:
+    assert render(text) == html
+
+
+def test_links_lead_out_without_telling_where_from() -> None:
+    assert render("[x](https://a.example/?b=1&c=2)") == (
+        '<p><a target="_blank" href="https://a.example/?b=1&amp;c=2"'
+        ' rel="nofollow noopener noreferrer">x</a></p>\n'
+    )
+
+
+def test_tables() -> None:
+    html = render("| a |\n|---|\n| 1 |")
+    assert "<th>a</th>" in html
+    assert "<td>1</td>" in html
+
+
+def test_code_is_coloured_by_classes() -> None:
+    html = render("```python\ndef f(): ...\n```")
+    assert '<span class="hl-k">def</span>' in html
+    assert "style" not in html
+
+
+@given(st.text(max_size=200) | st.text("<>[]()!`\"'=:/ javscript&#x\n*_|-", max_size=200))
+def test_only_harmless_tags_get_through(text: str) -> None:
+    html = render(text)
+    for tag, attributes in re.findall(r"<(\w+)([^>]*)>", html):
+        assert tag in TAGS
+        allowed = {"target", "rel", *ATTRIBUTES.get(tag, set())}
+        assert set(re.findall(r'\s([\w-]+)="', attributes)) <= allowed
+    assert not re.search(r'href="(?!https?:|mailto:|/|#|\?|[^":]*")', html)
