@@ -10,13 +10,26 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import services
+from accounts.audit import record
 from accounts.models import User
 
 log = structlog.get_logger(__name__)
+
+# What django-allauth notifies of, and how the audit log calls it.
+NOTED = {
+    "password_changed": "security.password_changed",
+    "password_set": "security.password_changed",
+    "password_reset": "security.password_reset",
+    "totp_activated": "security.two_factor_on",
+    "totp_deactivated": "security.two_factor_off",
+    "recovery_codes_generated": "security.recovery_codes",
+    "email_changed": "account.email_changed",
+    "email_deleted": "account.email_removed",
+}
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -44,6 +57,39 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             super().send_mail(template_prefix, email, {**here, "site_url": settings.SITE_URL})
         except (OSError, SMTPException) as error:
             log.error("mail.failed", template=template_prefix, error=str(error))
+
+    def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:
+        """Signed in, after the second step where there is one."""
+        ip = self.get_client_ip(request)
+        if options["signup"]:
+            record(account_id=user.pk, actor_id=user.pk, action="account.created", ip=ip)
+        else:
+            record(account_id=user.pk, actor_id=user.pk, action="sign_in.done", ip=ip)
+        response: HttpResponse = super().post_login(request, user, **options)
+        return response
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        """A wrong password; django-allauth limits how often."""
+        email = credentials.get("email") or ""
+        account_id = User.objects.filter(email__iexact=email).values_list("pk", flat=True).first()
+        if account_id is not None:
+            ip = self.get_client_ip(request)
+            record(account_id=account_id, actor_id=None, action="sign_in.failed", ip=ip)
+
+    def send_notification_mail(
+        self,
+        template_prefix: str,
+        user: User,
+        context: dict[str, Any] | None = None,
+        email: str | None = None,
+    ) -> None:
+        """Every change to how somebody signs in passes here: it goes to the audit log."""
+        action = NOTED.get(template_prefix.rpartition("/")[2])
+        if action is not None:
+            told = context or {}
+            subject = told.get("to_email") or told.get("deleted_email") or ""
+            record(account_id=user.pk, actor_id=user.pk, action=action, subject=subject)
+        super().send_notification_mail(template_prefix, user, context, email)
 
     def get_client_ip(self, request: HttpRequest) -> str:
         return str(request.META["REMOTE_ADDR"])  # config.middleware knows about proxies

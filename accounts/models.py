@@ -40,6 +40,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     hourly_limit = models.PositiveIntegerField(null=True, blank=True)
+    time_zone = models.CharField(max_length=64, default="UTC")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
@@ -78,8 +79,25 @@ class ReservedId(models.Model):
         return self.email
 
 
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    """Keys as their holder meets them."""
+
+    def of_account(self, user_id: str) -> "ApiKeyQuerySet":
+        """The account's own keys, those that it deleted aside."""
+        return self.filter(user_id=user_id).exclude(state=ApiKey.State.DELETED)
+
+    def usable(self) -> "ApiKeyQuerySet":
+        """Those that a call may present at this moment."""
+        lasting = models.Q(expires_at=None) | models.Q(expires_at__gt=Now())
+        return self.filter(lasting, state=ApiKey.State.ACTIVE)
+
+
 class ApiKey(models.Model):
-    """A key, known only by its digest. Deleted keys stay as rows, for the requests they made."""
+    """A key, known only by its digest. Deleted keys stay as rows, for the requests they made.
+
+    `shown_at` is empty until the holder has seen the key, once. `replaced_by` is the key that a
+    roll made: this one then ends at `expires_at`.
+    """
 
     class State(models.TextChoices):
         ACTIVE = "active"
@@ -97,7 +115,13 @@ class ApiKey(models.Model):
     hourly_limit = models.PositiveIntegerField(null=True, blank=True)
     state = models.CharField(max_length=8, choices=State, default=State.ACTIVE)
     expires_at = models.DateTimeField(null=True, blank=True)
+    shown_at = models.DateTimeField(null=True, db_default=Now(), editable=False)
+    replaced_by = models.OneToOneField(
+        "self", null=True, editable=False, on_delete=models.PROTECT, related_name="replaces"
+    )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects: ClassVar[Any] = ApiKeyQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -181,7 +205,10 @@ class Usage(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who did what to an account. Append-only: the database refuses changes."""
+    """Who did what to an account. Append-only: the database refuses changes.
+
+    `actor` is empty for whoever failed to sign in; `key` is set where a program did it.
+    """
 
     id = id_field()
     account = models.ForeignKey(
@@ -192,6 +219,10 @@ class AuditEntry(models.Model):
     )
     action = models.CharField(max_length=50)
     subject = models.CharField(max_length=200, blank=True)
+    key = models.ForeignKey(
+        ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    ip = models.GenericIPAddressField(null=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

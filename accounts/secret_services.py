@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, QuerySet, When
 from django.db.models.functions import Now
 
 from accounts import vault
+from accounts.audit import record
 from accounts.models import User, WebhookSecret
-from accounts.services import record
 from accounts.webhook_secrets import LONGEST, SHORTEST, Secret, is_acceptable, new_secret
 
 OVERLAP = timedelta(hours=24)
@@ -32,6 +32,20 @@ class UnacceptableSecret(ValueError):
 
 class RotationUnderWay(Exception):
     """The last rotation's old secret is still valid; another one would cut it off."""
+
+
+class ChangedMeanwhile(Exception):
+    """The secret is not the one that the holder had before their eyes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What may be told of an account's secret without opening it. `changed_at` names its version;
+    `previous_until` is None outside a rotation."""
+
+    issued: bool
+    changed_at: datetime
+    previous_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +79,54 @@ def read_secrets(account_id: str) -> Secrets:
     return _unseal(row)
 
 
+def read_status(account_id: str) -> Status:
+    """How the account's secret stands; an account that has none yet gets its first one now."""
+    until = Case(When(previous_until__gt=Now(), then="previous_until"))
+    rows = WebhookSecret.objects.filter(pk=account_id).annotate(until=until)
+    found = rows.values_list("issued", "changed_at", "until")
+    row = found.first()
+    while row is None:
+        _issue(account_id)
+        row = found.first()
+    return Status(*row)
+
+
 @transaction.atomic
-def set_secret(*, account: User, text: str, actor: User | None = None) -> None:
-    """Takes the holder's own secret, at once and alone. Raises UnacceptableSecret."""
+def reveal_secrets(*, account: User) -> Secrets:
+    """The secrets for their holder's eyes, which the audit log tells. Raises vault.Unreadable."""
+    secrets = read_secrets(account.pk)
+    _record(account, account, "revealed")
+    return secrets
+
+
+@transaction.atomic
+def set_secret(
+    *, account: User, text: str, actor: User | None = None, seen: datetime | None = None
+) -> None:
+    """Takes the holder's own secret, at once and alone. `seen` is the version it is to replace.
+
+    Raises UnacceptableSecret, ChangedMeanwhile.
+    """
     if not is_acceptable(text):
         raise UnacceptableSecret(f"A webhook secret has {SHORTEST} to {LONGEST} characters.")
-    _locked(account).update(sealed=vault.seal(text), issued=False, changed_at=Now(), **NO_PREVIOUS)
-    record(account=account, actor=actor, action="webhook_secret.set")
+    row = _locked(account, seen)
+    row.update(sealed=vault.seal(text), issued=False, changed_at=Now(), **NO_PREVIOUS)
+    _record(account, actor, "set")
 
 
 @transaction.atomic
-def rotate_secret(*, account: User, force: bool = False, actor: User | None = None) -> Secret:
+def rotate_secret(
+    *,
+    account: User,
+    force: bool = False,
+    actor: User | None = None,
+    seen: datetime | None = None,
+) -> Secret:
     """A new secret beside the old one, which stays valid for 24 hours.
 
-    Raises RotationUnderWay inside that time, unless forced.
+    Raises RotationUnderWay inside that time, unless forced; ChangedMeanwhile.
     """
-    row = _locked(account)
+    row = _locked(account, seen)
     if read_secrets(account.pk).previous is not None and not force:
         raise RotationUnderWay
     fresh = new_secret()
@@ -92,27 +138,15 @@ def rotate_secret(*, account: User, force: bool = False, actor: User | None = No
         issued=fresh.issued,
         changed_at=Now(),
     )
-    record(account=account, actor=actor, action="webhook_secret.rotated")
+    _record(account, actor, "rotated")
     return fresh
 
 
 @transaction.atomic
-def end_rotation(*, account: User, actor: User | None = None) -> None:
-    """Ends the old secret now; does nothing outside a rotation."""
-    if _locked(account).filter(previous_until__isnull=False).update(**NO_PREVIOUS):
-        record(account=account, actor=actor, action="webhook_secret.rotation_ended")
-
-
-@transaction.atomic
-def reseal_all() -> int:
-    """Seals every secret under the first of ENCRYPTION_KEYS; returns how many accounts."""
-    rows = list(WebhookSecret.objects.select_for_update().order_by("pk"))
-    for row in rows:
-        row.sealed = vault.reseal(row.sealed)
-        if row.previous_sealed is not None:
-            row.previous_sealed = vault.reseal(row.previous_sealed)
-        row.save(update_fields=["sealed", "previous_sealed"])
-    return len(rows)
+def end_rotation(*, account: User, actor: User | None = None, seen: datetime | None = None) -> None:
+    """Ends the old secret now; does nothing outside a rotation. Raises ChangedMeanwhile."""
+    if _locked(account, seen).filter(previous_until__isnull=False).update(**NO_PREVIOUS):
+        _record(account, actor, "rotation_ended")
 
 
 def _row(account_id: str) -> tuple[Any, ...] | None:
@@ -139,7 +173,16 @@ def _issue(account_id: str) -> None:
     WebhookSecret.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def _locked(account: User) -> QuerySet[WebhookSecret]:
-    if not WebhookSecret.objects.select_for_update().filter(pk=account.pk).exists():
+def _locked(account: User, seen: datetime | None) -> QuerySet[WebhookSecret]:
+    rows = WebhookSecret.objects.filter(pk=account.pk)
+    changed_at = rows.select_for_update().values_list("changed_at", flat=True).first()
+    if changed_at is None:
         _issue(account.pk)
-    return WebhookSecret.objects.filter(pk=account.pk)
+    elif seen is not None and seen != changed_at:
+        raise ChangedMeanwhile
+    return rows
+
+
+def _record(account: User, actor: User | None, what: str) -> None:
+    actor_id = (actor or account).pk
+    record(account_id=account.pk, actor_id=actor_id, action=f"webhook_secret.{what}")

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
 from accounts import keys
-from accounts.models import PERMISSIONS, ApiKey, AuditEntry, ReservedId, User
+from accounts.audit import record
+from accounts.models import PERMISSIONS, ApiKey, ReservedId, User
 from config.ids import new_id
 
 
@@ -58,6 +60,13 @@ def reserve_user_id(*, email: str) -> str:
 
 
 @transaction.atomic
+def save_profile(*, user: User, name: str, time_zone: str) -> None:
+    """What people say about themselves."""
+    User.objects.filter(pk=user.pk).update(name=name, time_zone=time_zone)
+    record(account_id=user.pk, actor_id=user.pk, action="account.profile_changed")
+
+
+@transaction.atomic
 def create_api_key(
     *,
     user: User,
@@ -67,43 +76,62 @@ def create_api_key(
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
     """A new key and its secret, which is not kept. Raises UnknownPermission."""
-    for permission in permissions:
-        if permission not in PERMISSIONS:
-            known = ", ".join(PERMISSIONS)
-            raise UnknownPermission(f"{permission!r} is not one of: {known}")
+    check_permissions(permissions)
     secret = keys.new_key()
-    key = ApiKey.objects.create(
+    key = insert_api_key(
+        secret,
         user=user,
         name=name,
-        digest=keys.digest(secret),
-        prefix=secret[: len(keys.PREFIX) + 4],
-        last_four=secret[-4:],
         permissions=list(permissions),
         hourly_limit=hourly_limit,
         expires_at=expires_at,
     )
-    record(account=user, action="key.created", subject=str(key))
+    record(account_id=user.pk, actor_id=user.pk, action="key.created", subject=describe_key(key))
     return key, secret
 
 
 @transaction.atomic
 def set_key_state(*, key: ApiKey, state: ApiKey.State, actor: User | None = None) -> ApiKey:
-    """Deactivates, activates, revokes or deletes. Raises FinalKeyState.
+    """Deactivates, activates, revokes or deletes; a state that it has already is no change.
 
-    A revoked key can only be deleted; a deleted one is gone for good.
+    A revoked key can only be deleted; a deleted one is gone for good. Raises FinalKeyState.
     """
-    held = ApiKey.objects.select_for_update().get(pk=key.pk)
+    held: ApiKey = ApiKey.objects.select_for_update().get(pk=key.pk)
     revoked, deleted = ApiKey.State.REVOKED, ApiKey.State.DELETED
+    if held.state == state != deleted:
+        return held
     if held.state == deleted or (held.state == revoked and state != deleted):
         raise FinalKeyState(f"This key is {held.state} for good.")
     held.state = state
     held.save(update_fields=["state"])
-    record(account=held.user, actor=actor or held.user, action=f"key.{state}", subject=str(held))
+    actor_id = actor.pk if actor else held.user_id
+    record(
+        account_id=held.user_id,
+        actor_id=actor_id,
+        action=f"key.{state}",
+        subject=describe_key(held),
+    )
     return held
 
 
-def record(*, account: User, action: str, subject: str = "", actor: User | None = None) -> None:
-    """Adds to the audit log, in the caller's transaction."""
-    AuditEntry.objects.create(
-        account=account, actor=actor or account, action=action, subject=subject
+def check_permissions(permissions: Sequence[str]) -> None:
+    """Raises UnknownPermission."""
+    for permission in permissions:
+        if permission not in PERMISSIONS:
+            known = ", ".join(PERMISSIONS)
+            raise UnknownPermission(f"{permission!r} is not one of: {known}")
+
+
+def describe_key(key: ApiKey) -> str:
+    """How the audit log names a key."""
+    return f"{key.name} ({key})"
+
+
+def insert_api_key(secret: str, **fields: Any) -> ApiKey:
+    made: ApiKey = ApiKey.objects.create(
+        digest=keys.digest(secret),
+        prefix=secret[: len(keys.PREFIX) + 4],
+        last_four=secret[-4:],
+        **fields,
     )
+    return made

@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "webhooks",
     "loops",
     "reviews",
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -59,6 +60,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -77,6 +80,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.TimeZoneMiddleware",
     "config.middleware.OutageMiddleware",
 ]
 
@@ -170,6 +174,14 @@ ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Review Loop: "
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
+MFA_ADAPTER = "accounts.second_factor.TwoFactorAdapter"
+MFA_FORMS = {
+    "authenticate": "accounts.second_factor.SecondStepForm",
+    "reauthenticate": "accounts.second_factor.ConfirmForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Review Loop"
+MFA_TOTP_TOLERANCE = 1  # steps of 30 s that a phone's clock may be off
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _site.scheme == "https"
 SESSION_COOKIE_HTTPONLY = True
 CSRF_COOKIE_HTTPONLY = True

@@ -2,6 +2,7 @@
 
 from django.urls import include, path, re_path
 
+from accounts import admin as operator
 from accounts.api import KeyCheck
 from config import docs, health
 from config.api import UnknownPath
@@ -38,6 +39,8 @@ documents = [
 pages = [
     path("", review_pages.home, name="home"),
     path("accounts/", include("allauth.account.urls")),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("admin/", operator.site.urls),
     path("join/", loop_pages.enter_code, name="enter-code"),
     path("join/<str:code>", loop_pages.join, name="join"),
     path("qr/<str:code>.png", loop_pages.qr_code, name="qr-code"),

@@ -1,0 +1,157 @@
+"""The operator's pages at /admin/: accounts, keys, usage and the audit log. No secret is here.
+
+The site is our own, so that nothing registers itself: other apps would show what they keep.
+"""
+
+from typing import Any
+
+from allauth.mfa.utils import is_mfa_enabled
+from django.contrib import admin, messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from accounts import operator_services, services
+from accounts.models import ApiKey, AuditEntry, Usage, User
+
+NO_SECOND_FACTOR = (
+    "This account can change everybody's, and a password alone guards it. Turn on two-factor"
+    " sign-in under Account."
+)
+
+
+class OperatorSite(admin.AdminSite):
+    """Django's admin behind our own sign-in, which is throttled and knows two factors."""
+
+    site_title = site_header = "Review Loop, operator"
+    index_title = "What the operator can do"
+    site_url = "/dashboard/"
+    enable_nav_sidebar = False
+
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if request.user.is_authenticated and not self.has_permission(request):
+            raise PermissionDenied
+        return redirect_to_login(request.GET.get("next") or request.path)
+
+    def logout(  # type: ignore[override]
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return redirect("account_logout")
+
+    def password_change(  # type: ignore[override]
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return redirect("account_change_password")
+
+    def index(  # type: ignore[override]
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if not is_mfa_enabled(request.user):
+            messages.warning(request, NO_SECOND_FACTOR)
+        return super().index(request, extra_context)
+
+
+class Lasting(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Rows are neither made nor deleted here."""
+
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class ReadOnly(Lasting):
+    """Nor changed."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class AccountAdmin(Lasting):
+    list_display = ("email", "name", "is_active", "is_staff", "hourly_limit", "created_at")
+    list_filter = ("is_active", "is_staff")
+    search_fields = ("email", "name", "id")
+    ordering = ("-created_at",)
+    readonly_fields = ("id", "email", "name", "is_staff", "last_login", "created_at")
+    fields = (*readonly_fields, "is_active", "hourly_limit")
+    actions = ("end_two_factor",)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        actor = of(request)
+        if "is_active" in form.changed_data:
+            if obj.pk == actor.pk:
+                messages.error(request, "You cannot switch yourself off.")
+            else:
+                operator_services.switch_account(account=obj, is_active=obj.is_active, actor=actor)
+        if "hourly_limit" in form.changed_data:
+            operator_services.limit_account(account=obj, hourly_limit=obj.hourly_limit, actor=actor)
+
+    @admin.action(description="Turn two-factor sign-in off (lost phone and codes)")
+    def end_two_factor(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
+        ended = [
+            account.email
+            for account in chosen
+            if operator_services.end_two_factor(account=account, actor=of(request))
+        ]
+        messages.info(request, f"Turned off for: {', '.join(ended) or 'nobody'}.")
+
+
+class KeyAdmin(Lasting):
+    list_display = ("__str__", "name", "user", "state", "hourly_limit", "expires_at", "created_at")
+    list_filter = ("state",)
+    list_select_related = ("user",)
+    search_fields = ("name", "last_four", "user__email")
+    ordering = ("-created_at",)
+    readonly_fields = (
+        "id", "user", "name", "prefix", "last_four", "permissions", "state", "expires_at",
+        "replaced_by", "created_at",
+    )  # fmt: skip
+    fields = (*readonly_fields, "hourly_limit")
+    actions = ("revoke",)
+
+    def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
+        if "hourly_limit" in form.changed_data:
+            operator_services.limit_key(key=obj, hourly_limit=obj.hourly_limit, actor=of(request))
+
+    @admin.action(description="Revoke for good")
+    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> None:
+        standing = chosen.filter(state__in=[ApiKey.State.ACTIVE, ApiKey.State.INACTIVE])
+        for key in standing:
+            services.set_key_state(key=key, state=ApiKey.State.REVOKED, actor=of(request))
+        messages.info(request, f"Revoked: {len(standing)}.")
+
+
+class UsageAdmin(ReadOnly):
+    list_display = ("key", "hour", "calls", "credits", "last_at")
+    list_select_related = ("key",)
+    search_fields = ("key__user__email", "key__name", "key__last_four")
+    ordering = ("-hour", "key")
+
+
+class AuditAdmin(ReadOnly):
+    list_display = ("created_at", "account", "actor", "action", "subject", "key", "ip")
+    list_select_related = ("account", "actor", "key")
+    search_fields = ("account__email", "action", "subject")
+    ordering = ("-created_at", "-id")
+
+
+def of(request: HttpRequest) -> User:
+    """The operator: `admin_view` lets nobody else through."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied
+    return request.user
+
+
+site = OperatorSite(name="admin")
+site.register(User, AccountAdmin)
+site.register(ApiKey, KeyAdmin)
+site.register(Usage, UsageAdmin)
+site.register(AuditEntry, AuditAdmin)

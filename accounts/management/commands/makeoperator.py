@@ -1,0 +1,26 @@
+"""`manage.py makeoperator EMAIL`: who may enter /admin/."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts import operator_services
+from accounts.models import User
+
+
+class Command(BaseCommand):
+    help = "Lets an account into the operator's pages at /admin/, or no longer."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email")
+        parser.add_argument("--remove", action="store_true", help="take the rights away again")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        account = User.objects.filter(email__iexact=options["email"].strip()).first()
+        if account is None:
+            raise CommandError(f"There is no account {options['email']!r}: sign up first.")
+        is_operator = not options["remove"]
+        operator_services.appoint_operator(account=account, is_operator=is_operator)
+        may = "may enter" if is_operator else "may no longer enter"
+        self.stderr.write(f"{account.email} {may} /admin/.")

@@ -1,0 +1,62 @@
+"""What keys have used: per key and hour, from the rows that are the quota itself."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import connection
+
+HOUR = timedelta(hours=1)
+
+_HOURLY = """
+SELECT date_trunc('hour', statement_timestamp(), 'UTC'),
+       k.id, k.name, k.prefix || '…' || k.last_four,
+       coalesce(k.hourly_limit, u.hourly_limit, %(default_limit)s),
+       used.hour, used.calls - used.credits
+  FROM accounts_apikey k
+  JOIN accounts_user u ON u.id = k.user_id
+  LEFT JOIN accounts_usage used ON used.key_id = k.id
+       AND used.hour > date_trunc('hour', statement_timestamp(), 'UTC') - %(window)s::interval
+ WHERE k.user_id = %(account_id)s AND (k.state <> 'deleted' OR used.hour IS NOT NULL)
+ ORDER BY k.created_at, k.id, used.hour
+"""
+
+
+@dataclass(slots=True)
+class KeyUsage:
+    """One key's calls, those given back aside: `hours` has every hour of the window, oldest
+    first and the current one last."""
+
+    key_id: str
+    name: str
+    display: str
+    limit: int
+    hours: dict[datetime, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        return sum(self.hours.values())
+
+    @property
+    def current(self) -> int:
+        """The calls of this hour, of which `limit` are allowed."""
+        return next(reversed(self.hours.values()))
+
+
+def read_hourly(account_id: str, *, hours: int = 24) -> list[KeyUsage]:
+    """The account's keys, oldest first, with their calls in the last `hours` clock hours (UTC)."""
+    found: dict[str, KeyUsage] = {}
+    parameters = {
+        "account_id": account_id,
+        "window": HOUR * hours,
+        "default_limit": settings.API_HOURLY_LIMIT,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_HOURLY, parameters)
+        for now, key_id, name, display, limit, hour, calls in cursor.fetchall():
+            if key_id not in found:
+                window = {now - HOUR * back: 0 for back in range(hours - 1, -1, -1)}
+                found[key_id] = KeyUsage(key_id, name, display, limit, window)
+            if hour is not None:
+                found[key_id].hours[hour] = calls
+    return list(found.values())
