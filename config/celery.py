@@ -9,12 +9,16 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("reviewloop")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["reviews", "webhooks"])
+app.autodiscover_tasks(["reviews", "reviews.notifications", "webhooks"])
 
 
 @worker_shutting_down.connect
 def stop_deliveries(**_: object) -> None:
     """TERM: attempts under way are finished and recorded, and no other is begun."""
-    from webhooks.dispatch import DISPATCHER  # settings and apps are there by now
+    # settings and apps are there by now
+    from reviews.notifications.dispatch import SENDER
+    from reviews.notifications.mails import MAILER
+    from webhooks.dispatch import DISPATCHER
 
-    DISPATCHER.stop()
+    for sending in (DISPATCHER, SENDER, MAILER):
+        sending.stop()

@@ -1,10 +1,13 @@
 """Environment variables that need more than a default: each failure is a sentence that says what
 to set."""
 
+import base64
+from email.utils import parseaddr
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
 import environ
 from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.asymmetric import ec
 from django.core.exceptions import ImproperlyConfigured
 
 NEW_KEY = (
@@ -45,3 +48,31 @@ def networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ..
         raise ImproperlyConfigured(
             f"{name}: {error}; set it to networks such as 10.0.0.0/8, with commas between them."
         ) from None
+
+
+def vapid_key(env: environ.Env, name: str) -> str:
+    """The private key of Web Push: 32 bytes in base64url; '' where push is off."""
+    text = str(env.str(name, default="")).strip().rstrip("=")
+    if not text:
+        return ""
+    try:
+        raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        if len(raw) != 32:
+            raise ValueError(len(raw))
+        ec.derive_private_key(int.from_bytes(raw, "big"), ec.SECP256R1())
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"{name} is no VAPID private key; this makes one: python manage.py vapidkey"
+        ) from None
+    return text
+
+
+def vapid_subject(env: environ.Env, name: str, *, sender: str) -> str:
+    """Whom push services write to; by default the sender of our e-mails."""
+    text = str(env.str(name, default="")) or f"mailto:{parseaddr(sender)[1]}"
+    if not text.startswith(("mailto:", "https://")) or len(text) < 9:
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}; set it to an address that push services may write to, such as"
+            " mailto:operator@example.com."
+        )
+    return text

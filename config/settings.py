@@ -12,7 +12,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from config import logs
-from config.environment import fernet_keys, networks, required
+from config.environment import fernet_keys, networks, required, vapid_key, vapid_subject
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -220,6 +220,11 @@ WEBHOOK_CA_FILE = env.str("WEBHOOK_CA_FILE", default=None)
 
 # The API
 
+# Notifications
+
+VAPID_PRIVATE_KEY = vapid_key(env, "VAPID_PRIVATE_KEY")
+VAPID_SUBJECT = vapid_subject(env, "VAPID_SUBJECT", sender=DEFAULT_FROM_EMAIL)
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.KeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
@@ -253,6 +258,7 @@ CELERY_TASK_ROUTES = {
     "reviews.tasks.*": {"queue": "deadlines"},
     "webhooks.tasks.*": {"queue": "webhooks"},
 }
+    "reviews.notifications.tasks.*": {"queue": "notifications"},
 CELERY_BEAT_SCHEDULE = {
     task: {"task": task, "schedule": 1.0, "options": {"expires": 2.0}}
     for task in (
@@ -260,9 +266,16 @@ CELERY_BEAT_SCHEDULE = {
         "reviews.tasks.release_lapsed",
         "webhooks.tasks.deliver_due",
     )
+        "reviews.notifications.tasks.push_due",
+        "reviews.notifications.tasks.mail_due",
 }
 
 # Static files and browsers
+CELERY_BEAT_SCHEDULE["reviews.notifications.tasks.forget_old"] = {
+    "task": "reviews.notifications.tasks.forget_old",
+    "schedule": 600.0,
+    "options": {"expires": 60.0},
+}
 
 STATIC_URL = "/static/"
 STATIC_ROOT = env.str("STATIC_ROOT", default=None)  # for a web server in front, if any

@@ -22,6 +22,7 @@ def shared_environment(
         "ENCRYPTION_KEYS": environment.get("ENCRYPTION_KEYS") or folder.encryption_key(),
         "SITE_URL": site,
         "ALLOWED_HOSTS": environment.get("ALLOWED_HOSTS") or hosts,
+        "VAPID_PRIVATE_KEY": environment.get("VAPID_PRIVATE_KEY") or folder.vapid_key(),
         # webhooks of a local run go to receivers on the same machine
         "WEBHOOK_OPEN_NETWORKS": environment.get("WEBHOOK_OPEN_NETWORKS") or "127.0.0.0/8,::1/128",
     }

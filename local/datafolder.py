@@ -78,6 +78,14 @@ class DataFolder:
         """The ENCRYPTION_KEYS of this folder: without it the stored webhook secrets are lost."""
         return self._kept("encryption_key", base64.urlsafe_b64encode(os.urandom(32)).decode())
 
+    def vapid_key(self) -> str:
+        """The VAPID_PRIVATE_KEY of this folder: subscriptions hold on to the one they began with.
+
+        Any number of 255 bits but zero is a private key of P-256.
+        """
+        number = secrets.randbits(255) or 1
+        return self._kept("vapid_key", base64.urlsafe_b64encode(number.to_bytes(32)).decode())
+
     def _kept(self, name: str, fresh: str) -> str:
         file = self.path / name
         if not file.exists():

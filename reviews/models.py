@@ -11,6 +11,9 @@ from django.db.models.functions import Now
 from config.model_fields import ExactJSONField, id_field
 from loops.models import Loop, Membership
 from reviews import states
+from reviews.notification_models import Device as Device
+from reviews.notification_models import MailChoice as MailChoice
+from reviews.notification_models import Notification as Notification
 
 OVERDUE = Q(status__in=states.OPEN, timeout_at__lte=Now())
 LAPSED = Q(status=states.CLAIMED, claim_expires_at__lte=Now(), timeout_at__gt=Now())

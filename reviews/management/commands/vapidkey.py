@@ -1,0 +1,14 @@
+"""`manage.py vapidkey`: a private key for Web Push, alone on stdout."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from reviews.notifications import vapid
+
+
+class Command(BaseCommand):
+    help = "Prints a new value for VAPID_PRIVATE_KEY. A new key ends every subscription."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(vapid.new_private_key())

@@ -1,0 +1,1 @@
+"""Telling reviewers: Web Push to their devices, e-mail to who has none."""

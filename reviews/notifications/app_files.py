@@ -1,0 +1,43 @@
+"""What makes the portal an app on a phone: manifest, service worker, and a page for no network."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.urls import reverse
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+
+
+@require_safe
+@cache_control(public=True, max_age=3600)
+def manifest(http: HttpRequest) -> HttpResponse:
+    icons = [
+        {"src": static(f"icons/icon-{size}.png"), "sizes": f"{size}x{size}", "type": "image/png"}
+        for size in (192, 512)
+    ]
+    content = {
+        "name": "Review Loop",
+        "short_name": "Review Loop",
+        "description": "Requests that wait for your decision.",
+        "id": "/",
+        "start_url": reverse("inbox"),
+        "scope": "/",
+        "display": "standalone",
+        "background_color": "#ffffff",
+        "theme_color": "#ffffff",
+        "icons": [*icons, {"src": static("favicon.svg"), "sizes": "any", "type": "image/svg+xml"}],
+    }
+    return JsonResponse(content, content_type="application/manifest+json")
+
+
+@require_safe
+@cache_control(no_cache=True)
+def service_worker(http: HttpRequest) -> HttpResponse:
+    """At the root, so that its scope is the whole site."""
+    return render(http, "notifications/sw.js", content_type="text/javascript; charset=utf-8")
+
+
+@require_safe
+def offline(http: HttpRequest) -> HttpResponse:
+    """Kept by the service worker, which asks for it without cookies."""
+    return render(http, "notifications/offline.html")

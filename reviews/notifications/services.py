@@ -1,0 +1,73 @@
+"""What changes who is told how."""
+
+from django.db import connection, transaction
+
+from config.ids import new_id
+from reviews.models import Device, MailChoice
+from reviews.notifications.subscription import Subscription
+
+MOST_DEVICES = 20  # of a person; the one that was registered first makes room
+
+# A browser has one subscription here: it goes with whoever is signed in now.
+_SUBSCRIBE = """
+INSERT INTO reviews_device (id, user_id, endpoint, host, p256dh, auth, label)
+VALUES (%(id)s, %(user)s, %(endpoint)s, %(host)s, %(p256dh)s, %(auth)s, %(label)s)
+ON CONFLICT (endpoint) DO UPDATE
+   SET id = CASE WHEN reviews_device.user_id = excluded.user_id
+                 THEN reviews_device.id ELSE excluded.id END,
+       is_on = reviews_device.is_on OR reviews_device.user_id <> excluded.user_id
+               OR %(switch_on)s::boolean,
+       created_at = CASE WHEN reviews_device.user_id = excluded.user_id
+                         THEN reviews_device.created_at ELSE excluded.created_at END,
+       user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth,
+       label = excluded.label
+RETURNING id
+"""
+_MAKE_ROOM = """
+DELETE FROM reviews_device WHERE user_id = %s AND id NOT IN (
+    SELECT id FROM reviews_device WHERE user_id = %s ORDER BY created_at DESC, id DESC LIMIT %s)
+"""
+
+
+@transaction.atomic
+def subscribe(
+    *, user_id: str, subscription: Subscription, label: str, switch_on: bool = True
+) -> str:
+    """Registers the browser for this person, and returns the device's id; again is once.
+
+    Somebody else's subscription of the same browser moves to this person, under another id, so
+    that what waits for the other one is not told to this one. `switch_on` is False where the
+    browser only reports itself: what was switched off stays so.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _SUBSCRIBE,
+            {
+                "id": new_id(),
+                "user": user_id,
+                "endpoint": subscription.endpoint,
+                "host": subscription.host,
+                "p256dh": subscription.p256dh,
+                "auth": subscription.auth,
+                "label": label[:60],
+                "switch_on": switch_on,
+            },
+        )
+        device_id = str(cursor.fetchone()[0])
+        cursor.execute(_MAKE_ROOM, [user_id, user_id, MOST_DEVICES])
+    return device_id
+
+
+def switch_device(*, device: Device, is_on: bool) -> None:
+    """Keeps the subscription, and is silent while it is off."""
+    Device.objects.filter(pk=device.pk, user_id=device.user_id).update(is_on=is_on)
+
+
+def remove_device(*, device: Device) -> None:
+    """Forgets the subscription; what waits for it is dropped when it is due."""
+    Device.objects.filter(pk=device.pk, user_id=device.user_id).delete()
+
+
+def choose_mails(*, user_id: str, mails: str) -> None:
+    """Which requests are told by e-mail while no device is on: one of `MailChoice.Mails`."""
+    MailChoice.objects.update_or_create(user_id=user_id, defaults={"mails": mails})
