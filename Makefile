@@ -8,7 +8,7 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench run test chaos lint format
+.PHONY: help bench run test chaos lint format styles screenshots
 .DELETE_ON_ERROR:
 
 help:  ## Explain what there is
@@ -20,14 +20,16 @@ help:  ## Explain what there is
 	@echo 'make bench   measurements, as ratios in one run (two minutes)'
 	@echo 'make lint    ruff and mypy alone'
 	@echo 'make format  let ruff format the code'
+	@echo 'make styles  compile the stylesheet and the icons (needs Node 20 or newer)'
+	@echo 'make screenshots  photograph every page for the documents (needs chromium)'
 	@echo
 	@echo 'All of them need Python 3.11 or newer; PYTHON=python3.12 names another than python3.'
 
 # exec: the supervisor itself gets the signals that make passes on.
-run: .venv/run.stamp
+run: .venv/run.stamp staticfiles/staticfiles.json
 	@exec $(RUN) local run
 
-test: .venv/dev.stamp
+test: .venv/dev.stamp staticfiles/staticfiles.json
 	@status=0; \
 	$(MAKE) --no-print-directory lint || status=1; \
 	$(RUN) pytest -n 2 tests --ignore tests/browser --ignore tests/processes \
@@ -50,6 +52,22 @@ lint: .venv/dev.stamp
 format: .venv/dev.stamp
 	$(RUN) ruff format .
 	$(RUN) ruff check --fix .
+
+styles: .venv/run.stamp node_modules/.package-lock.json
+	@$(RUN) styles
+
+screenshots: .venv/dev.stamp
+	@DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest -q tests/browser/screenshots.py
+
+node_modules/.package-lock.json: package.json package-lock.json
+	@npm ci --silent --ignore-scripts
+
+# What the pages load, compressed and with a hash in each name.
+staticfiles/staticfiles.json: .venv/run.stamp $(shell find static -type f 2>/dev/null)
+	@echo 'Collecting static files'
+	@$(LINT_ENV) $(RUN) django collectstatic --settings config.settings --no-input -v 0 \
+		--ignore redoc --ignore '*.map' --ignore 'swagger-ui-es*'
+	@touch $@
 
 .venv/made.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo >&2 \

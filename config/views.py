@@ -12,6 +12,15 @@ from config.errors import (
     ServiceUnavailable,
 )
 
+SYMBOLS = {
+    400: "alert-circle",
+    403: "lock",
+    404: "search",
+    429: "hourglass",
+    500: "alert-triangle",
+    503: "cloud-off",
+}
+
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """400, such as an unknown Host."""
@@ -68,4 +77,5 @@ def unavailable(request: HttpRequest) -> HttpResponse:
 
 def error_page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
     """A page that asks the database nothing: it may be what is wrong."""
-    return render(request, "error.html", {"title": title, "sentence": sentence}, status=status)
+    shown = {"title": title, "sentence": sentence, "status": status, "symbol": SYMBOLS[status]}
+    return render(request, "error.html", shown, status=status)

@@ -76,8 +76,11 @@ def environment(folder: Path) -> dict[str, str]:
     for name in re.findall(r"^#?\s?([A-Z_]+)=", example, re.MULTILINE):
         if name not in ("DATABASE_URL", "REDIS_URL"):
             os.environ.pop(name, None)
+    static = folder / "static"
+    static.mkdir()
     return {
         "DATA_DIR": str(folder),
+        "STATIC_ROOT": str(static),  # empty: files come straight from their sources
         "SECRET_KEY": "a key for tests alone, long enough for every check that there is",
         "ENCRYPTION_KEYS": "QSBrZXkgZm9yIHRlc3RzIGFsb25lLCAzMiBieXRlcyE=",
         "SITE_URL": "http://testserver",

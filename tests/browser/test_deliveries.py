@@ -101,12 +101,12 @@ def test_nothing_is_cut_off(looker: Visitor, owner: User) -> None:
     sign_in(looker, owner)
     looker.follow("request.timeout")
     expect(looker.page.locator("details[open]")).to_have_count(1)
-    for fold in looker.page.locator("summary").all()[1:]:
+    for fold in looker.page.locator("main summary").all()[1:]:
         fold.click()
     assert looker.page.evaluate(TOO_WIDE) == 0
     assert looker.page.title() == f"Delivery {dead.pk} · Review Loop"
     looker.open(LOG)
-    for fold in looker.page.locator("summary").all():
+    for fold in looker.page.locator("main summary").all():
         fold.click()
     looker.look()
     looker.page.get_by_label("Dead deliveries").fill("")

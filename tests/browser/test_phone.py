@@ -90,7 +90,7 @@ def test_pages_for_members(visitor: Visitor, wordy: User, loop: Loop) -> None:
     visitor.open("/inbox/")
     for path in questions.values():
         visitor.open(path)
-        visitor.page.locator("summary").click()
+        visitor.page.locator("main summary").click()
         visitor.look()
         visitor.press("Send answer")
         visitor.press("Claim it")

@@ -6,9 +6,9 @@ PASSWORD = "a rather long password"
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # WCAG 2.5.8 exempts links inside a sentence; everything else is for thumbs.
 TOO_SMALL = """[...document.querySelectorAll(
-    'button, .button, nav a, .tap, summary, .choice, .inbox a, textarea,'
+    'button, .btn, nav a, .tap, summary, .choice, .inbox a, textarea,'
     + 'input:not([type=hidden], [type=radio], [type=checkbox])')]
-  .filter(each => each.getBoundingClientRect().height < 44)
+  .filter(each => each.checkVisibility() && each.getBoundingClientRect().height < 44)
   .map(each => each.outerHTML)"""
 
 

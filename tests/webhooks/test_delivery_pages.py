@@ -39,8 +39,8 @@ class TestList:
         assert listed(answer) == pks([delivered, waiting, dead])
         page = words(answer)
         assert f"request.timeout {dead.subject_id} Dead 12 " in page
-        assert f"Waiting next attempt {soon:%-d %b %Y, %H:%M:%S} UTC 0 " in page
-        assert f'<time datetime="{soon:%Y-%m-%dT%H:%M:%S}Z">' in answer.content.decode()
+        assert "Waiting next attempt in 9 min 0 " in page
+        assert f'<time datetime="{soon:%Y-%m-%dT%H:%M:%S}Z"' in answer.content.decode()
         assert f"request.completed {delivered.subject_id} Delivered 0 " in page
 
     def test_an_attempt_under_way_has_no_next_one(self, owner: User) -> None:
@@ -264,5 +264,5 @@ def test_back_from_the_sign_in_page(owner: User) -> None:
 
 
 def test_the_way_there(owner: User) -> None:
-    assert f'href="{LOG}">Deliveries' in signed_in(owner).get("/inbox/").content.decode()
+    assert f'href="{LOG}"' in signed_in(owner).get("/accounts/email/").content.decode()
     assert LOG not in Client().get("/").content.decode()
