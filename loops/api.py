@@ -37,7 +37,9 @@ class Loops(ApiView):
 
     def post(self, request: Call) -> Response:
         fields = LoopInput().check(self.body(request))
-        loop = services.create_loop(owner_id=request.user.id, **fields)
+        loop = services.create_loop(
+            owner_id=request.user.id, key_id=request.auth.key_id, **fields
+        )
         data = {
             "loop": represent(loop),
             "invite_code": loop.invite_code,
@@ -64,7 +66,7 @@ class LoopDetail(ApiView):
         if not changes:
             raise NothingToUpdate
         try:
-            services.update_loop(loop=loop, changes=changes)
+            services.update_loop(loop=loop, changes=changes, key_id=request.auth.key_id)
         except Loop.DoesNotExist:
             raise LoopNotFound from None
         return ok("Loop updated successfully", {"loop": represent(loop)})

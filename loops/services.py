@@ -11,6 +11,7 @@ from allauth.account.models import EmailAddress
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from accounts.audit import record
 from accounts.models import User
 from accounts.services import reserve_user_id
 from config.ids import new_id
@@ -27,7 +28,9 @@ class AlreadyMember(Exception):
 
 
 @transaction.atomic
-def create_loop(*, owner_id: str, name: str, icon: str, description: str = "") -> Loop:
+def create_loop(
+    *, owner_id: str, name: str, icon: str, description: str = "", key_id: str | None = None
+) -> Loop:
     """A new loop with its creator as the first active member."""
     loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id)
     loop.save(force_insert=True)
@@ -39,20 +42,50 @@ def create_loop(*, owner_id: str, name: str, icon: str, description: str = "") -
         joined_at=loop.created_at,
         invited_at=loop.created_at,
     ).save(force_insert=True)
+    record(
+        account_id=owner_id, actor_id=owner_id, action="loop.created", subject=name, key_id=key_id
+    )
     return loop
 
 
-def update_loop(*, loop: Loop, changes: dict[str, Any]) -> None:
+@transaction.atomic
+def update_loop(*, loop: Loop, changes: dict[str, Any], key_id: str | None = None) -> None:
     """Writes name, description or icon; `updated_at` moves. Raises Loop.DoesNotExist."""
+    write_loop(loop, changes)
+    tell(loop, "loop.edited", changes.get("name", loop.name), key_id=key_id)
+
+
+@transaction.atomic
+def rotate_invite_code(*, loop: Loop) -> str:
+    """A new invite code; the old one stops working at once. Raises Loop.DoesNotExist."""
+    code = new_code()
+    write_loop(loop, {"invite_code": code})
+    tell(loop, "loop.code_rotated", loop.name)
+    return code
+
+
+def write_loop(loop: Loop, changes: dict[str, Any]) -> None:
+    """Raises Loop.DoesNotExist."""
     if not Loop.objects.alive().filter(pk=loop.pk).update(**changes, updated_at=Now()):
         raise Loop.DoesNotExist
 
 
-def rotate_invite_code(*, loop: Loop) -> str:
-    """A new invite code; the old one stops working at once."""
-    code = new_code()
-    update_loop(loop=loop, changes={"invite_code": code})
-    return code
+def tell(
+    loop: Loop,
+    action: str,
+    subject: str,
+    *,
+    actor_id: str | None = None,
+    key_id: str | None = None,
+) -> None:
+    """Adds to the audit log of the loop's creator, who did it unless `actor_id` is somebody."""
+    record(
+        account_id=loop.creator_id,
+        actor_id=actor_id or loop.creator_id,
+        action=action,
+        subject=subject,
+        key_id=key_id,
+    )
 
 
 @transaction.atomic
@@ -72,6 +105,7 @@ def invite_member(*, loop: Loop, email: str) -> Membership:
         raise AlreadyMember
     if created:
         touch(loop.pk)
+        tell(loop, "member.invited", f"{membership.email} to {loop.name}")
     return membership
 
 
@@ -116,6 +150,8 @@ def join_loop(*, user: User, code: str) -> str:
     if not was_active:
         inherit_invitations(loop_id, user)
         touch(loop_id)
+        loop = Loop.objects.only("creator_id", "name").get(pk=loop_id)
+        tell(loop, "member.joined", loop.name, actor_id=user.pk)
     return str(loop_id)
 
 

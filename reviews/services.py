@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from psycopg.types.json import Json
 
 from accounts import quota
@@ -14,7 +14,7 @@ from config.errors import NoActiveMembers
 from config.ids import new_id
 from config.model_fields import dumps
 from loops.models import Loop, Membership
-from loops.services import hold_audience, hold_loop, hold_membership, touch
+from loops.services import hold_audience, hold_loop, hold_membership, tell, touch
 from reviews import responses, states, transitions
 from reviews.models import SEEN, Feedback, Request, RequestQuerySet
 
@@ -163,30 +163,34 @@ def answer_request(*, request: Request, reviewer_id: str, answer: object) -> Non
 
 
 @transaction.atomic
-def delete_loop(*, loop_id: str) -> None:
+def delete_loop(*, loop_id: str, key_id: str | None = None) -> None:
     """Takes the loop out of every list and cancels its open requests, without credit.
 
     Raises Loop.DoesNotExist.
     """
-    Loop.objects.alive().select_for_update().get(pk=loop_id)
+    loop = Loop.objects.alive().select_for_update().get(pk=loop_id)
     Loop.objects.filter(pk=loop_id).update(deleted_at=Now(), updated_at=Now())
     transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id)
+    tell(loop, "loop.deleted", loop.name, key_id=key_id)
 
 
 @transaction.atomic
-def remove_member(*, loop_id: str, member_id: str) -> datetime:
+def remove_member(*, loop_id: str, member_id: str, key_id: str | None = None) -> datetime:
     """Ends a membership and gives back what the member holds as claimed; returns the moment.
 
     Raises Loop.DoesNotExist, Membership.DoesNotExist.
     """
     hold_loop(loop_id)
     members = Membership.objects.filter(loop_id=loop_id, member_id=member_id)
+    address = members.values_list(Coalesce("user__email", "email"), flat=True).first()
     removed_at: datetime | None = members.select_for_update().values_list(Now(), flat=True).first()
     if removed_at is None:
         raise Membership.DoesNotExist
     members.delete()
     touch(loop_id)
     transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
+    loop = Loop.objects.only("creator_id", "name").get(pk=loop_id)
+    tell(loop, "member.removed", f"{address} from {loop.name}", key_id=key_id)
     return removed_at
 
 

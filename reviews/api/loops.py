@@ -32,7 +32,7 @@ class LoopDetail(loops_api.LoopDetail):
     def delete(self, request: Call, loop_id: str) -> Response:
         loop = find_own_loop(loop_id, request.user, denied=NotCreatorForDelete)
         try:
-            services.delete_loop(loop_id=loop.id)
+            services.delete_loop(loop_id=loop.id, key_id=request.auth.key_id)
         except Loop.DoesNotExist:
             raise LoopNotFound from None
         return ok("Loop deleted successfully", {"loop_id": loop.id})
@@ -50,7 +50,9 @@ class LoopMember(ApiView):
         if member_id == loop.creator_id:
             raise CreatorStays
         try:
-            removed_at = services.remove_member(loop_id=loop.id, member_id=member_id or "")
+            removed_at = services.remove_member(
+                loop_id=loop.id, member_id=member_id or "", key_id=request.auth.key_id
+            )
         except Loop.DoesNotExist:
             raise LoopNotFound from None
         except Membership.DoesNotExist:
