@@ -32,3 +32,25 @@ ICONS = (
     "bookmark",
     "heart",
 )
+
+# The symbols of static/icons.svg that go by another name than the identifier.
+_OTHER_NAMES = {
+    "shield-alt": "shield-half",
+    "document-text": "file-text",
+    "document-check": "file-check",
+    "file-text": "file-description",
+    "thumbs-up": "thumb-up",
+    "thumbs-down": "thumb-down",
+    "badge-check": "rosette-discount-check",
+    "beaker": "flask",
+    "cog": "settings",
+    "chat": "messages",
+    "comment": "message-circle",
+    "megaphone": "speakerphone",
+}
+NEUTRAL = "users-group"
+
+
+def symbol(icon: str) -> str:
+    """The symbol that draws an icon; a neutral one for any other string."""
+    return _OTHER_NAMES.get(icon, icon) if icon in ICONS else NEUTRAL

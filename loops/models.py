@@ -73,6 +73,11 @@ class Loop(models.Model):
         return self.name
 
     @property
+    def spaced_code(self) -> str:
+        """The invite code as it is easy to read aloud."""
+        return " ".join(self.invite_code[at : at + 4] for at in (0, 4, 8))
+
+    @property
     def join_url(self) -> str:
         return f"{settings.SITE_URL}/join/{self.invite_code}"
 

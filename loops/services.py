@@ -29,10 +29,20 @@ class AlreadyMember(Exception):
 
 @transaction.atomic
 def create_loop(
-    *, owner_id: str, name: str, icon: str, description: str = "", key_id: str | None = None
+    *,
+    owner_id: str,
+    name: str,
+    icon: str,
+    description: str = "",
+    loop_id: str | None = None,
+    key_id: str | None = None,
 ) -> Loop:
-    """A new loop with its creator as the first active member."""
+    """A new loop with its creator as the first active member.
+
+    Raises IntegrityError where `loop_id`, the token of a form, has made its loop already.
+    """
     loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id)
+    loop.id = loop_id or loop.id
     loop.save(force_insert=True)
     Membership(
         loop=loop,

@@ -39,11 +39,17 @@ class LoopGone(Exception):
 
 @transaction.atomic
 def create_request(
-    *, loop_id: str, account: Account, fields: dict[str, Any], api_key_id: str | None = None
+    *,
+    loop_id: str,
+    account: Account,
+    fields: dict[str, Any],
+    api_key_id: str | None = None,
+    request_id: str | None = None,
 ) -> Request:
     """A pending request for every active member (specification, POST create request).
 
-    `fields` are those of `RequestInput`. Raises NoActiveMembers, LoopGone.
+    `fields` are those of `RequestInput`. Raises NoActiveMembers, LoopGone, and IntegrityError
+    where `request_id`, the token of a form, has made its request already.
     """
     try:
         audience = hold_audience(loop_id)
@@ -54,7 +60,7 @@ def create_request(
     seconds = fields.get("timeout_seconds", int(DEFERRED_TIMEOUT.total_seconds()))
     request = Request(
         **{**fields, "timeout_seconds": seconds},
-        id=new_id(),
+        id=request_id or new_id(),
         loop_id=loop_id,
         creator_id=account.id,
         api_key_id=api_key_id,

@@ -48,6 +48,12 @@ def test_code_is_coloured_by_classes() -> None:
     assert "style" not in html
 
 
+def test_very_many_colours_are_left_out() -> None:
+    html = render("```c\n" + "a(" * 990 + "\n```")
+    assert "<span" not in html
+    assert len(html) < 3000
+
+
 @given(st.text(max_size=200) | st.text("<>[]()!`\"'=:/ javscript&#x\n*_|-", max_size=200))
 def test_only_harmless_tags_get_through(text: str) -> None:
     html = render(text)

@@ -1,0 +1,1 @@
+"""The account holder's pages about loops, requests, and whether everything is well."""

@@ -1,0 +1,48 @@
+"""The page of one loop: how to share it, who is in it, how to ask."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.paginator import Page, Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from accounts.pages import SignedInRequest
+from loops.models import Loop
+from reviews.dashboard import examples, roster
+from reviews.dashboard.forms import InviteForm
+
+
+def loop_page(
+    http: SignedInRequest, loop: Loop, *, invite_form: InviteForm | None = None, status: int = 200
+) -> HttpResponse:
+    """A form that is given was refused."""
+    count = roster.count_heads(loop)
+    shown = {
+        "loop": loop,
+        "count": count,
+        "page": read_members(http, loop, total=count.members),
+        "invite_form": invite_form or InviteForm(auto_id="invite-%s"),
+        "tabs": examples.ask(loop.pk),
+        "site_url": settings.SITE_URL,
+    }
+    return render(http, "dashboard/loops/show.html", shown, status=status)
+
+
+def read_members(http: SignedInRequest, loop: Loop, *, total: int) -> Page[Any]:
+    """The page of members that the URL asks for; each row has `member`, `record`, `is_me`."""
+    paginator = Paginator(
+        loop.memberships.select_related("user").in_order(), roster.MEMBERS_PER_PAGE
+    )
+    paginator.count = total  # it would count again
+    page: Page[Any] = paginator.get_page(http.GET.get("page"))
+    records = roster.read_records(loop)
+    page.object_list = [
+        {
+            "member": member,
+            "record": records.get(member.member_id, roster.NOTHING),
+            "is_me": member.member_id == loop.creator_id,
+        }
+        for member in page.object_list
+    ]
+    return page

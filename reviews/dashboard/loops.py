@@ -1,0 +1,85 @@
+"""Loops: the list, the page of one, and what is done to it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db import IntegrityError
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from accounts.pages import SignedInRequest
+from config import once
+from loops import services
+from loops.models import Loop
+from reviews import services as review_services
+from reviews.dashboard import examples, roster
+from reviews.dashboard.access import Stale, action, behind, find_loop, form_page, page
+from reviews.dashboard.forms import LoopForm
+from reviews.dashboard.loop_page import loop_page
+
+PURPOSE = "loop"
+
+
+@page
+def loops(http: SignedInRequest) -> HttpResponse:
+    window = roster.read_loops(http.user.pk, behind=behind(http))
+    shown: dict[str, Any] = {"window": window}
+    if not window.rows and window.is_first:
+        shown["tabs"] = examples.create_loop()
+    return render(http, "dashboard/loops/list.html", shown)
+
+
+@form_page
+def create(http: SignedInRequest) -> HttpResponse:
+    initial = {"once": once.issue(PURPOSE, http.user.pk)}
+    form = LoopForm(http.POST or None, initial=initial)
+    if not form.is_valid():
+        status = 422 if form.is_bound else 200
+        return render(http, "dashboard/loops/new.html", {"form": form}, status=status)
+    fields = {name: form.cleaned_data[name] for name in ("name", "description", "icon")}
+    loop_id = once.read(form.cleaned_data["once"], PURPOSE, http.user.pk)
+    try:
+        made = services.create_loop(owner_id=http.user.pk, loop_id=loop_id, **fields)
+    except IntegrityError:  # sent before
+        return redirect("loop", loop_id=loop_id)
+    messages.success(http, f"{made.name} is there. Now invite those who shall answer.")
+    return redirect("loop", loop_id=made.pk)
+
+
+@page
+def show(http: SignedInRequest, loop_id: str) -> HttpResponse:
+    return loop_page(http, find_loop(http, loop_id))
+
+
+@form_page
+def edit(http: SignedInRequest, loop_id: str) -> HttpResponse:
+    loop = find_loop(http, loop_id)
+    initial = {"name": loop.name, "description": loop.description, "icon": loop.icon}
+    form = LoopForm(http.POST or None, initial=initial, kept=loop.icon)
+    if not form.is_valid():
+        shown = {"form": form, "loop": loop, "count": roster.count_heads(loop)}
+        status = 422 if form.is_bound else 200
+        return render(http, "dashboard/loops/edit.html", shown, status=status)
+    changes = form.changes(loop)
+    if changes:
+        try:
+            services.update_loop(loop=loop, changes=changes)
+        except Loop.DoesNotExist:
+            raise Stale(f"The loop {loop.name} was deleted.") from None
+        messages.success(http, "Saved.")
+    return redirect("loop", loop_id=loop.pk)
+
+
+@action("edit-loop")
+def delete(http: SignedInRequest, loop_id: str) -> HttpResponse:
+    loop = find_loop(http, loop_id)
+    if http.POST.get("typed", "").split() != loop.name.split():
+        messages.error(http, "Nothing was deleted: the name that you typed is another one.")
+        return redirect(f"{reverse('edit-loop', kwargs={'loop_id': loop.pk})}#delete")
+    try:
+        review_services.delete_loop(loop_id=loop.pk)
+    except Loop.DoesNotExist:
+        raise Stale(f"The loop {loop.name} was deleted.") from None
+    messages.success(http, f"{loop.name} is deleted, and what waited in it is cancelled.")
+    return redirect("loops")

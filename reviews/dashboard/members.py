@@ -1,0 +1,92 @@
+"""Inviting people into a loop, and letting them go."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django_ratelimit.core import get_usage
+
+from accounts.pages import SignedInRequest
+from loops import services
+from loops.invitations import send_invitation
+from loops.models import Loop, Membership
+from reviews import services as review_services
+from reviews.dashboard.access import Stale, action, find_loop
+from reviews.dashboard.forms import InviteForm
+from reviews.dashboard.loop_page import loop_page
+
+MAIL_RATE = "60/h"  # invitations of one person
+TOO_MANY = "That was the sixtieth mail in an hour. Wait {} min, or share the link yourself"
+
+
+@action("loop")
+def invite(http: SignedInRequest, loop_id: str) -> HttpResponse:
+    loop = find_loop(http, loop_id)
+    form = InviteForm(http.POST, auto_id="invite-%s")
+    if form.is_valid():
+        email = form.cleaned_data["email"]
+        wait = minutes_to_wait(http)
+        if wait:
+            form.add_error("email", TOO_MANY.format(wait))
+            return loop_page(http, loop, invite_form=form, status=429)
+        try:
+            services.invite_member(loop=loop, email=email)
+        except services.AlreadyMember:
+            form.add_error("email", "This person is in the loop already")
+        except Loop.DoesNotExist:
+            raise gone(loop) from None
+        else:
+            mail(http, loop, email)
+            return redirect("loop", loop_id=loop.pk)
+    return loop_page(http, loop, invite_form=form, status=422)
+
+
+@action("loop")
+def resend(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
+    loop = find_loop(http, loop_id)
+    pending = loop.memberships.filter(member_id=member_id, status=Membership.Status.PENDING)
+    member = pending.first()
+    if member is None:
+        raise Stale("This invitation is not open any more.", back="loop", loop_id=loop.pk)
+    wait = minutes_to_wait(http)
+    if wait:
+        messages.error(http, TOO_MANY.format(wait) + ".")
+    else:
+        mail(http, loop, member.email)
+    return redirect("loop", loop_id=loop.pk)
+
+
+@action("loop")
+def remove(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
+    loop = find_loop(http, loop_id)
+    if member_id == loop.creator_id:
+        raise Stale("You made this loop, so you stay in it.", back="loop", loop_id=loop.pk)
+    try:
+        review_services.remove_member(loop_id=loop.pk, member_id=member_id)
+    except Loop.DoesNotExist:
+        raise gone(loop) from None
+    except Membership.DoesNotExist:
+        raise Stale("They are not in the loop any more.", back="loop", loop_id=loop.pk) from None
+    messages.success(http, "Removed. What they held goes back to the others.")
+    return redirect("loop", loop_id=loop.pk)
+
+
+def mail(http: SignedInRequest, loop: Loop, email: str) -> None:
+    """Sends the invitation and says what became of it."""
+    if send_invitation(loop=loop, inviter=http.user, email=email):
+        messages.success(http, f"Invited: {email} gets a mail with the link.")
+    else:
+        messages.warning(
+            http,
+            f"{email} is invited, but the mail could not be sent."
+            " Give them the link yourself, or send it again later.",
+        )
+
+
+def minutes_to_wait(http: SignedInRequest) -> int:
+    """Counts a mail; how long this person must wait before it is sent, 0 for not at all."""
+    usage = get_usage(http, "invitation", key="user", rate=MAIL_RATE, increment=True)
+    return usage["time_left"] // 60 + 1 if usage and usage["should_limit"] else 0
+
+
+def gone(loop: Loop) -> Stale:
+    return Stale(f"The loop {loop.name} was deleted.")
