@@ -220,12 +220,12 @@ WEBHOOK_PER_HOST = env.int("WEBHOOK_PER_HOST", default=4)
 WEBHOOK_OPEN_NETWORKS = networks(env, "WEBHOOK_OPEN_NETWORKS")
 WEBHOOK_CA_FILE = env.str("WEBHOOK_CA_FILE", default=None)
 
-# The API
-
 # Notifications
 
 VAPID_PRIVATE_KEY = vapid_key(env, "VAPID_PRIVATE_KEY")
 VAPID_SUBJECT = vapid_subject(env, "VAPID_SUBJECT", sender=DEFAULT_FROM_EMAIL)
+
+# The API
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.KeyAuthentication"],
@@ -258,26 +258,26 @@ CELERY_TASK_PUBLISH_RETRY = False  # beat comes again in a second; nobody else m
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 5}
 CELERY_TASK_ROUTES = {
     "reviews.tasks.*": {"queue": "deadlines"},
+    "reviews.notifications.tasks.*": {"queue": "notifications"},
     "webhooks.tasks.*": {"queue": "webhooks"},
 }
-    "reviews.notifications.tasks.*": {"queue": "notifications"},
 CELERY_BEAT_SCHEDULE = {
     task: {"task": task, "schedule": 1.0, "options": {"expires": 2.0}}
     for task in (
         "reviews.tasks.settle_overdue",
         "reviews.tasks.release_lapsed",
-        "webhooks.tasks.deliver_due",
-    )
         "reviews.notifications.tasks.push_due",
         "reviews.notifications.tasks.mail_due",
+        "webhooks.tasks.deliver_due",
+    )
 }
-
-# Static files and browsers
 CELERY_BEAT_SCHEDULE["reviews.notifications.tasks.forget_old"] = {
     "task": "reviews.notifications.tasks.forget_old",
     "schedule": 600.0,
     "options": {"expires": 60.0},
 }
+
+# Static files and browsers
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / "staticfiles")))
