@@ -11,6 +11,8 @@ from loops.api import LoopMembers, Loops
 from reviews import pages as review_pages
 from reviews.api.loops import LoopDetail, LoopMember
 from reviews.api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
+from reviews.notifications import app_files
+from reviews.notifications import pages as notification_pages
 from webhooks import pages as webhook_pages
 
 LOOP = r"^v1/api/loops/(?P<loop_id>[^/]+)"
@@ -36,6 +38,15 @@ documents = [
     path("readyz", health.readyz),
 ]
 
+notification_urls = [
+    path("", notification_pages.notifications, name="notifications"),
+    path("mail/", notification_pages.choose_mails, name="choose-mails"),
+    path("devices/", notification_pages.subscribe, name="subscribe"),
+    path("devices/<str:device_id>/switch/", notification_pages.switch, name="switch-device"),
+    path("devices/<str:device_id>/remove/", notification_pages.remove, name="remove-device"),
+    path("devices/<str:device_id>/test/", notification_pages.test, name="test-device"),
+]
+
 pages = [
     path("", review_pages.home, name="home"),
     path("accounts/", include("allauth.account.urls")),
@@ -50,6 +61,11 @@ pages = [
     path("inbox/<str:request_id>/release/", review_pages.release, name="release"),
     path("inbox/<str:request_id>/answer/", review_pages.answer, name="answer"),
     path("inbox/<str:request_id>/done/", review_pages.done, name="done"),
+    path("settings/notifications/", include(notification_urls)),
+    path("unsubscribe/<str:token>/", notification_pages.unsubscribe, name="unsubscribe"),
+    path("manifest.webmanifest", app_files.manifest, name="manifest"),
+    path("sw.js", app_files.service_worker, name="service-worker"),
+    path("offline/", app_files.offline, name="offline"),
     path("dashboard/deliveries/", webhook_pages.deliveries, name="deliveries"),
     path("dashboard/deliveries/test/", webhook_pages.send_test, name="send-test"),
     path("dashboard/deliveries/resend-dead/", webhook_pages.resend_dead, name="resend-dead"),

@@ -8,13 +8,19 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 
+def icon(name: str, size: int, purpose: str = "any") -> dict[str, str]:
+    return {
+        "src": static(f"icons/{name}.png"),
+        "sizes": f"{size}x{size}",
+        "type": "image/png",
+        "purpose": purpose,
+    }
+
+
 @require_safe
 @cache_control(public=True, max_age=3600)
 def manifest(http: HttpRequest) -> HttpResponse:
-    icons = [
-        {"src": static(f"icons/icon-{size}.png"), "sizes": f"{size}x{size}", "type": "image/png"}
-        for size in (192, 512)
-    ]
+    icons = [icon("icon-192", 192), icon("icon-512", 512), icon("maskable-512", 512, "maskable")]
     content = {
         "name": "Review Loop",
         "short_name": "Review Loop",
@@ -25,7 +31,7 @@ def manifest(http: HttpRequest) -> HttpResponse:
         "display": "standalone",
         "background_color": "#ffffff",
         "theme_color": "#ffffff",
-        "icons": [*icons, {"src": static("favicon.svg"), "sizes": "any", "type": "image/svg+xml"}],
+        "icons": icons,
     }
     return JsonResponse(content, content_type="application/manifest+json")
 

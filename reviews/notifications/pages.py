@@ -96,7 +96,10 @@ def answer(status: int, **content: Any) -> JsonResponse:
 @require_POST
 @never_cache
 def subscribe(http: HttpRequest) -> HttpResponse:
-    """For the script of the page: registers its browser. 201 with the device's id."""
+    """For the script of the page: registers its browser, or with `is_new` false reports it.
+
+    `{"state": "on"}`, `"off"` where its owner switched it off, or `"ask"` where it is unknown.
+    """
     if not http.user.is_authenticated:
         return answer(403, error="Sign in first.")
     if not vapid.is_on():
@@ -108,13 +111,13 @@ def subscribe(http: HttpRequest) -> HttpResponse:
         return answer(400, error="The body must be a JSON object.")
     except InvalidSubscription as fault:
         return answer(400, error=str(fault))
-    device_id = services.subscribe(
+    is_on = services.subscribe(
         user_id=http.user.pk,
         subscription=subscription,
         label=device_label(http.headers.get("User-Agent", "")),
-        switch_on=sent.get("is_new") is not False,
+        is_new=sent.get("is_new") is not False,
     )
-    return answer(201, device=device_id)
+    return answer(200, state={True: "on", False: "off", None: "ask"}[is_on])
 
 
 def on_device(view: DeviceAction) -> Page:

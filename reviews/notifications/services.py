@@ -11,17 +11,19 @@ MOST_DEVICES = 20  # of a person; the one that was registered first makes room
 # A browser has one subscription here: it goes with whoever is signed in now.
 _SUBSCRIBE = """
 INSERT INTO reviews_device (id, user_id, endpoint, host, p256dh, auth, label)
-VALUES (%(id)s, %(user)s, %(endpoint)s, %(host)s, %(p256dh)s, %(auth)s, %(label)s)
+SELECT %(id)s, %(user)s, %(endpoint)s::varchar, %(host)s, %(p256dh)s, %(auth)s, %(label)s
+ WHERE %(is_new)s::boolean
+    OR EXISTS (SELECT 1 FROM reviews_device WHERE endpoint = %(endpoint)s::varchar)
 ON CONFLICT (endpoint) DO UPDATE
    SET id = CASE WHEN reviews_device.user_id = excluded.user_id
                  THEN reviews_device.id ELSE excluded.id END,
        is_on = reviews_device.is_on OR reviews_device.user_id <> excluded.user_id
-               OR %(switch_on)s::boolean,
+               OR %(is_new)s::boolean,
        created_at = CASE WHEN reviews_device.user_id = excluded.user_id
                          THEN reviews_device.created_at ELSE excluded.created_at END,
        user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth,
        label = excluded.label
-RETURNING id
+RETURNING id, is_on
 """
 _MAKE_ROOM = """
 DELETE FROM reviews_device WHERE user_id = %s AND id NOT IN (
@@ -31,13 +33,13 @@ DELETE FROM reviews_device WHERE user_id = %s AND id NOT IN (
 
 @transaction.atomic
 def subscribe(
-    *, user_id: str, subscription: Subscription, label: str, switch_on: bool = True
-) -> str:
-    """Registers the browser for this person, and returns the device's id; again is once.
+    *, user_id: str, subscription: Subscription, label: str, is_new: bool = True
+) -> bool | None:
+    """Registers the browser for this person, once however often; returns whether it is on.
 
     Somebody else's subscription of the same browser moves to this person, under another id, so
-    that what waits for the other one is not told to this one. `switch_on` is False where the
-    browser only reports itself: what was switched off stays so.
+    that what waits for the other one is not told to this one. `is_new` is False where the browser
+    only reports itself: what was switched off stays so, and what was removed is None.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -50,12 +52,13 @@ def subscribe(
                 "p256dh": subscription.p256dh,
                 "auth": subscription.auth,
                 "label": label[:60],
-                "switch_on": switch_on,
+                "is_new": is_new,
             },
         )
-        device_id = str(cursor.fetchone()[0])
-        cursor.execute(_MAKE_ROOM, [user_id, user_id, MOST_DEVICES])
-    return device_id
+        row = cursor.fetchone()
+        if is_new:
+            cursor.execute(_MAKE_ROOM, [user_id, user_id, MOST_DEVICES])
+    return bool(row[1]) if row else None
 
 
 def switch_device(*, device: Device, is_on: bool) -> None:

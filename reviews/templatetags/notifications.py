@@ -1,0 +1,20 @@
+"""`{% ask_for_notifications %}`: the card that offers pushes on this device."""
+
+from typing import Any
+
+from django import template
+from django.template.context import Context
+
+from reviews.notifications import vapid
+
+register = template.Library()
+
+
+@register.inclusion_tag("notifications/_ask.html", takes_context=True)
+def ask_for_notifications(context: Context, *, always: bool = False) -> dict[str, Any]:
+    """Shows itself where there is something to ask, and with `always` also what became of it.
+
+    The page loads `js/push.js`.
+    """
+    token = context.get("csrf_token")
+    return {"push_key": vapid.public_key(), "always": always, "csrf_token": token}
