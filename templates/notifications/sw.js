@@ -55,9 +55,9 @@ function read(data) {
 // An address of this site, else the inbox.
 function inside(address) {
   try {
-    const url = new URL(address, self.location.origin);
+    const url = new URL(address);
     if (url.origin === self.location.origin) return url.href;
-  } catch { /* none at all */ }
+  } catch { /* no address at all */ }
   return new URL(INBOX, self.location.origin).href;
 }
 

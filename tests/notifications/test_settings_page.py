@@ -125,7 +125,10 @@ def test_devices_of_others(
     assert signed_in(outsider).post(path).status_code == 404
     assert signed_in(outsider).post(f"{PATH}devices/nonsense/{action}/").status_code == 404
     stranger = Client().post(path)
-    assert (stranger.status_code, stranger.headers["Location"].split("?")[0]) == (302, "/accounts/login/")
+    assert (stranger.status_code, stranger.headers["Location"].split("?")[0]) == (
+        302,
+        "/accounts/login/",
+    )
     assert signed_in(member).get(path).headers["Location"] == PATH
     assert signed_in(member).put(path).status_code == 405
     assert service.got == []
@@ -135,7 +138,10 @@ def test_devices_of_others(
 def test_strangers_sign_in_first(member: User) -> None:
     for path in (PATH, PATH + "mail/"):
         answer = Client().get(path)
-        assert (answer.status_code, answer.headers["Location"].split("?")[0]) == (302, "/accounts/login/")
+        assert (answer.status_code, answer.headers["Location"].split("?")[0]) == (
+            302,
+            "/accounts/login/",
+        )
 
 
 def unsubscribe(user: User) -> Any:
