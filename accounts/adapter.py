@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts import services
+from accounts import services, sessions
 from accounts.audit import record
 from accounts.models import User
 
@@ -30,6 +30,8 @@ NOTED = {
     "email_changed": "account.email_changed",
     "email_deleted": "account.email_removed",
 }
+
+FRESH_PASSWORD = {"security.password_changed", "security.password_reset"}
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -89,6 +91,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             told = context or {}
             subject = told.get("to_email") or told.get("deleted_email") or ""
             record(account_id=user.pk, actor_id=user.pk, action=action, subject=subject)
+        if action in FRESH_PASSWORD:  # whoever knew the old one is out
+            kept = self.request.session.session_key if self.request.user == user else None
+            sessions.end_sessions(user.pk, but=kept)
         super().send_notification_mail(template_prefix, user, context, email)
 
     def get_client_ip(self, request: HttpRequest) -> str:

@@ -17,7 +17,8 @@ SELECT date_trunc('hour', statement_timestamp(), 'UTC'),
   JOIN accounts_user u ON u.id = k.user_id
   LEFT JOIN accounts_usage used ON used.key_id = k.id
        AND used.hour > date_trunc('hour', statement_timestamp(), 'UTC') - %(window)s::interval
- WHERE k.user_id = %(account_id)s AND (k.state <> 'deleted' OR used.hour IS NOT NULL)
+ WHERE k.user_id = %(account_id)s AND k.id = coalesce(%(key_id)s, k.id)
+   AND (k.state <> 'deleted' OR used.hour IS NOT NULL)
  ORDER BY k.created_at, k.id, used.hour
 """
 
@@ -43,11 +44,13 @@ class KeyUsage:
         return next(reversed(self.hours.values()))
 
 
-def read_hourly(account_id: str, *, hours: int = 24) -> list[KeyUsage]:
-    """The account's keys, oldest first, with their calls in the last `hours` clock hours (UTC)."""
+def read_hourly(account_id: str, *, hours: int = 24, key_id: str | None = None) -> list[KeyUsage]:
+    """The account's keys, oldest first, with their calls in the last `hours` clock hours (UTC);
+    or one of them."""
     found: dict[str, KeyUsage] = {}
     parameters = {
         "account_id": account_id,
+        "key_id": key_id,
         "window": HOUR * hours,
         "default_limit": settings.API_HOURLY_LIMIT,
     }

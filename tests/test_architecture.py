@@ -26,7 +26,7 @@ LAYERS = {
 }  # fmt: skip
 PURE = {
     "config.errors", "config.ids", "config.times",
-    "accounts.keys", "accounts.webhook_secrets", "accounts.actions",
+    "accounts.keys", "accounts.webhook_secrets", "accounts.actions", "accounts.browsers",
     "webhooks.signing", "webhooks.schedule", "webhooks.addresses", "webhooks.turns",
     "loops.codes", "loops.icons",
     "reviews.states", "reviews.responses", "reviews.markdown",

@@ -28,7 +28,7 @@ def told(account: User, *fields: str) -> list[Any]:
 
 def code_now(offset: int = 0) -> str:
     """The code that an authenticator app would show."""
-    return format_hotp_value(hotp_value(SEED, int(timezone.now().timestamp()) // 30 + offset))
+    return str(format_hotp_value(hotp_value(SEED, int(timezone.now().timestamp()) // 30 + offset)))
 
 
 def test_every_action_has_a_kind_and_words() -> None:

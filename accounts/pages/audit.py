@@ -1,0 +1,66 @@
+"""The audit log: who did what to this account."""
+
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from accounts.actions import sentence
+from accounts.forms import AuditFilterForm
+from accounts.listing import Choice, Window, read_audit
+from accounts.models import AuditEntry, User
+from accounts.pages import SignedInRequest
+from accounts.pages.access import behind, page
+
+
+@page
+def audit(http: SignedInRequest) -> HttpResponse:
+    filters = AuditFilterForm(http.GET, auto_id="filter-%s")
+    window, status = Window([]), 422
+    if filters.is_valid():
+        chosen = filters.cleaned_data
+        choice = Choice(
+            kind=chosen["kind"],
+            who=chosen["who"],
+            since=beginning(chosen["since"]),
+            until=beginning(chosen["until"], days_later=1),
+        )
+        window, status = read_audit(http.user, choice=choice, behind=behind(http)), 200
+    shown = {
+        "filters": filters,
+        "is_filtered": any(filters[name].value() for name in filters.fields),
+        "window": window,
+        "entries": [told(entry, http.user) for entry in window.rows],
+    }
+    return render(http, "accounts/audit.html", shown, status=status)
+
+
+def beginning(day: date | None, *, days_later: int = 0) -> datetime | None:
+    """When a day begins, where the reader is."""
+    if day is None:
+        return None
+    try:
+        return timezone.make_aware(datetime.combine(day + timedelta(days=days_later), time.min))
+    except OverflowError:
+        return None  # the last day of the calendar has no next
+
+
+def told(entry: AuditEntry, reader: User) -> dict[str, Any]:
+    """An entry as a sentence: who, what, about which."""
+    return {
+        "entry": entry,
+        "who": name_of(entry.actor, reader),
+        "what": sentence(entry.action),
+        "is_failure": entry.action.endswith("failed"),
+    }
+
+
+def name_of(actor: User | None, reader: User) -> str:
+    """How the reader knows whoever did it."""
+    if actor is None:
+        return "Somebody"
+    if actor.pk == reader.pk:
+        return "You"
+    return f"The operator ({actor.email})" if actor.is_staff else actor.name or actor.email

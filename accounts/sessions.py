@@ -1,0 +1,68 @@
+"""Where somebody is signed in, and ending that."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from allauth.usersessions.models import UserSession
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accounts.audit import record
+from accounts.browsers import browser_name
+
+MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """One browser. `pk` names it in a form: the session's own key is a secret."""
+
+    pk: int
+    browser: str
+    ip: str
+    since: datetime
+    is_current: bool
+
+
+def read_sessions(user_id: str, *, current: str | None) -> list[SignedIn]:
+    """The browsers that are signed in, this one first and then the newest; at most 50."""
+    rows = [
+        SignedIn(
+            pk=row.pk,
+            browser=browser_name(row.user_agent),
+            ip=row.ip,
+            since=row.created_at,
+            is_current=row.session_key == current,
+        )
+        for row in _living(user_id).order_by("-created_at", "-pk")[:MOST]
+    ]
+    return sorted(rows, key=lambda row: not row.is_current)
+
+
+def count_sessions(user_id: str) -> int:
+    """How many browsers are signed in."""
+    return int(_living(user_id).count())
+
+
+@transaction.atomic
+def end_sessions(user_id: str, *, but: str | None, only: int | None = None) -> int:
+    """Signs out every browser but the one whose session key is `but`, or only one; how many."""
+    rows = UserSession.objects.filter(user_id=user_id).exclude(session_key=but)
+    if only is not None:
+        rows = rows.filter(pk=only)
+    found = list(rows.values_list("pk", "session_key"))
+    ended, _ = Session.objects.filter(session_key__in=[key for _, key in found]).delete()
+    UserSession.objects.filter(pk__in=[pk for pk, _ in found]).delete()
+    if ended:
+        subject = "" if ended == 1 else f"{ended} of them"
+        record(
+            account_id=user_id, actor_id=user_id, action="sign_in.session_ended", subject=subject
+        )
+    return ended
+
+
+def _living(user_id: str) -> Any:
+    standing = Session.objects.filter(expire_date__gt=Now()).values("session_key")
+    return UserSession.objects.filter(user_id=user_id, session_key__in=standing)

@@ -1,0 +1,18 @@
+"""The time zones that people choose from: those of places, by region."""
+
+import zoneinfo
+
+REGIONS = (
+    "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe",
+    "Indian", "Pacific",
+)  # fmt: skip
+
+
+def choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """For a select: UTC, then a group for each region."""
+    regions: dict[str, list[tuple[str, str]]] = {"Everywhere": [("UTC", "UTC")]}
+    for name in sorted(zoneinfo.available_timezones()):
+        region, _, place = name.partition("/")
+        if region in REGIONS and place:
+            regions.setdefault(region, []).append((name, place.replace("_", " ")))
+    return list(regions.items())
