@@ -1,0 +1,82 @@
+"""Every page of the product, for test_every_page.py and `make screenshots`.
+
+A new page is a line here; what its address needs is an id of the scene (tests/browser/scene.py).
+"""
+
+from dataclasses import dataclass
+
+from django.urls import NoReverseMatch, reverse
+
+from tests.browser.scene import Scene
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A page: the URL's name, the ids in its address, who looks, and what is to be expected."""
+
+    title: str  # of the picture's file
+    url: str
+    args: tuple[str, ...] = ()
+    query: str = ""
+    who: str = "owner"  # or member, or stranger
+    status: int = 200
+    pictured: bool = True
+    opens: str = ""  # a selector that is clicked first
+    images: bool = False  # the one page that may load an image from elsewhere
+
+    def path(self, scene: Scene) -> str:
+        """Where it is; an address stands for itself."""
+        if self.url.startswith("/"):
+            return self.url + self.query
+        return reverse(self.url, args=[scene.ids[name] for name in self.args]) + self.query
+
+    def exists(self, scene: Scene) -> bool:
+        try:
+            return bool(self.path(scene))
+        except NoReverseMatch:
+            return False
+
+
+STRANGERS = [
+    Stop("home", "home", who="stranger"),
+    Stop("sign-in", "account_login", who="stranger"),
+    Stop("sign-up", "account_signup", who="stranger"),
+    Stop("password-reset", "account_reset_password", who="stranger", pictured=False),
+    Stop("password-reset-sent", "account_reset_password_done", who="stranger", pictured=False),
+    Stop("inactive", "account_inactive", who="stranger", pictured=False),
+    Stop("verification-sent", "account_email_verification_sent", who="stranger", pictured=False),
+    Stop("enter-code", "enter-code", who="stranger", pictured=False),
+    Stop("join", "join", ("code",), who="stranger"),
+    Stop("join-unknown", "/join/NOSUCHCODE", who="stranger", status=404, pictured=False),
+    Stop("not-found", "/nothing-here", who="stranger", status=404),
+]
+ACCOUNT = [
+    Stop("email", "account_email"),
+    Stop("password", "account_change_password", pictured=False),
+    Stop("sign-out", "account_logout", pictured=False),
+    Stop("two-factor", "mfa_index", pictured=False),
+    Stop("authenticator", "mfa_activate_totp", pictured=False),
+    Stop("sessions", "usersessions_list", pictured=False),
+    Stop("reauthenticate", "account_reauthenticate", pictured=False),
+]
+DASHBOARD = [
+    Stop("deliveries", "deliveries"),
+    Stop("deliveries-filtered", "deliveries", query="?state=dead", pictured=False),
+    Stop("deliveries-none", "deliveries", who="member", pictured=False),
+    Stop("delivery", "delivery", ("delivery",)),
+    Stop("delivery-dead", "delivery", ("dead_delivery",), pictured=False),
+]
+PORTAL = [
+    Stop("inbox", "inbox", who="member"),
+    Stop("answer-single", "review", ("critical",), who="member"),
+    Stop("answer-text", "review", ("text",), who="member"),
+    Stop("answer-rating", "review", ("rating",), who="member", pictured=False),
+    Stop("answer-multi", "review", ("labels",), who="member", pictured=False),
+    Stop("answer-number", "review", ("number",), who="member", pictured=False),
+    Stop("claimed-by-other", "review", ("claimed",), who="member", pictured=False),
+    Stop("answered", "review", ("answered",), who="member", pictured=False),
+    Stop("withdrawn", "review", ("cancelled",), who="member", pictured=False),
+    Stop("timed-out", "review", ("missed",), who="member", pictured=False),
+    Stop("done", "done", ("answered",), who="member"),
+]
+EVERY_PAGE = [*STRANGERS, *ACCOUNT, *DASHBOARD, *PORTAL]

@@ -1,0 +1,148 @@
+"""A believable account: what the pages are looked at and photographed with."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from accounts.models import User
+from accounts.services import create_account
+from loops.models import Loop
+from loops.services import create_loop, join_loop
+from reviews import services
+from reviews.models import Request
+from tests.conftest import PASSWORD
+from tests.reviews.conftest import acting
+from tests.webhooks.log import attempted, made
+
+REFUND = {
+    "request_text": "## Should we refund order #4821?\n\nThe customer says the parcel arrived"
+    " **broken**. The agent proposes a full refund of **€129.00**.\n\n- First claim in 3 years\n"
+    "- Photo attached, seal torn\n- Carrier confirms damage",
+    "priority": "critical",
+    "timeout_seconds": 300,
+    "response_type": "single_select",
+    "response_config": {"options": ["Refund in full", "Refund half", "Escalate to a person"]},
+    "default_response": "Escalate to a person",
+    "context": {"order": {"number": 4821, "total": "129.00", "items": ["cup", "saucer"]}},
+}
+REPLY = {
+    "request_text": "May this reply go out?\n\n> Dear Ms Roe, your parcel left us on Monday.",
+    "priority": "high",
+    "timeout_seconds": 3600,
+    "response_type": "text",
+    "response_config": {"min_length": 2, "placeholder": "What should change?"},
+    "default_response": "Hold it back.",
+}
+RATING = {
+    "request_text": "How well does this summary fit the article about tidal power?",
+    "priority": "medium",
+    "timeout_seconds": 7200,
+    "response_type": "rating",
+    "response_config": {"scale_max": 5},
+    "default_response": 3,
+}
+LABELS = {
+    "request_text": "Which of these words describe the photo of the harbour?",
+    "priority": "medium",
+    "timeout_seconds": 14400,
+    "response_type": "multi_select",
+    "response_config": {"options": ["boats", "sunset", "people", "storm"], "max_selections": 3},
+    "default_response": ["boats"],
+}
+PRICE = {
+    "request_text": "What would you pay at most for this used bicycle, in euros?",
+    "priority": "low",
+    "timeout_seconds": 86400,
+    "response_type": "number",
+    "response_config": {"max_value": 2000},
+    "default_response": 100,
+}
+SHARED = {"processing_type": "time-sensitive", "type": "markdown", "platform": "api"}
+
+
+@dataclass
+class Scene:
+    """The people, and the ids that addresses are made of."""
+
+    owner: User
+    member: User
+    ids: dict[str, str] = field(default_factory=dict)
+
+    def ask(self, loop: Loop, fields: dict[str, Any], *, ago: float = 0) -> Request:
+        """A request that was sent `ago` minutes before now, but never so long that it has ended."""
+        whole = {**SHARED, **fields}
+        made = services.create_request(loop_id=loop.pk, account=acting(self.owner), fields=whole)
+        sent = datetime.now(UTC) - timedelta(minutes=ago)
+        ends = sent + timedelta(seconds=whole["timeout_seconds"])
+        Request.objects.filter(pk=made.pk).update(created_at=sent, timeout_at=ends)
+        return services.read_request(made.pk)
+
+
+def set_the_scene() -> Scene:
+    """Two people, two loops, requests in every state, deliveries in every state."""
+    owner, member = person("Ada Jansen"), person("Ben Okafor")
+    scene = Scene(owner, member)
+    desk = create_loop(
+        owner_id=owner.pk,
+        name="Refund desk",
+        description="Who gets their money back, and how much of it?",
+        icon="heart",
+    )
+    texts = create_loop(
+        owner_id=owner.pk, name="Texts and photos", description="", icon="document-text"
+    )
+    for loop in (desk, texts):
+        join_loop(user=member, code=loop.invite_code)
+    scene.ids.update(loop=desk.pk, quiet_loop=texts.pk, code=desk.invite_code)
+    ask_everything(scene, desk, texts)
+    fill_the_log(scene)
+    return scene
+
+
+def person(name: str) -> User:
+    email = f"{name.split()[0].lower()}@example.com"
+    return create_account(email=email, name=name, password=PASSWORD, verified=True)
+
+
+def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
+    asked = {
+        "critical": scene.ask(desk, REFUND, ago=0.8),
+        "text": scene.ask(texts, REPLY, ago=12),
+        "rating": scene.ask(texts, RATING, ago=21),
+        "labels": scene.ask(texts, LABELS, ago=35),
+        "number": scene.ask(desk, PRICE, ago=300),
+    }
+    claimed = scene.ask(desk, {**REFUND, "priority": "high", "timeout_seconds": 1800}, ago=3)
+    services.claim_request(request=claimed, reviewer_id=scene.owner.pk)
+    answered = scene.ask(desk, REFUND, ago=2)
+    services.answer_request(request=answered, reviewer_id=scene.member.pk, answer="Refund in full")
+    withdrawn = scene.ask(texts, REPLY, ago=40)
+    services.cancel_request(request_id=withdrawn.pk, account_id=scene.owner.pk)
+    missed = scene.ask(desk, RATING, ago=119)
+    Request.objects.filter(pk=missed.pk).update(timeout_at=datetime.now(UTC))
+    services.read_request(missed.pk)
+    asked |= {"claimed": claimed, "answered": answered, "cancelled": withdrawn, "missed": missed}
+    scene.ids.update({name: request.pk for name, request in asked.items()})
+
+
+def fill_the_log(scene: Scene) -> None:
+    now = datetime.now(UTC)
+    minute = timedelta(minutes=1)
+    made(scene.owner, "request.claimed", state="delivered", created_at=now - 90 * minute)
+    dead = made(scene.owner, "request.timeout", state="dead", created_at=now - 40 * minute)
+    attempted(dead, error="ConnectionError: nobody answers there", started_at=now - 39 * minute)
+    attempted(dead, status_code=500, answer_body=b"oops", started_at=now - 30 * minute)
+    soon = now + 6 * minute
+    waiting = made(scene.owner, next_attempt_at=soon, created_at=now - 9 * minute)
+    attempted(waiting, status_code=503, answer_body=b"busy", started_at=now - 8 * minute)
+    good = made(scene.owner, state="delivered", created_at=now - 2 * minute)
+    headers = {"webhook-id": good.pk, "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9"}
+    attempted(
+        good,
+        status_code=200,
+        request_headers={"content-type": "application/json", **headers},
+        answer_headers={"content-type": "text/plain", "server": "nginx"},
+        answer_body=b"thank you",
+        started_at=now - 2 * minute,
+    )
+    scene.ids.update(delivery=good.pk, dead_delivery=dead.pk)

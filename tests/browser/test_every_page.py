@@ -1,0 +1,99 @@
+"""Every page of the catalogue at both sizes, by day and by night."""
+
+import gzip
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
+
+from tests.browser.catalogue import EVERY_PAGE, Stop
+from tests.browser.looking import OF_COLOUR, RULES, SIZES, accessibility_faults, signed_in_contexts
+from tests.browser.scene import Scene, set_the_scene
+from tests.browser.visitor import TOO_SMALL, TOO_WIDE
+
+MOST = {
+    "document": 60_000,
+    "stylesheet": 25_000,
+    "script": 30_000,
+}  # bytes; the last two compressed
+
+
+@pytest.fixture
+def scene(transactional_db: None) -> Scene:
+    return set_the_scene()
+
+
+class Looker:
+    """Opens pages, and writes down what is wrong with each."""
+
+    def __init__(self, site: str, scene: Scene, rules: list[str]) -> None:
+        self.site = site
+        self.rules = rules
+        self.scene = scene
+        self.faults: list[str] = []
+
+    def visit(self, context: BrowserContext, stop: Stop) -> None:
+        page = context.new_page()
+        found: list[str] = []
+        responses: list[Response] = []
+
+        def heard(message: ConsoleMessage) -> None:
+            if message.type in ("error", "warning") and f"{stop.status} (" not in message.text:
+                found.append(f"console: {message.text}")
+
+        def asked(request: Request) -> None:
+            ours = request.url.startswith((self.site, "data:", "blob:"))
+            if not ours and not (stop.images and request.resource_type == "image"):
+                found.append(f"another host: {request.url}")
+
+        page.on("console", heard)
+        page.on("pageerror", lambda error: found.append(f"script: {error}"))
+        page.on("request", asked)
+        page.on("response", lambda response: responses.append(response))
+        found += self.look(page, stop)
+        found += too_heavy(responses)
+        self.faults += [f"{stop.title} ({page.url}): {fault}" for fault in found]
+        page.close()
+
+    def look(self, page: Page, stop: Stop) -> list[str]:
+        answer = page.goto(stop.path(self.scene), wait_until="load")
+        if answer is None or answer.status != stop.status:
+            return [f"answered {answer and answer.status}"]
+        if stop.opens:
+            page.locator(stop.opens).click()
+        found = accessibility_faults(page, self.rules)
+        if page.evaluate(TOO_WIDE):
+            found.append(f"wider than the screen by {page.evaluate(TOO_WIDE)} px")
+        found += [f"too small: {html}" for html in page.evaluate(TOO_SMALL)]
+        headings = page.locator("h1").count()
+        return found if headings == 1 else [*found, f"{headings} h1"]
+
+
+def too_heavy(responses: list[Response]) -> list[str]:
+    """The kinds of file of which a page loads too much."""
+    weights = dict.fromkeys(MOST, 0)
+    for response in responses:
+        kind = response.request.resource_type
+        if kind in weights and response.ok:
+            body = response.body()
+            weights[kind] += len(body) if kind == "document" else len(gzip.compress(body))
+    return [f"{kind}: {weight} bytes" for kind, weight in weights.items() if weight > MOST[kind]]
+
+
+def test_axe_is_awake(chromium: Browser) -> None:
+    page = chromium.new_page()
+    page.set_content("<p style='color: #aaa; background: #fff'>pale</p>")
+    assert any(fault.startswith("color-contrast: ") for fault in accessibility_faults(page))
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_is_wrong_with_any_page(
+    chromium: Browser, site: str, scene: Scene, size: str, scheme: str
+) -> None:
+    looker = Looker(site, scene, RULES if scheme == "light" else OF_COLOUR)
+    with signed_in_contexts(chromium, site, scene, size, scheme) as contexts:
+        for stop in EVERY_PAGE:
+            if stop.exists(scene):
+                looker.visit(contexts[stop.who], stop)
+    assert looker.faults == [], "\n".join(looker.faults)
