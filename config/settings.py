@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config import logs
+from config import environment, logs
 from config.environment import fernet_keys, networks, required, vapid_key, vapid_subject
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -113,13 +113,7 @@ DATABASES["default"].update(
     HOST=unquote(DATABASES["default"]["HOST"]),  # the folder of a socket comes percent-encoded
     CONN_MAX_AGE=None,
     CONN_HEALTH_CHECKS=True,
-    OPTIONS={
-        **DATABASES["default"].get("OPTIONS", {}),
-        "connect_timeout": 5,
-        "application_name": "reviewloop",
-        "server_side_binding": True,
-        "prepare_threshold": 5,
-    },
+    OPTIONS=environment.connection_options(DATABASES["default"].get("OPTIONS", {})),
 )
 
 REDIS_URL = required(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock.")
@@ -266,6 +260,7 @@ CELERY_BEAT_SCHEDULE = {
     for task in (
         "reviews.tasks.settle_overdue",
         "reviews.tasks.release_lapsed",
+        "reviews.tasks.fold_tally",
         "reviews.notifications.tasks.push_due",
         "reviews.notifications.tasks.mail_due",
         "webhooks.tasks.deliver_due",

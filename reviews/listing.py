@@ -6,16 +6,9 @@ from typing import Any
 from config.errors import InvalidLoopId, ValidationFailed
 from config.ids import normalize_id
 from config.pagination import Page, read_page
-from reviews import states
-from reviews.models import PRIORITIES, SEEN, RequestQuerySet
-
-ORDERS: dict[str, tuple[str, ...]] = {
-    "created_at_desc": ("-created_at", "-id"),
-    "created_at_asc": ("created_at", "id"),
-    "priority_desc": ("-priority_rank", "-created_at", "-id"),
-    "status_asc": ("seen_status", "-created_at", "-id"),
-}
-DEFAULT_ORDER = "created_at_desc"
+from reviews import listed, states
+from reviews.listed import DEFAULT_ORDER, ORDERS
+from reviews.models import PRIORITIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +21,21 @@ class Listing:
     page: Page
     sort: str
 
-    def rows(self, requests: RequestQuerySet) -> tuple[list[Any], int]:
-        """The page's rows as they are seen now, and how many match in all."""
-        if self.status is not None:
-            requests = requests.filter(SEEN[self.status])
-        if self.priority is not None:
-            requests = requests.filter(priority=self.priority)
-        if self.loop_id is not None:
-            requests = requests.filter(loop_id=self.loop_id)
-        total = requests.count()
-        ordered = requests.seen().order_by(*ORDERS[self.sort])
-        window = ordered[self.page.offset : self.page.offset + self.page.limit]
-        return [request.as_seen() for request in window], total
+    def of_account(self, account_id: str) -> dict[str, Any]:
+        """The `data` of a listing of what the account created."""
+        if self.loop_id is None:
+            return self._of(listed.of_account(account_id))
+        return self._of(listed.of_account_in_loop(account_id, self.loop_id))
+
+    def of_loop(self, loop_id: str) -> dict[str, Any]:
+        """The `data` of a listing of what was sent to the loop."""
+        return self._of(listed.of_loop(loop_id))
+
+    def _of(self, scope: listed.Scope) -> dict[str, Any]:
+        page = self.page
+        window = listed.Window(self.status, self.priority, self.sort, page.limit, page.offset)
+        requests, total = listed.fetch(scope, window)
+        return {"requests": requests, **page.describe(count=len(requests), total=total)}
 
 
 def read_listing(query: Any, *, with_loop: bool) -> Listing:

@@ -1,9 +1,11 @@
 """Sweeps over requests. Idempotent, and harmless when two run at once."""
 
+from collections.abc import Callable
+
 from celery import shared_task
 
 from config import background
-from reviews import states, transitions
+from reviews import states, tally, transitions
 
 
 @shared_task(expires=2)
@@ -18,10 +20,21 @@ def release_lapsed() -> int:
     return _sweep("release_lapsed", states.LAPSE, transitions.RUN_OUT)
 
 
+@shared_task(expires=2)
+def fold_tally() -> int:
+    """Sums up what changed in the numbers of requests; returns how many changes there were."""
+    return _repeat("fold_tally", tally.fold, tally.FOLD_BATCH)
+
+
 def _sweep(name: str, transition: states.Transition, which: str) -> int:
-    total = moved = len(transitions.move(transition, which))
-    while moved == transitions.BATCH:
-        moved = len(transitions.move(transition, which))
-        total += moved
+    return _repeat(name, lambda: len(transitions.move(transition, which)), transitions.BATCH)
+
+
+def _repeat(name: str, step: Callable[[], int], batch: int) -> int:
+    """Runs batches until one is not full, and leaves the sweep's heartbeat."""
+    total = done = step()
+    while done == batch:
+        done = step()
+        total += done
     background.beat(name)
     return total

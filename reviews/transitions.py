@@ -11,6 +11,7 @@ from typing import Any
 from django.db import connection
 
 from reviews import events, states
+from reviews.models import DUE_AT_SQL, OVERDUE_SQL
 from reviews.states import Transition
 from webhooks.outbox import EMIT
 
@@ -64,9 +65,8 @@ RULES: dict[Transition, Rule] = {
 ONE = "id = %(id)s"
 OF_LOOP = "loop_id = %(loop)s"
 BATCH = 500
-DUE = f"""id IN (SELECT id FROM reviews_request
-    WHERE status IN ('pending', 'claimed') AND timeout_at <= statement_timestamp()
-    ORDER BY timeout_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"""  # noqa: S608
+DUE = f"""id IN (SELECT id FROM reviews_request WHERE {OVERDUE_SQL}
+    ORDER BY {DUE_AT_SQL} LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"""  # noqa: S608
 RUN_OUT = f"""id IN (SELECT id FROM reviews_request
     WHERE status = 'claimed' AND claim_expires_at <= statement_timestamp()
     ORDER BY claim_expires_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"""  # noqa: S608

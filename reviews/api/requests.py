@@ -28,9 +28,9 @@ from config.times import iso
 from loops.access import find_loop, find_own_loop
 from loops.models import Loop
 from reviews import services
-from reviews.listing import Listing, read_listing
+from reviews.listing import read_listing
 from reviews.models import Request, RequestQuerySet
-from reviews.serializers import FeedbackInput, RequestDetail, RequestInput, RequestListed
+from reviews.serializers import FeedbackInput, RequestDetail, RequestInput
 
 
 class Requests(ApiView):
@@ -41,8 +41,7 @@ class Requests(ApiView):
 
     def get(self, request: Call) -> Response:
         listing = read_listing(request.query_params, with_loop=True)
-        data = represent_listing(listing, Request.objects.created_by(request.user.id))
-        return ok("Requests retrieved successfully", data)
+        return ok("Requests retrieved successfully", listing.of_account(request.user.id))
 
 
 class LoopRequests(ApiView):
@@ -57,8 +56,8 @@ class LoopRequests(ApiView):
         if loop.creator_id != user_id and not loop.has_member:
             raise LoopDenied
         listing = read_listing(request.query_params, with_loop=False)
-        data = represent_listing(listing, Request.objects.filter(loop=loop))
-        return ok("Loop requests retrieved successfully", {"loop_id": loop.id, **data})
+        data = {"loop_id": loop.id, **listing.of_loop(loop.id)}
+        return ok("Loop requests retrieved successfully", data)
 
     def post(self, request: Call, loop_id: str) -> Response:
         loop = find_own_loop(loop_id, request.user, denied=NotCreatorForRequest)
@@ -135,15 +134,6 @@ def find_request(raw_id: str, allowed: RequestQuerySet) -> Request:
     if Request.objects.filter(pk=request_id).exists():
         raise RequestDenied
     raise RequestNotFound
-
-
-def represent_listing(listing: Listing, requests: RequestQuerySet) -> dict[str, Any]:
-    """The `data` of a listing."""
-    rows, total = listing.rows(requests)
-    return {
-        "requests": [RequestListed(row).data for row in rows],
-        **listing.page.describe(count=len(rows), total=total),
-    }
 
 
 def represent_created(created: Request) -> dict[str, Any]:

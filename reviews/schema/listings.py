@@ -19,7 +19,7 @@ from config.pagination import DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET
 from loops.schema import LOOP, LOOP_PATH
 from reviews import states
 from reviews.api.requests import LoopRequests, Requests
-from reviews.listing import DEFAULT_ORDER, ORDERS
+from reviews.listed import DEFAULT_ORDER, ORDERS
 from reviews.models import PRIORITIES
 from reviews.schema.examples import PAGE
 from reviews.serializers import RequestListed

@@ -1,0 +1,26 @@
+"""`manage.py recount`: whether the totals of lists are what counting says."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from reviews import tally
+
+
+class Command(BaseCommand):
+    help = "Counts all requests and compares with the kept totals. The service may keep running."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--repair", action="store_true", help="put wrong totals right")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = tally.repair() if options["repair"] else tally.differences()
+        for wrong in found:
+            self.stdout.write(
+                f"{wrong.scope_id} {wrong.status} {wrong.priority}:"
+                f" kept {wrong.counted}, counted {wrong.n}"
+            )
+        if found and not options["repair"]:
+            raise CommandError(f"{len(found)} totals are wrong; --repair puts them right.")
+        self.stdout.write(f"{len(found)} totals repaired." if found else "All totals are right.")
