@@ -5,6 +5,7 @@ from django.db import transaction
 
 from accounts import vault
 from accounts.models import WebhookSecret
+from accounts.secret_services import drop_expired
 
 SEALED_IN_AUTHENTICATORS = ("secret", "seed")
 
@@ -13,6 +14,7 @@ SEALED_IN_AUTHENTICATORS = ("secret", "seed")
 def reseal_all() -> int:
     """Seals every secret anew, those of two-factor sign-in included; returns how many accounts
     have a webhook secret. Raises vault.Unreadable."""
+    drop_expired(WebhookSecret.objects.all())
     rows = list(WebhookSecret.objects.select_for_update().order_by("pk"))
     for row in rows:
         row.sealed = vault.reseal(row.sealed)

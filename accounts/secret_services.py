@@ -180,7 +180,14 @@ def _locked(account: User, seen: datetime | None) -> QuerySet[WebhookSecret]:
         _issue(account.pk)
     elif seen is not None and seen != changed_at:
         raise ChangedMeanwhile
+    drop_expired(rows)
     return rows
+
+
+def drop_expired(secrets: QuerySet[WebhookSecret]) -> None:
+    """Forgets old secrets whose time is over: one that nobody uses any more could otherwise stand
+    in the way of a change of keys."""
+    secrets.filter(previous_until__lte=Now()).update(**NO_PREVIOUS)
 
 
 def _record(account: User, actor: User | None, what: str) -> None:

@@ -4,6 +4,7 @@ to set."""
 import base64
 from email.utils import parseaddr
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any
 
 import environ
 from cryptography.fernet import Fernet
@@ -76,3 +77,20 @@ def vapid_subject(env: environ.Env, name: str, *, sender: str) -> str:
             " mailto:operator@example.com."
         )
     return text
+
+
+def connection_options(given: dict[str, Any]) -> dict[str, Any]:
+    """How connections to PostgreSQL are held, whatever else DATABASE_URL says of them."""
+    return {
+        **given,
+        "connect_timeout": 5,
+        # a remote server that is gone without a word is noticed within a minute
+        "keepalives_idle": 30,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+        # a process that hangs in a transaction loses its locks
+        "options": f"{given.get('options', '')} -c idle_in_transaction_session_timeout=30s".strip(),
+        "application_name": "reviewloop",
+        "server_side_binding": True,
+        "prepare_threshold": 5,
+    }

@@ -6,8 +6,7 @@ from django import forms
 from django.utils import timezone
 
 from config.fields import MAX_URL_LENGTH, is_web_url
-from webhooks.models import Delivery
-from webhooks.services import TEST_EVENT
+from webhooks.models import TEST_EVENT, Delivery
 
 EVENTS = (
     "request.completed",

@@ -9,6 +9,8 @@ from django.db.models.functions import Now
 
 from config.model_fields import ExactJSONField, LookupField, id_field
 
+TEST_EVENT = "webhook.test"  # attempted once, by whoever asked for it
+
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     """The ways to reach a delivery."""

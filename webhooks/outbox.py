@@ -2,11 +2,14 @@
 
 A claim is one statement: it picks what is due (a few per account and host, none where a circuit
 is open, one where it probes; accounts take turns, those with the least under way first), leases
-it under a fresh claim id, and writes the row of each attempt. Recording is one statement too,
-fenced by the claim id: who has lost the lease writes nothing.
+it under a fresh claim id, closes the attempt that a lost worker left open, and writes the row of
+each new one. Recording is one statement too, fenced by the claim id: who has lost the lease
+writes nothing.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
@@ -15,7 +18,7 @@ from psycopg.types.json import Json
 
 from config.ids import new_id
 from config.model_fields import dumps
-from webhooks.models import Delivery
+from webhooks.models import TEST_EVENT, Delivery
 
 # Freezes what a CTE `events (account_id, url, name, subject_id, occurrence, payload)` holds, in
 # the statement that made them happen. `services.emit` is the same from Python.
@@ -32,6 +35,8 @@ SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 
 """
 FAILURES_TO_OPEN = 5
 LONGEST_PAUSE = 600
+INTERRUPTED = "Interrupted: its end was not recorded within the lease."
+NOBODY: Mapping[str, int] = MappingProxyType({})
 _ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
 _CLAIM = """
 WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in one
@@ -54,16 +59,21 @@ WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in on
            (SELECT sum(n) FROM busy mine WHERE mine.account_id = lane.account_id) AS held
       FROM lane LEFT JOIN webhooks_circuit c USING (account_id, host)
       LEFT JOIN busy USING (account_id, host)
-), picked AS (
-    SELECT d.id FROM lanes CROSS JOIN LATERAL (
-        SELECT id, next_attempt_at FROM webhooks_delivery
+), due AS (
+    SELECT d.id, d.next_attempt_at, d.is_abandoned, lanes.account_id, coalesce(held, 0) AS held,
+           row_number() OVER (PARTITION BY lanes.account_id ORDER BY d.next_attempt_at) AS place
+      FROM lanes CROSS JOIN LATERAL (
+        SELECT id, next_attempt_at, claim_id IS NOT NULL AS is_abandoned FROM webhooks_delivery
          WHERE account_id = lanes.account_id AND host = lanes.host
            AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
+           AND event <> %(test_event)s  -- `giving_up` ends those
          ORDER BY next_attempt_at LIMIT greatest(lanes.free, 0)
     ) d
-    ORDER BY coalesce(held, 0) + row_number() OVER (
-        PARTITION BY lanes.account_id ORDER BY d.next_attempt_at), d.next_attempt_at
-    LIMIT %(most)s
+), picked AS (
+    SELECT id, is_abandoned FROM due LEFT JOIN unnest(%(accounts)s::text[], %(bounds)s::int[])
+           AS fewer (account_id, bound) USING (account_id)
+     WHERE place <= coalesce(fewer.bound, %(each)s)
+     ORDER BY held + place, next_attempt_at LIMIT %(most)s
 ), claimed AS (
     UPDATE webhooks_delivery
        SET claim_id = %(claim_id)s,
@@ -71,6 +81,10 @@ WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in on
      WHERE id IN (SELECT id FROM picked)
        AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
     RETURNING id, account_id, host, url, body, failed_attempts, is_manual
+), closed AS (
+    UPDATE webhooks_attempt SET finished_at = statement_timestamp(), error = %(interrupted)s
+     WHERE finished_at IS NULL AND delivery_id IN (
+        SELECT id FROM claimed JOIN picked USING (id) WHERE is_abandoned)
 ), begun AS (
     INSERT INTO webhooks_attempt (id, delivery_id, is_manual, started_at, error)
     SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0')
@@ -156,8 +170,11 @@ class Outcome:
 
 
 @transaction.atomic
-def claim(most: int) -> list[Job]:
-    """Leases up to `most` due deliveries and begins an attempt of each."""
+def claim(most: int, *, each: int | None = None, fewer: Mapping[str, int] = NOBODY) -> list[Job]:
+    """Leases up to `most` due deliveries and begins an attempt of each.
+
+    An account gets up to `each` of them, where given; one that `fewer` names, up to that many.
+    """
     claim_id = new_id()
     with connection.cursor() as cursor:
         # one at a time, so that the room of a lane is counted right
@@ -170,6 +187,11 @@ def claim(most: int) -> list[Job]:
                 "most": most,
                 "per_host": settings.WEBHOOK_PER_HOST,
                 "to_open": FAILURES_TO_OPEN,
+                "each": most if each is None else each,
+                "accounts": list(fewer),
+                "bounds": list(fewer.values()),
+                "test_event": TEST_EVENT,
+                "interrupted": INTERRUPTED,
             },
         )
         return [

@@ -24,7 +24,7 @@ from config.ids import normalize_id
 from webhooks import contents, services
 from webhooks.forms import FilterForm, ResendDeadForm, TestEventForm
 from webhooks.listing import Window, read_window, with_duration
-from webhooks.models import Attempt, Delivery, DeliveryQuerySet
+from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
 
 Page = Callable[..., HttpResponse]
 TEST_EVENT_RATE = "10/m"
@@ -66,7 +66,7 @@ def delivery(http: SignedInRequest, delivery_id: str) -> HttpResponse:
     first = page.paginator.count - page.start_index() + 1
     shown = {
         "item": item,
-        "is_test": item.event == services.TEST_EVENT,
+        "is_test": item.event == TEST_EVENT,
         "url": contents.visible(item.url),
         "body": contents.indent_json(contents.body_text(item.body)),
         "page": page,
@@ -82,7 +82,18 @@ def resend(http: SignedInRequest, delivery_id: str) -> HttpResponse:
     item = find_delivery(http, delivery_id)
     try:
         services.resend(account_id=http.user.pk, delivery_id=item.pk)
-        messages.success(http, "It is sent again now, with a fresh schedule behind it.")
+        until = services.pauses(http.user.pk).get(item.host)
+        if until is None:
+            messages.success(http, "It is sent again now, with a fresh schedule behind it.")
+        else:
+            host = contents.visible(item.host)
+            messages.warning(
+                http,
+                f"It is due, with a fresh schedule behind it. {host} could not be reached of late"
+                f" and is left alone until {until:%H:%M:%S} UTC.",
+            )
+    except services.OnlyOnce:
+        messages.info(http, "A test event is attempted once. Send another one instead.")
     except services.NotResendable:
         messages.warning(http, "An attempt is under way already. Its end will stand here.")
     return redirect("delivery", delivery_id=item.pk)
@@ -94,11 +105,17 @@ def resend_dead(http: SignedInRequest) -> HttpResponse:
     if not form.is_valid():
         return list_page(http, dead_form=form, status=422)
     count = services.resend_dead(account_id=http.user.pk, since=form.cleaned_data["since"])
-    if count:
-        subject = "1 delivery is" if count == 1 else f"{count} deliveries are"
-        messages.success(http, f"{subject} sent again now.")
-    else:
+    subject = "1 delivery is" if count == 1 else f"{count} deliveries are"
+    if not count:
         messages.info(http, "There is no dead delivery since then.")
+    elif services.pauses(http.user.pk):
+        messages.warning(
+            http,
+            f"{subject} due again. Hosts that could not be reached of late are left alone for a"
+            " while; theirs follow after it.",
+        )
+    else:
+        messages.success(http, f"{subject} sent again now.")
     return redirect("deliveries")
 
 

@@ -4,7 +4,7 @@ Twelve attempts over about three days: at once, then after the delays below, eac
 a receiver which comes back is not hit by everybody at once.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 DELAYS = (5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
@@ -28,6 +28,11 @@ def next_delay(
     return max(planned, min(retry_after or 0.0, LONGEST_RETRY_AFTER))
 
 
+def longest(scale: float = 1.0) -> float:
+    """The seconds that the whole schedule takes at most."""
+    return sum(DELAYS) * (1 + JITTER) * scale
+
+
 def read_retry_after(header: str | None, *, now: datetime) -> float | None:
     """The seconds that a Retry-After header asks for; None where it makes no sense."""
     if header is None:
@@ -39,6 +44,6 @@ def read_retry_after(header: str | None, *, now: datetime) -> float | None:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        return None
+    if moment.tzinfo is None:  # the form of asctime, or -0000: both are UTC (RFC 9110, 5.6.7)
+        moment = moment.replace(tzinfo=UTC)
     return max(0.0, (moment - now).total_seconds())

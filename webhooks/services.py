@@ -15,10 +15,8 @@ from config.ids import new_id
 from config.model_fields import dumps
 from config.times import iso
 from webhooks import delivery, outbox
-from webhooks.models import Attempt, Delivery
+from webhooks.models import TEST_EVENT, Attempt, Circuit, Delivery
 from webhooks.outbox import Job, Outcome
-
-TEST_EVENT = "webhook.test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +33,10 @@ class Event:
 
 class NotResendable(Exception):
     """An attempt is under way, or is due anyway."""
+
+
+class OnlyOnce(Exception):
+    """A test event is attempted once."""
 
 
 def emit(events: Sequence[Event]) -> list[Delivery]:
@@ -65,9 +67,11 @@ def host_of(url: str) -> str:
 def resend(*, account_id: str, delivery_id: str) -> None:
     """Has a delivery attempted again at once, with a fresh schedule behind it.
 
-    Raises Delivery.DoesNotExist, NotResendable.
+    Raises Delivery.DoesNotExist, NotResendable, OnlyOnce.
     """
     mine = Delivery.objects.of_account(account_id)
+    if mine.filter(pk=delivery_id, event=TEST_EVENT).exists():
+        raise OnlyOnce
     settled = mine.exclude(state=Delivery.State.WAITING, claim_id__isnull=False)
     if not _make_due(settled.filter(pk=delivery_id)):
         mine.get(pk=delivery_id)
@@ -75,9 +79,15 @@ def resend(*, account_id: str, delivery_id: str) -> None:
 
 
 def resend_dead(*, account_id: str, since: datetime) -> int:
-    """The same for every dead delivery since a moment; returns how many."""
+    """The same for every dead delivery since a moment, but for test events; returns how many."""
     dead = Delivery.objects.of_account(account_id).filter(state=Delivery.State.DEAD)
-    return _make_due(dead.filter(created_at__gte=since))
+    return _make_due(dead.filter(created_at__gte=since).exclude(event=TEST_EVENT))
+
+
+def pauses(account_id: str) -> dict[str, datetime]:
+    """The hosts that are left alone now, because they cannot be reached; each with until when."""
+    open_now = Circuit.objects.filter(account_id=account_id, open_until__gt=Now())
+    return {each.host: each.open_until for each in open_now if each.open_until}
 
 
 def _make_due(deliveries: Any) -> int:

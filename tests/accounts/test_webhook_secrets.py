@@ -78,6 +78,20 @@ class TestAtRest:
             with pytest.raises(InvalidToken):
                 Fernet(OLD).decrypt(bytes(row.sealed))
 
+    def test_an_old_one_whose_time_is_over_stands_in_nobodys_way(
+        self, owner: User, settings: Settings
+    ) -> None:
+        settings.ENCRYPTION_KEYS = [OLD]
+        secret_of(owner)
+        settings.ENCRYPTION_KEYS = [NEW, OLD]
+        fresh = secret_services.rotate_secret(account=owner)
+        WebhookSecret.objects.filter(pk=owner.pk).update(previous_until=Now())
+        settings.ENCRYPTION_KEYS = [NEW]
+        run("rotatekeys")
+        row = WebhookSecret.objects.get(pk=owner.pk)
+        assert (row.previous_sealed, row.previous_issued, row.previous_until) == (None,) * 3
+        assert secret_of(owner) == fresh.text
+
     def test_a_missing_key_is_a_sentence_and_changes_nothing(
         self, owner: User, member: User, settings: Settings
     ) -> None:
@@ -169,6 +183,13 @@ class TestRotate:
         assert secret_services.read_secrets(owner.pk).in_use == (new,)
         assert actions(owner) == ["webhook_secret.rotated", "webhook_secret.rotation_ended"]
 
+    def test_the_holder_has_nothing_to_end_once_its_time_is_over(self, owner: User) -> None:
+        secret_services.rotate_secret(account=owner)
+        WebhookSecret.objects.filter(pk=owner.pk).update(previous_until=Now())
+        secret_services.end_rotation(account=owner)
+        assert actions(owner) == ["webhook_secret.rotated"]
+        assert WebhookSecret.objects.get(pk=owner.pk).previous_sealed is None
+
     def test_setting_one_ends_it(self, owner: User) -> None:
         secret_services.rotate_secret(account=owner)
         secret_services.set_secret(account=owner, text="a secret of my own")
@@ -215,6 +236,11 @@ class TestCommand:
             run("webhooksecret", owner.email, "--rotate")
         again, _ = run("webhooksecret", owner.email, "--rotate", "--force")
         assert again != printed
+
+    def test_it_ends_a_rotation(self, owner: User) -> None:
+        new, _ = run("webhooksecret", owner.email, "--rotate")
+        assert run("webhooksecret", owner.email, "--end-rotation") == (new, "")
+        assert len(secret_services.read_secrets(owner.pk).in_use) == 1
 
     @pytest.mark.parametrize(
         ("arguments", "sentence"),

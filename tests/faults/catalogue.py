@@ -4,10 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.faults import (
+    answer_faults,
     beat_faults,
+    certificate_faults,
+    fairness_faults,
+    name_faults,
     postgres_faults,
     punctuality,
     redis_faults,
+    rogue_faults,
     worker_faults,
 )
 from tests.faults.trial import Trial
@@ -23,6 +28,9 @@ class Fault:
 
 
 REPEATED = "repeated within the lease and 15 s, with the same id and the same bytes"
+CUT = "the attempt is cut in time, and tried again"
+BOUNDED = "16 KiB are kept, no more is taken than buffers hold, the worker does not grow"
+FAIR = "the first attempts of another account are begun within 2 s"
 UNHARMED = "no acknowledged write lost; callers told 503; recovery without a restart of ours"
 FAULTS = (
     Fault("Worker killed (-9) before the POST", REPEATED, worker_faults.killed_before_the_post),
@@ -47,6 +55,34 @@ FAULTS = (
         "one transition, one outbox row and one POST for each end",
         beat_faults.two_of_each,
     ),
+    Fault("A receiver that never answers", CUT, rogue_faults.never_answers),
+    Fault("A receiver that drips a byte a second", CUT, rogue_faults.drips),
+    Fault("A receiver that sends 1 GB", BOUNDED, rogue_faults.sends_a_gigabyte),
+    Fault("A receiver that sends a gzip bomb", BOUNDED, rogue_faults.sends_a_bomb),
+    Fault(
+        "A receiver that redirects to a metadata address",
+        "nothing is followed, and the event tried again",
+        rogue_faults.redirects,
+    ),
+    Fault("A receiver that resets the connection", "the event is tried again", rogue_faults.resets),
+    Fault(
+        "Bad certificates: self-signed, of another name, expired",
+        "nothing is sent, and the event tried again",
+        certificate_faults.bad_certificates,
+    ),
+    Fault(
+        "DNS that changes between two look-ups",
+        "one look-up for each attempt; what it gave is checked, and is what is dialled",
+        name_faults.rebound,
+    ),
+    Fault("410", "dead at once", answer_faults.gone),
+    Fault(
+        "429 and 503 with Retry-After",
+        "tried again when the receiver asked for it",
+        answer_faults.asked_to_wait,
+    ),
+    Fault("5,000 events of one account to a dead host", FAIR, fairness_faults.one_dead_host),
+    Fault("The same to twenty dead hosts", FAIR, fairness_faults.twenty_dead_hosts),
     Fault("Redis flushed", "every event is delivered", redis_faults.redis_flushed),
     Fault(
         "Redis down",

@@ -51,6 +51,8 @@ class Service:
         self.stack = Stack(data, None, "", **{**limits, **environment})
         self.second_folder = data / "second"
         self.lease = float(environment.get("WEBHOOK_LEASE_SECONDS", "60"))
+        self.timeout = float(environment.get("WEBHOOK_TIMEOUT_SECONDS", "15"))
+        self.scale = float(environment.get("WEBHOOK_SCHEDULE_SCALE", "1"))
 
     def start(self) -> "Service":
         self.stack.start_until_ready()

@@ -1,4 +1,5 @@
-"""What a fault befalls: a service, its Redis in our hands, and the waits that are in force."""
+"""What a fault befalls: a service, its Redis, its name service and the authority that it trusts in
+our hands, and the waits that are in force."""
 
 import contextlib
 import subprocess
@@ -10,7 +11,9 @@ from pathlib import Path
 import redis
 
 from local.redis import Redis
+from tests.faults.names import Names
 from tests.faults.service import Service
+from tests.webhooks.certificates import Authority, new_authority
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ class Trial:
     service: Service
     broker: Broker
     scale: Scale
+    names: Names
+    authority: Authority
 
 
 @contextlib.contextmanager
@@ -84,9 +89,11 @@ def trial(data: Path, scale: Scale) -> Iterator[Trial]:
     with tempfile.TemporaryDirectory(prefix="review-loop-faults-") as folder:
         broker = Broker(Path(folder))
         broker.start()
-        service = Service(data, REDIS_URL=broker.server.url, **scale.environment)
+        names, authority = Names(Path(folder) / "names"), new_authority(Path(folder))
+        trust = {"WEBHOOK_CA_FILE": authority.file, **names.environment}
+        service = Service(data, REDIS_URL=broker.server.url, **scale.environment, **trust)
         try:
-            yield Trial(service.start(), broker, scale)
+            yield Trial(service.start(), broker, scale, names, authority)
         finally:
             service.discard()
             broker.kill()

@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 
+from tests.faults.attempts import told
 from tests.faults.receiver import Post, Receiver, receiving
 from tests.faults.service import Service
 from tests.faults.trial import Trial
@@ -19,7 +20,7 @@ def killed_before_the_post(trial: Trial) -> str:
         with service.database() as database:
             # between its claim and its POST the worker reads the account's secrets
             database.execute("LOCK TABLE accounts_webhooksecret IN ACCESS EXCLUSIVE MODE")
-            request_id = told(service, receiver)
+            request_id = told(service, receiver.url)
             wait_until(lambda: is_claimed(service, request_id), 30)
             assert not receiver.posts
             service.killed("worker")
@@ -31,7 +32,7 @@ def killed_during_the_post(trial: Trial) -> str:
     service, gate = trial.service, threading.Event()
     with receiving() as receiver:
         receiver.before_answer = lambda _: gate.wait(30)
-        request_id = told(service, receiver)
+        request_id = told(service, receiver.url)
         wait_until(lambda: receiver.posts, 30)
         service.killed("worker")
         killed_at = time.monotonic()
@@ -51,7 +52,7 @@ def killed_after_the_answer(trial: Trial) -> str:
                     database.execute(lock, [post.webhook_id])
 
             receiver.before_answer = hold
-            request_id = told(service, receiver)
+            request_id = told(service, receiver.url)
             ours = database.info.backend_pid
             wait_until(lambda: service.rows(_BLOCKED, pid=ours), 30)
             service.killed("worker")
@@ -66,7 +67,7 @@ def asked_to_stop(trial: Trial) -> str:
     service, gate = trial.service, threading.Event()
     with receiving() as receiver:
         receiver.before_answer = lambda _: gate.wait(30)
-        request_ids = [told(service, receiver) for _ in range(16)]
+        request_ids = [told(service, receiver.url) for _ in range(16)]
         wait_until(lambda: len(receiver.posts) == 4, 30)
         shutdowns = service.stack.output().count("Warm shutdown")
         pid = service.kill("worker", signal.SIGTERM)
@@ -79,14 +80,6 @@ def asked_to_stop(trial: Trial) -> str:
         wait_until(lambda: service.all_delivered(request_ids), 60)
         assert sorted(receiver.ids()) == sorted(set(receiver.ids()))
     return "4 of 4 attempts under way recorded, 12 others delivered by the next worker, none twice"
-
-
-def told(service: Service, receiver: Receiver) -> str:
-    """The id of a request whose end the receiver is to be told, now."""
-    machine = service.machine()
-    request_id = machine.ask(callback_url=receiver.url)
-    machine.cancel(request_id)
-    return request_id
 
 
 def is_claimed(service: Service, request_id: str) -> bool:

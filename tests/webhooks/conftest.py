@@ -15,6 +15,7 @@ from tests.webhooks.receivers import Receiver, receiving
 from webhooks.dispatch import Dispatcher
 from webhooks.models import Circuit, Delivery
 from webhooks.services import Event, emit
+from webhooks.turns import RESERVE
 
 THREADS = 8
 
@@ -35,13 +36,13 @@ def dispatcher() -> Iterator[Dispatcher]:
     one = Dispatcher(THREADS)
     yield one
     one.stop()
-    everyone = threading.Barrier(THREADS)
+    everyone = threading.Barrier(THREADS + RESERVE)
 
     def leave() -> None:
         everyone.wait(10)
         connections.close_all()
 
-    for leaving in [one._pool.submit(leave) for _ in range(THREADS)]:
+    for leaving in [one._pool.submit(leave) for _ in range(THREADS + RESERVE)]:
         leaving.result(20)
     one._pool.shutdown()
 

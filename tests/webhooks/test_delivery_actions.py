@@ -14,7 +14,7 @@ from tests.portal import signed_in, words
 from tests.webhooks.log import LOG, NOW, made, pks
 from tests.webhooks.receivers import Received, Reply, dead_url, misbehaving, receiving
 from webhooks import pages
-from webhooks.models import Attempt, Delivery
+from webhooks.models import Attempt, Circuit, Delivery
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +29,22 @@ class TestResend:
         item.refresh_from_db()
         assert (item.state, item.failed_attempts, item.is_manual) == ("waiting", 0, True)
         assert item.next_attempt_at < NOW + timedelta(hours=1)
+
+    def test_behind_an_open_circuit_it_is_due_and_no_more(self, owner: User) -> None:
+        item, until = made(owner, state="dead"), NOW + timedelta(minutes=5)
+        Circuit.objects.create(account=owner, host=item.host, failures=5, open_until=until)
+        page = words(signed_in(owner).post(f"{LOG}{item.pk}/resend/", follow=True))
+        assert "It is due, with a fresh schedule behind it." in page
+        assert f"is left alone until {until:%H:%M:%S} UTC." in page
+        assert "sent again now" not in page
+
+    def test_not_a_test_event(self, owner: User) -> None:
+        item = made(owner, "webhook.test", state="dead")
+        browser = signed_in(owner)
+        assert "Send again" not in words(browser.get(f"{LOG}{item.pk}/"))
+        page = words(browser.post(f"{LOG}{item.pk}/resend/", follow=True))
+        assert "A test event is attempted once." in page
+        assert Delivery.objects.get().state == "dead"
 
     def test_not_while_an_attempt_is_under_way(self, owner: User) -> None:
         item = made(owner, claim_id=new_id())
@@ -57,6 +73,14 @@ class TestResendDead:
         states = dict(Delivery.objects.values_list("pk", "state"))
         assert [states[pk] for pk in pks(new)] == ["waiting", "waiting"]
         assert [states[pk] for pk in pks([old, theirs, fine])] == ["dead", "dead", "delivered"]
+
+    def test_behind_an_open_circuit(self, owner: User) -> None:
+        item = made(owner, state="dead")
+        until = NOW + timedelta(minutes=5)
+        Circuit.objects.create(account=owner, host=item.host, failures=5, open_until=until)
+        page = words(self.post(owner, f"{NOW - timedelta(days=1):%Y-%m-%dT%H:%M}"))
+        assert "1 delivery is due again. Hosts that could not be reached" in page
+        assert "sent again now" not in page
 
     def test_one_and_none(self, owner: User) -> None:
         made(owner, state="dead")

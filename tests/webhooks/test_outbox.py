@@ -70,7 +70,10 @@ def test_a_lease_that_runs_out_is_claimed_anew_and_fences_the_first_off(emit_to:
     ]:
         assert outbox.record(lost, outcome, state=state, delay=5) is False
     assert vars(fresh(delivery)) | {"_state": 0} == vars(before) | {"_state": 0}
-    assert Attempt.objects.get(pk=lost.attempt_id).finished_at is None
+    interrupted = Attempt.objects.get(pk=lost.attempt_id)
+    assert interrupted.finished_at == Attempt.objects.get(pk=held.attempt_id).started_at
+    assert interrupted.error == "Interrupted: its end was not recorded within the lease."
+    assert interrupted.status_code is None
     assert not Circuit.objects.exists()
 
     assert outbox.record(held, Outcome(status=200), state=DELIVERED) is True
@@ -142,6 +145,19 @@ def test_accounts_take_turns(
     emit_to("http://theirs.example/", member, count=3)
     claimed = Counter(job.account_id for job in outbox.claim(4))
     assert claimed == {member.pk: 3, owner.pk: 1}
+
+
+@pytest.mark.django_db
+def test_an_account_gets_no_more_than_is_asked_for(
+    emit_to: Emit, owner: User, member: User, outsider: User
+) -> None:
+    for account in (owner, member, outsider):
+        for number in range(5):
+            emit_to(f"http://host-{number}.example/", account, count=4)
+    claimed = Counter(job.account_id for job in outbox.claim(50, each=8, fewer={owner.pk: 3}))
+    assert claimed == {owner.pk: 3, member.pk: 8, outsider.pk: 8}
+    claimed = Counter(job.account_id for job in outbox.claim(50, each=8, fewer={owner.pk: 0}))
+    assert claimed == {member.pk: 8, outsider.pk: 8}
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from tests.webhooks.receivers import Receiver, Reply, dead_url
 from tests.webhooks.test_signatures import plain_header_matches, standard_webhooks_match
 from webhooks import outbox, services
 from webhooks.dispatch import Dispatcher
-from webhooks.models import Delivery
+from webhooks.models import Circuit, Delivery
 from webhooks.outbox import Outcome
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +145,24 @@ def test_a_test_event_is_never_tried_again(
     make_due(delivery)
     assert dispatcher.run() == 0
     assert len(receiver.got) == 1
+
+
+def test_a_test_event_is_not_sent_again(receiver: Receiver, owner: User) -> None:
+    receiver.respond = lambda _: Reply(500)
+    delivery, _ = services.send_test(account_id=owner.pk, url=receiver.url, now=NOW)
+    with pytest.raises(services.OnlyOnce):
+        services.resend(account_id=owner.pk, delivery_id=delivery.pk)
+    long_ago = datetime(2000, 1, 1, tzinfo=UTC)
+    assert services.resend_dead(account_id=owner.pk, since=long_ago) == 0
+    assert fresh(delivery).state == "dead"
+
+
+def test_pauses_are_those_of_the_account_that_last(owner: User, member: User) -> None:
+    for account, host, minutes in ((owner, "a", 1), (owner, "b", -1), (member, "c", 1)):
+        until = Now() + timedelta(minutes=minutes)
+        Circuit.objects.create(account=account, host=host, failures=5, open_until=until)
+    Circuit.objects.create(account=owner, host="d", failures=4)
+    assert list(services.pauses(owner.pk)) == ["a"]
 
 
 @pytest.mark.parametrize("url", [None, "http://169.254.169.254/", "https://[::1]:1/"])

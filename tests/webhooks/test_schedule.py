@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from webhooks.schedule import next_delay, read_retry_after
+from webhooks.schedule import longest, next_delay, read_retry_after
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = 86_400.0
@@ -59,6 +59,26 @@ def test_the_scale_shortens_the_plan_alone(failed: int, chance: float, scale: fl
 @given(st.integers(0, 10**30))
 def test_seconds_are_read(seconds: int) -> None:
     assert read_retry_after(f" {seconds} ", now=NOW) == min(seconds, DAY)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Sun, 01 Mar 2026 12:01:00 GMT",
+        "Sunday, 01-Mar-26 12:01:00 GMT",
+        "Sun Mar  1 12:01:00 2026",
+        "Sun, 01 Mar 2026 12:01:00 -0000",
+        "Sun, 01 Mar 2026 14:01:00 +0200",
+    ],
+)
+def test_every_form_of_a_date_is_read(header: str) -> None:
+    """The three of RFC 9110, 5.6.7, and two that mail has."""
+    assert read_retry_after(header, now=NOW) == 60
+
+
+def test_the_whole_schedule_at_its_longest() -> None:
+    assert longest() == pytest.approx(1.2 * sum(PLANNED))
+    assert longest(0.1) == pytest.approx(0.12 * sum(PLANNED))
 
 
 @given(st.integers(-(10**7), 10**7))

@@ -10,7 +10,7 @@ from accounts.models import User
 
 
 class Command(BaseCommand):
-    help = "Prints the webhook secret of an account, or sets or rotates it first."
+    help = "Prints the webhook secret of an account; sets or rotates it first, or ends a rotation."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
@@ -18,6 +18,9 @@ class Command(BaseCommand):
         change.add_argument("--set", metavar="VALUE", help="take this one, 8 to 256 characters")
         change.add_argument(
             "--rotate", action="store_true", help="a new one; the old one stays valid for 24 h"
+        )
+        change.add_argument(
+            "--end-rotation", action="store_true", help="the old one is not valid any more"
         )
         parser.add_argument(
             "--force", action="store_true", help="rotate although the last rotation is under way"
@@ -32,6 +35,8 @@ class Command(BaseCommand):
                 secret_services.set_secret(account=account, text=options["set"])
             elif options["rotate"]:
                 secret_services.rotate_secret(account=account, force=options["force"])
+            elif options["end_rotation"]:
+                secret_services.end_rotation(account=account)
             text = secret_services.read_secrets(account.pk).current.text
         except secret_services.UnacceptableSecret as error:
             raise CommandError(str(error)) from None

@@ -1,0 +1,55 @@
+"""The end of what will never be attempted again.
+
+Behind an open circuit a delivery uses up no attempts, so one that has been due for as long as the
+whole schedule takes is dead; only while the circuit is open, so that nothing dies of an absence
+of ours. And a test event whose sender was lost is not repeated by anybody.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from webhooks import schedule
+from webhooks.models import TEST_EVENT
+from webhooks.outbox import INTERRUPTED
+
+MOST = 500  # in one statement; beat comes again in a second
+_GIVE_UP = """
+WITH held_back AS (
+    SELECT d.id FROM webhooks_circuit c CROSS JOIN LATERAL (
+        SELECT id FROM webhooks_delivery
+         WHERE account_id = c.account_id AND host = c.host AND state = 'waiting'
+           AND next_attempt_at <= statement_timestamp() - make_interval(secs => %(patience)s)
+         ORDER BY next_attempt_at LIMIT %(most)s
+    ) d WHERE c.open_until > statement_timestamp() LIMIT %(most)s
+), lost AS (
+    SELECT id FROM webhooks_delivery
+     WHERE claim_id IS NOT NULL AND next_attempt_at <= statement_timestamp()
+       AND event = %(test_event)s LIMIT %(most)s
+), dead AS (
+    UPDATE webhooks_delivery SET state = 'dead', claim_id = NULL, is_manual = false
+     WHERE id IN (SELECT id FROM held_back UNION SELECT id FROM lost) AND state = 'waiting'
+       AND next_attempt_at <= statement_timestamp() - make_interval(
+           secs => CASE WHEN event = %(test_event)s THEN 0 ELSE %(patience)s END)
+    RETURNING id
+), closed AS (
+    UPDATE webhooks_attempt SET finished_at = statement_timestamp(), error = %(interrupted)s
+     WHERE finished_at IS NULL AND delivery_id IN (SELECT id FROM dead)
+)
+SELECT count(*) FROM dead
+"""
+
+
+def give_up() -> int:
+    """Ends what is to end, at most 500 at a time; returns how many deliveries are dead now."""
+    params: dict[str, Any] = {
+        "patience": schedule.longest(float(settings.WEBHOOK_SCHEDULE_SCALE)),
+        "most": MOST,
+        "test_event": TEST_EVENT,
+        "interrupted": INTERRUPTED,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_GIVE_UP, params)
+        ((count,),) = cursor.fetchall()
+    return int(count)
