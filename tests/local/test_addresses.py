@@ -44,6 +44,7 @@ def test_the_defaults_fit_the_port(tmp_path: Path) -> None:
         **given,
         "SECRET_KEY": folder.secret_key(),
         "ENCRYPTION_KEYS": folder.encryption_key(),
+        "VAPID_PRIVATE_KEY": folder.vapid_key(),
         "WEBHOOK_OPEN_NETWORKS": "127.0.0.0/8,::1/128",
         "SITE_URL": "http://127.0.0.1:8123",
         "ALLOWED_HOSTS": "127.0.0.1,localhost",
@@ -58,6 +59,7 @@ def test_what_is_given_stays(tmp_path: Path) -> None:
         "REDIS_URL": "redis://c",
         "SECRET_KEY": "given",
         "ENCRYPTION_KEYS": "given too",
+        "VAPID_PRIVATE_KEY": "given as well",
         "WEBHOOK_OPEN_NETWORKS": "10.0.0.0/8",
         "SITE_URL": "https://review.example.com",
     }
@@ -67,4 +69,5 @@ def test_what_is_given_stays(tmp_path: Path) -> None:
     assert shared == {**given, "ALLOWED_HOSTS": "review.example.com,127.0.0.1,localhost"}
     assert not (tmp_path / "secret_key").exists()
     assert not (tmp_path / "encryption_key").exists()
+    assert not (tmp_path / "vapid_key").exists()
     folder.close()

@@ -35,11 +35,11 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_the_keys_are_made_once(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
-    keys = folder.secret_key(), folder.encryption_key()
+    keys = folder.secret_key(), folder.encryption_key(), folder.vapid_key()
 
     assert len(keys[0]) >= 50
-    assert (folder.secret_key(), folder.encryption_key()) == keys
-    for name in ("secret_key", "encryption_key"):
+    assert (folder.secret_key(), folder.encryption_key(), folder.vapid_key()) == keys
+    for name in ("secret_key", "encryption_key", "vapid_key"):
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     folder.close()
 
