@@ -57,7 +57,8 @@ def preview(http: SignedInRequest) -> HttpResponse:
 def question_form(http: SignedInRequest) -> QuestionForm:
     loops = list(Loop.objects.of_creator(http.user.pk).newest_first().only("name")[:MOST_LOOPS])
     initial: dict[str, Any] = {"once": once.issue(PURPOSE, http.user.pk)}
-    initial |= {"loop": http.GET["loop"]} if "loop" in http.GET else {}
+    chosen = [loop.pk for loop in loops if loop.pk == http.GET.get("loop")]
+    initial["loop"] = next(iter([*chosen, *(loop.pk for loop in loops)]), "")
     return QuestionForm(http.POST or None, loops=loops, initial=initial)
 
 

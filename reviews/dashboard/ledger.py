@@ -5,6 +5,7 @@ and words are not counted anywhere: there the way leads from the last row to old
 """
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -136,8 +137,17 @@ def described(requests: Any) -> list[Any]:
         rows = rows.order_by("-created_at", "-id")
     found = list(rows)
     for row in found:
+        row.headline = headline(row.text)
         row.answer = spoken(row.answer_json)
     return found
+
+
+_MARKS = re.compile(r"^```\w*|^[\s#>]+|[*`]+|^[\s|:-]+$", re.MULTILINE)
+
+
+def headline(text: str) -> str:
+    """The words of a question in one line, without most of its Markdown."""
+    return " ".join(_MARKS.sub("", text).replace("|", " ").split()) or text
 
 
 def spoken(answer: str | None) -> str:

@@ -27,11 +27,11 @@ from reviews.serializers import RequestInput
 
 UNITS = {"minutes": 60, "hours": 3600}
 RESPONSE_TYPES = {
-    "single_select": "One of several",
-    "multi_select": "Several of them",
-    "rating": "A rating",
-    "number": "A number",
-    "text": "A text",
+    "single_select": "One option",
+    "multi_select": "Several options",
+    "rating": "Rating",
+    "number": "Number",
+    "text": "Text",
 }
 # What belongs to the configuration of each answer type, and how it is read.
 CONFIGURATION: dict[str, tuple[str, ...]] = {
@@ -44,10 +44,10 @@ CONFIGURATION: dict[str, tuple[str, ...]] = {
 PLACES: dict[type[ApiError], str] = {
     RequestTextRequired: "request_text",
     ImageUrlRequired: "image_url",
-    TimeoutRequired: "timeout",
     InvalidDefaultResponse: "default_response",
     InvalidResponseConfiguration: "options",
 }
+_OPTION = re.compile(r"options\[(\d+)\]\S* (.*)")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?\Z")
 
 
@@ -63,7 +63,7 @@ class QuestionForm(forms.Form):
     loop = forms.ChoiceField(label="Loop", error_messages={"required": "Choose a loop"})
     type = forms.ChoiceField(
         label="Shows",
-        choices=[("markdown", "Text (Markdown)"), ("image", "Text and an image")],
+        choices=[("markdown", "Text"), ("image", "Text and image")],
         initial="markdown",
         widget=forms.RadioSelect,
     )
@@ -234,12 +234,15 @@ def placed(error: ApiError) -> tuple[str | None, str]:
     """The field of a complaint, None for the form as a whole, and the sentence beside it."""
     detail = error.detail if isinstance(error.detail, str) else ""
     named, _, rest = detail.partition(" ")
-    named = "timeout" if named == "timeout_seconds" else re.split(r"[.\[]", named)[0]
-    if named == "timeout":
-        return named, "Type a time between a minute and a day"
+    if isinstance(error, TimeoutRequired) or named == "timeout_seconds":
+        return "timeout", "Type a time between a minute and a day"
+    if detail.startswith("options array"):
+        return "options", "Type at least one option"
+    number_of = _OPTION.match(detail)
+    if number_of:
+        return "options", f"Option {int(number_of[1]) + 1} {number_of[2]}"
     if named in QuestionForm.base_fields:
-        spoken = f"{QuestionForm.base_fields[named].label} {rest}"
-        return named, spoken if "[" not in detail else detail
+        return named, f"{QuestionForm.base_fields[named].label} {rest}"
     return PLACES.get(type(error)), detail or error.sentence
 
 

@@ -77,9 +77,9 @@ class FeedbackForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, value in self.initial.items():  # a program may have given 4.5 stars
-            choices = getattr(self.fields.get(name), "choices", None)
+            choices: Any = getattr(self.fields.get(name), "choices", ())
             if choices and value not in dict(choices):
-                choices.append((value, value))
+                self.fields[name].choices = [*choices, (value, value)]  # type: ignore[attr-defined]
 
     def feedback(self) -> dict[str, Any]:
         """The object as the API takes it, without what was left empty."""

@@ -45,9 +45,10 @@ def name(person: User) -> str:
 
 
 def _asked_by(request: Request) -> str:
-    platform = {"api": "through the API", "web_portal": "in the dashboard"}
-    key = f" with the key {request.api_key.name}" if request.api_key else ""
-    return (platform.get(request.platform, f"by {request.platform}") + key).capitalize()
+    if request.api_key:
+        return f"Through the API with the key {request.api_key.name}"
+    platforms = {"api": "Through the API", "web_portal": "In the dashboard"}
+    return platforms.get(request.platform, f"By {request.platform}")
 
 
 def _sent_to(request: Request) -> str:

@@ -1,0 +1,201 @@
+"""The members of a loop in the dashboard: figures, inviting by mail, removing, sharing."""
+
+import smtplib
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.mail.backends.locmem import EmailBackend
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import User
+from loops.models import Loop, Membership
+from loops.services import invite_member
+from reviews import services
+from reviews.dashboard import members
+from reviews.models import Request
+from tests.dashboard.many import copies
+from tests.portal import signed_in, words
+from tests.reviews.conftest import Make
+
+pytestmark = pytest.mark.django_db
+
+
+class BrokenBackend(EmailBackend):
+    """A mail server that is away."""
+
+    def send_messages(self, messages: Any) -> int:
+        raise smtplib.SMTPServerDisconnected("gone")
+
+
+def path(loop: Loop, rest: str = "") -> str:
+    return f"/dashboard/loops/{loop.pk}/{rest}"
+
+
+def invite(browser: Client, loop: Loop, email: str) -> Any:
+    return browser.post(path(loop, "invite/"), {"email": email}, follow=True)
+
+
+class TestFigures:
+    def test_answers_median_and_rating(
+        self, owner: User, member: User, loop: Loop, make: Make
+    ) -> None:
+        for minutes, rating in ((1, 5), (3, 4), (90, None)):
+            request = make()
+            services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
+            if rating:
+                services.add_feedback(request=request, feedback={"rating": rating})
+            now = timezone.now()
+            Request.objects.filter(pk=request.pk).update(
+                created_at=now - timedelta(minutes=minutes), response_at=now
+            )
+        page = words(signed_in(owner).get(path(loop)))
+        assert "Owner owner@example.com You just now 0 – – " in page
+        assert "Member member@example.com Active just now 3 3 min 4.5 Remove" in page
+
+    def test_what_is_long_ago_does_not_count(
+        self, owner: User, member: User, loop: Loop, make: Make
+    ) -> None:
+        request = make()
+        services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
+        long_ago = timezone.now() - timedelta(days=91)
+        Request.objects.filter(pk=request.pk).update(created_at=long_ago)
+        copies(services.read_request(make().pk), 1)
+        assert "Active just now 0 – –" in words(signed_in(owner).get(path(loop)))
+
+    def test_page_by_page(self, owner: User, loop: Loop) -> None:
+        for number in range(45):
+            invite_member(loop=loop, email=f"p{number:02}@example.org")
+        browser = signed_in(owner)
+        pages = [words(browser.get(path(loop, f"?page={n}"))) for n in (1, 2, 3)]
+        for number in range(45):
+            assert sum(f"p{number:02}@example.org Invited" in page for page in pages) == 1
+        assert "Members (47)" in pages[0]
+        assert words(browser.get(path(loop, "?page=99"))) == pages[2]
+
+
+class TestInvite:
+    def test_a_pending_member_and_a_mail(self, owner: User, loop: Loop, mailoutbox: Any) -> None:
+        page = words(invite(signed_in(owner), loop, "Ada@Example.org"))
+        assert "Invited: Ada@Example.org gets a mail with the link." in page
+        assert "ada@example.org Invited" in page
+        (mail,) = mailoutbox
+        assert mail.to == ["Ada@Example.org"]
+        assert mail.reply_to == ["owner@example.com"]
+        assert mail.subject == "Owner invites you to Refund desk"
+        assert loop.join_url in mail.body
+
+    def test_a_name_cannot_break_the_header(self, owner: User, loop: Loop, mailoutbox: Any) -> None:
+        Loop.objects.filter(pk=loop.pk).update(name="Two\nlines <b>&")
+        invite(signed_in(owner), loop, "ada@example.org")
+        assert mailoutbox[0].subject == "Owner invites you to Two lines <b>&"
+        assert "<b>&" in mailoutbox[0].body
+
+    def test_twice_is_one_member_and_two_mails(
+        self, owner: User, loop: Loop, mailoutbox: Any
+    ) -> None:
+        for _ in range(2):
+            invite(signed_in(owner), loop, "ada@example.org")
+        assert Membership.objects.filter(loop=loop, status="pending").count() == 1
+        assert len(mailoutbox) == 2
+
+    def test_a_mail_server_that_is_away(
+        self, owner: User, loop: Loop, settings: Settings, mailoutbox: Any
+    ) -> None:
+        settings.EMAIL_BACKEND = f"{__name__}.BrokenBackend"
+        page = words(invite(signed_in(owner), loop, "ada@example.org"))
+        assert "ada@example.org is invited, but the mail could not be sent." in page
+        assert Membership.objects.filter(loop=loop, status="pending").exists()
+
+    @pytest.mark.parametrize(
+        ("email", "sentence"),
+        [
+            ("", "Type an address"),
+            ("ada", "Type a whole e-mail address"),
+            ("member@example.com", "This person is in the loop already"),
+        ],
+    )
+    def test_what_is_wrong_stands_beside_it(
+        self, owner: User, loop: Loop, email: str, sentence: str, mailoutbox: Any
+    ) -> None:
+        answer = signed_in(owner).post(path(loop, "invite/"), {"email": email})
+        assert answer.status_code == 422
+        assert sentence in words(answer)
+        assert f'value="{email}"' in answer.content.decode() or not email
+        assert mailoutbox == []
+
+    def test_nobody_floods_the_world(
+        self, owner: User, loop: Loop, monkeypatch: pytest.MonkeyPatch, mailoutbox: Any
+    ) -> None:
+        monkeypatch.setattr(members, "MAIL_RATE", "2/h")
+        browser = signed_in(owner)
+        for _ in range(2):
+            invite(browser, loop, "ada@example.org")
+        answer = invite(browser, loop, "grace@example.org")
+        assert answer.status_code == 429
+        assert "share the link yourself" in words(answer)
+        assert len(mailoutbox) == 2
+        assert not Membership.objects.filter(email="grace@example.org").exists()
+
+    def test_resending(self, owner: User, loop: Loop, mailoutbox: Any) -> None:
+        pending = invite_member(loop=loop, email="ada@example.org")
+        again = path(loop, f"members/{pending.member_id}/resend/")
+        page = words(signed_in(owner).post(again, follow=True))
+        assert "Invited: ada@example.org" in page
+        assert [mail.to for mail in mailoutbox] == [["ada@example.org"]]
+        Membership.objects.filter(pk=pending.pk).delete()
+        page = words(signed_in(owner).post(again, follow=True))
+        assert "This invitation is not open any more." in page
+        assert len(mailoutbox) == 1
+
+
+class TestRemove:
+    def test_they_lose_access_and_what_they_held_goes_back(
+        self, owner: User, member: User, loop: Loop, make: Make
+    ) -> None:
+        request = make()
+        services.claim_request(request=request, reviewer_id=member.pk)
+        target = path(loop, f"members/{member.pk}/remove/")
+        assert "Removed." in words(signed_in(owner).post(target, follow=True))
+        assert services.read_request(request.pk).status == "pending"
+        assert "not in the loop any more" in words(signed_in(owner).post(target, follow=True))
+
+    def test_the_creator_stays(self, owner: User, loop: Loop) -> None:
+        target = path(loop, f"members/{owner.pk}/remove/")
+        page = words(signed_in(owner).post(target, follow=True))
+        assert "You made this loop, so you stay in it." in page
+        assert loop.memberships.filter(member_id=owner.pk).exists()
+
+    def test_not_by_a_member(self, member: User, owner: User, loop: Loop) -> None:
+        target = path(loop, f"members/{member.pk}/remove/")
+        assert signed_in(member).post(target).status_code == 404
+        assert loop.memberships.count() == 2
+
+
+class TestShare:
+    def test_code_link_and_picture(self, owner: User, loop: Loop) -> None:
+        answer = signed_in(owner).get(path(loop))
+        page = words(answer)
+        assert loop.join_url in page
+        assert " ".join(loop.invite_code[at : at + 4] for at in (0, 4, 8)) in page
+        assert f'src="/qr/{loop.invite_code}.png"' in answer.content.decode()
+
+    def test_a_sheet_to_print(self, owner: User, loop: Loop) -> None:
+        page = words(signed_in(owner).get(path(loop, "sheet/")))
+        assert f"Refund desk Point your phone’s camera at it, or open {loop.join_url}" in page
+
+    def test_a_new_code_retires_the_old_one(self, owner: User, loop: Loop) -> None:
+        browser, old = signed_in(owner), loop.invite_code
+        page = words(browser.post(path(loop, "rotate/"), follow=True))
+        assert "The loop has a new code and link." in page
+        loop.refresh_from_db()
+        assert loop.invite_code != old
+        assert browser.get(f"/join/{old}").status_code == 404
+
+    def test_how_to_ask(self, owner: User, loop: Loop) -> None:
+        page = words(signed_in(owner).get(path(loop)))
+        assert f"/v1/api/loops/{loop.pk}/requests" in page
+        for language in ("curl", "requests.post(", "await fetch("):
+            assert language in page

@@ -1,0 +1,203 @@
+"""The list of requests: filters, search and pages, all in the URL."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import User
+from loops.models import Loop
+from loops.services import create_loop
+from reviews import services
+from reviews.dashboard.ledger import headline, spoken
+from reviews.models import Request
+from tests.dashboard.many import copies
+from tests.portal import signed_in, words
+from tests.reviews.conftest import FIELDS, Make, acting, let_lease_run_out, make_overdue
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/dashboard/requests/"
+
+
+def listed(answer: Any) -> list[str]:
+    """The ids of the requests on the page, from top to bottom."""
+    table = answer.content.decode().partition("<tbody")[2]
+    found: list[str] = re.findall(rf'href="{LIST}([0-9a-f]{{24}})/"', table)
+    return found
+
+
+def ids(*requests: Request) -> list[str]:
+    return [request.pk for request in requests]
+
+
+def test_newest_first_with_all_that_matters(owner: User, member: User, make: Make) -> None:
+    waiting, answered, late = make(), make(priority="critical"), make(priority="low")
+    services.answer_request(request=answered, reviewer_id=member.pk, answer="yes")
+    make_overdue(late)
+    answer = signed_in(owner).get(LIST)
+    assert listed(answer) == ids(late, answered, waiting)
+    page = words(answer)
+    assert "Should we refund order 4821? Refund desk Critical Completed yes just now" in page
+    assert "Refund desk High Pending due in 9 min just now" in page
+    assert "Refund desk Low Timed out – just now" in page
+    assert "3 requests" in page
+
+
+def test_filters(owner: User, member: User, loop: Loop, make: Make) -> None:
+    other = create_loop(owner_id=owner.pk, name="Legal", icon="x")
+    legal = services.create_request(loop_id=other.pk, account=acting(owner), fields=FIELDS)
+    late, lapsed, claimed = make(), make(), make(priority="critical")
+    for request in (lapsed, claimed):
+        services.claim_request(request=request, reviewer_id=member.pk)
+    let_lease_run_out(lapsed)
+    make_overdue(late)
+    browser = signed_in(owner)
+    for query, expected in {
+        "status=pending": ids(lapsed, legal),
+        "status=timeout": ids(late),
+        "status=claimed": ids(claimed),
+        "status=completed": [],
+        "priority=critical": ids(claimed),
+        f"loop={loop.pk}": ids(claimed, lapsed, late),
+        f"loop={other.pk}&status=pending": ids(legal),
+        "q=refund&status=timeout": ids(late),
+        "q=refund&status=pending": ids(lapsed, legal),
+        f"q=refund&loop={other.pk}&priority=high": ids(legal),
+        f"q={late.pk}": ids(late),
+    }.items():
+        answer = browser.get(f"{LIST}?{query}")
+        assert listed(answer) == expected, query
+        assert "Clear" in words(answer)
+    page = browser.get(f"{LIST}?status=timeout&q=refund").content.decode()
+    assert '<option value="timeout" selected>' in page
+    assert 'value="refund"' in page
+
+
+def test_days_are_the_readers_own(owner: User, make: Make) -> None:
+    User.objects.filter(pk=owner.pk).update(time_zone="Pacific/Auckland")
+    noon_in_utc = timezone.now().replace(hour=12) - timedelta(days=3)
+    request = make()  # noon of one day is past midnight of the next in Auckland
+    Request.objects.filter(pk=request.pk).update(created_at=noon_in_utc)
+    day, after = (f"{noon_in_utc + timedelta(days=n):%Y-%m-%d}" for n in (0, 1))
+    browser = signed_in(owner)
+    for query, expected in {
+        f"since={after}": [request.pk],
+        f"since={after}&until={after}": [request.pk],
+        f"until={day}": [],
+        f"since={day}&until={day}": [],
+    }.items():
+        assert listed(browser.get(f"{LIST}?{query}")) == expected, query
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("status=lost", "Select a valid choice."),
+        ("loop=" + "0" * 24, "Select a valid choice."),
+        ("priority=x%00y", "Select a valid choice."),
+        ("since=yesterday", "Enter a valid date."),
+        ("q=" + "x" * 201, "at most 200 characters"),
+    ],
+)
+def test_filters_that_there_are_not(owner: User, make: Make, query: str, sentence: str) -> None:
+    make()
+    answer = signed_in(owner).get(f"{LIST}?{query}")
+    assert (answer.status_code, listed(answer)) == (422, [])
+    assert sentence in words(answer)
+
+
+def test_nothing_found_and_nothing_there(owner: User, outsider: User, make: Make) -> None:
+    page = words(signed_in(outsider).get(LIST))
+    assert "Nothing has been asked yet" in page
+    assert "begin with one. New loop" in page
+    make()
+    page = words(signed_in(owner).get(f"{LIST}?q=zebra"))
+    assert "No request matches" in page
+    assert "Show all" in page
+
+
+def test_an_empty_list_teaches(owner: User, loop: Loop) -> None:
+    page = words(signed_in(owner).get(LIST))
+    assert f"/v1/api/loops/{loop.pk}/requests" in page
+
+
+def test_only_my_own(member: User, outsider: User, owner: User, make: Make) -> None:
+    request = make()
+    for person in (member, outsider):
+        for query in ("", "?q=refund", f"?q={request.pk}", "?status=pending"):
+            assert listed(signed_in(person).get(LIST + query)) == []
+    assert signed_in(outsider).get(f"{LIST}?before={request.pk}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "statements"), [("", 5), ("?status=completed", 5), ("?q=refund&priority=high", 4)]
+)
+def test_page_by_page_at_the_same_cost(
+    owner: User,
+    member: User,
+    make: Make,
+    query: str,
+    statements: int,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    request = make(request_text="Refund? " + "very long words " * 100)
+    services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
+    request = services.read_request(request.pk)
+    made = copies(request, 130)
+    browser, found, path = signed_in(owner), [], LIST + query
+    while path:
+        with django_assert_num_queries(statements):
+            answer = browser.get(path)
+        assert len(answer.content) < 60_000
+        found += listed(answer)
+        older = re.search(r'href="([^"]+)">Older', answer.content.decode())
+        path = LIST + older[1].replace("&amp;", "&") if older else ""
+    assert found == ids(request, *made)
+
+
+def test_pages_that_there_are_not(owner: User, make: Make) -> None:
+    make()
+    browser = signed_in(owner)
+    assert listed(browser.get(f"{LIST}?page=x")) != []
+    assert listed(browser.get(f"{LIST}?page=0")) != []
+    assert listed(browser.get(f"{LIST}?page=999999999999")) != []
+    assert listed(browser.get(f"{LIST}?page=7")) == []
+    assert browser.get(f"{LIST}?q=refund&before=x").status_code == 404
+
+
+def test_strangers_come_back(client: Any) -> None:
+    answer = client.get(f"{LIST}?status=pending")
+    assert answer["Location"] == f"/accounts/login/?next={LIST}%3Fstatus%3Dpending"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("plain", "plain"),
+        ("# Top\n\n> quoted **bold**", "Top quoted bold"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "a b 1 2"),
+        ("```python\nx = 1\n```", "x = 1"),
+        ("***", "***"),
+    ],
+)
+def test_a_question_in_one_line(text: str, line: str) -> None:
+    assert headline(text) == line
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, ""),
+        ('"yes"', "yes"),
+        ("4.5", "4.5"),
+        ('["a","b"]', "a, b"),
+        ('"a long one that was cut', "a long one that was cut …"),
+        ("[]", ""),
+    ],
+)
+def test_an_answer_in_one_line(answer: str | None, said: str) -> None:
+    assert spoken(answer) == said
