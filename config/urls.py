@@ -66,6 +66,7 @@ pages = [
     path("manifest.webmanifest", app_files.manifest, name="manifest"),
     path("sw.js", app_files.service_worker, name="service-worker"),
     path("offline/", app_files.offline, name="offline"),
+    path("dashboard/", include("reviews.dashboard.urls")),
     path("dashboard/", include("accounts.pages.urls")),
     path("dashboard/deliveries/", webhook_pages.deliveries, name="deliveries"),
     path("dashboard/deliveries/test/", webhook_pages.send_test, name="send-test"),
