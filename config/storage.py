@@ -5,7 +5,7 @@ from typing import ClassVar
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class StaticStorage(CompressedManifestStaticFilesStorage):
+class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """Names with a hash, compressed and cached for ever, once `collectstatic` has run; plain names
     before, as in the tests."""
 

@@ -4,11 +4,13 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.http import HttpRequest
 from django.template import Context, Template
 from django.utils import timezone
 
 from config.charts import Chart, Series, nice_step
 from config.spoken import distance, duration
+from config.views import SYMBOLS, error_page
 
 NOON = datetime(2026, 3, 3, 12, 0, 7, tzinfo=UTC)
 
@@ -89,3 +91,13 @@ def test_lines_leave_a_gap_where_a_number_is_missing() -> None:
 
 def test_a_chart_of_nothing_says_so() -> None:
     assert "Nothing to draw yet" in drawn("{% chart c %}", c=Chart("X", ["a"], [Series("s", [0])]))
+
+
+@pytest.mark.parametrize("status", SYMBOLS)
+def test_pages_of_errors_need_no_database(status: int) -> None:
+    answer = error_page(HttpRequest(), status, "That did not work", "Try again.")
+    html = answer.content.decode()
+    assert answer.status_code == status
+    assert f"Error {status}" in html
+    assert "<h1>That did not work</h1>" in html
+    assert "Sign in" not in html

@@ -48,7 +48,9 @@ def session_cookie(user: User, site: str) -> dict[str, str]:
     client = Client()
     client.force_login(user)
     session = client.session  # as if the password had just been typed
-    session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+    session["account_authentication_methods"] = [
+        {"method": "password", "at": time.time(), "reauthenticated": True}
+    ]
     session.save()
     value = client.cookies[settings.SESSION_COOKIE_NAME].value
     return {"name": settings.SESSION_COOKIE_NAME, "value": value, "url": site}
