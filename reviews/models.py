@@ -14,6 +14,7 @@ from reviews import states
 from reviews.notification_models import Device as Device
 from reviews.notification_models import MailChoice as MailChoice
 from reviews.notification_models import Notification as Notification
+from reviews.search_models import RequestWords as RequestWords
 from reviews.tally_models import Tally as Tally
 from reviews.tally_models import TallyChange as TallyChange
 
