@@ -25,4 +25,4 @@ class RequestWords(models.Model):
     objects: ClassVar[Any] = models.Manager()
 
     def __str__(self) -> str:
-        return self.request_id
+        return str(self.request_id)
