@@ -19,6 +19,7 @@ THREADS = 8
 ROOM = 96
 PER_HOST = 4  # of a host, begun in one claim; a second claim may add as many
 AT_ONCE = 1.5  # seconds after the commit
+SLOW_FOR = 10.0  # seconds
 ENDED = Verdict(Meaning.NEVER, "Nobody waits for it any more.")
 
 Outcome = Verdict | None
@@ -30,6 +31,7 @@ class Sender:
     def __init__(self, threads: int = THREADS, room: int = ROOM) -> None:
         self.pool: Pool[Outcome] = Pool(threads, room)
         self.recorder = Recorder()
+        self._slow: dict[str, float] = {}  # until when nobody waits for a host
         self._running = threading.Lock()
         self._stopping = threading.Event()
 
@@ -39,10 +41,16 @@ class Sender:
 
     def send_at_once(self, jobs: Sequence[Job], seconds: float = AT_ONCE) -> int:
         """How many of these pushes are accepted within `seconds`. The others go on behind; what
-        finds no room goes to the worker."""
-        futures = {future for job in jobs if (future := self.submit(job))}
-        done = wait(futures, timeout=seconds).done
-        return sum(1 for future in done if is_accepted(future.result()))
+        finds no room goes to the worker. Nobody waits for a host that was late a moment ago, so
+        that a slow push service does not hold the threads of the web server."""
+        hosts = {future: host_of(job) for job in jobs if (future := self.submit(job))}
+        now = time.monotonic()
+        awaited = [each for each, host in hosts.items() if self._slow.get(host, 0.0) <= now]
+        if late := wait(awaited, timeout=seconds).not_done:
+            still = {host: until for host, until in self._slow.items() if until > now}
+            slow = dict.fromkeys((hosts[each] for each in late), time.monotonic() + SLOW_FOR)
+            self._slow = {**still, **slow}
+        return sum(1 for each in hosts if each.done() and is_accepted(each.result()))
 
     def submit(self, job: Job) -> Future[Outcome] | None:
         """Has a job attended to; None where there is no room, and then it is given back."""
@@ -80,7 +88,7 @@ class Sender:
             for job in jobs:
                 future = self.submit(job)
                 if future is not None:
-                    under_way[future] = job.target.host if job.target else ""
+                    under_way[future] = host_of(job)
             count += len(jobs)
             if not under_way:
                 break
@@ -99,6 +107,10 @@ class Sender:
             verdict = push(job.message, job.target, failed_before=job.failed_attempts)
         self.recorder.put(job, verdict)
         return verdict
+
+
+def host_of(job: Job) -> str:
+    return job.target.host if job.target else ""
 
 
 def is_accepted(verdict: Outcome) -> bool:

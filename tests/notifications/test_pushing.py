@@ -137,6 +137,23 @@ def test_a_service_that_never_answers_holds_nobody(
     wait_until(lambda: sent(request) == 3)
 
 
+def test_nobody_waits_again_for_a_host_that_was_late(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    give_phone(member)
+    sender = Sender(threads=2)
+    sender.recorder.idle = 0.05
+    service.hold()
+    first, second = make(), make()
+    assert sender.send_at_once(oblige(first), seconds=0.1) == 0
+    begun = time.monotonic()
+    assert sender.send_at_once(oblige(second), seconds=60) == 0
+    assert time.monotonic() - begun < 30
+    service.release()
+    wait_until(lambda: sent(first) == sent(second) == 1)
+    sender.recorder.close()
+
+
 def test_what_finds_no_room_goes_to_the_worker_at_once(
     make: Make, give_phone: GivePhone, member: User, service: PushService
 ) -> None:
