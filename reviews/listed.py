@@ -132,9 +132,10 @@ def _unsettled(scope: Scope) -> str:
     """The rows of the scope that are seen as something else than they are stored as."""
     found = f"FROM reviews_request WHERE {scope.column} = {scope.id}"
     columns = "status AS stored, priority_rank, created_at"
-    return f"""SELECT id, 'timeout' AS status, {columns} {found} AND {OVERDUE_SQL}
+    # of the column's own type, or the merge by status would sort all that it has read
+    return f"""SELECT id, 'timeout'::varchar(9) AS status, {columns} {found} AND {OVERDUE_SQL}
      UNION ALL
-    SELECT id, 'pending', {columns} {found} AND {_LAPSED}"""
+    SELECT id, 'pending'::varchar(9), {columns} {found} AND {_LAPSED}"""
 
 
 def _streams(scope: Scope, window: Window) -> str:
