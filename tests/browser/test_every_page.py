@@ -37,7 +37,13 @@ class Looker:
         responses: list[Response] = []
 
         def heard(message: ConsoleMessage) -> None:
-            if message.type in ("error", "warning") and f"{stop.status} (" not in message.text:
+            expected = (
+                f"{stop.status} (",
+                "does not conform to the required format",
+            )  # what was typed
+            if message.type in ("error", "warning") and not any(
+                e in message.text for e in expected
+            ):
                 found.append(f"console: {message.text}")
 
         def asked(request: Request) -> None:
