@@ -8,6 +8,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models.functions import Now
+from django.http import HttpRequest
 
 from accounts.audit import record
 from accounts.browsers import browser_name
@@ -39,6 +40,12 @@ def read_sessions(user_id: str, *, current: str | None) -> list[SignedIn]:
         for row in _living(user_id).order_by("-created_at", "-pk")[:MOST]
     ]
     return sorted(rows, key=lambda row: not row.is_current)
+
+
+def ensure_listed(request: HttpRequest) -> None:
+    """A session that is older than the list of sessions gets its line."""
+    if not UserSession.objects.filter(session_key=request.session.session_key).exists():
+        UserSession.objects.create_from_request(request)
 
 
 def count_sessions(user_id: str) -> int:

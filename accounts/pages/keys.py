@@ -26,7 +26,10 @@ SHOWN = "A key is shown only once. If nobody has stored this one, roll it."
 
 @page
 def keys(http: SignedInRequest) -> HttpResponse:
-    shown: dict[str, Any] = {"window": read_keys(http.user.pk, behind=behind(http))}
+    shown = {
+        "window": read_keys(http.user.pk, behind=behind(http)),
+        "tabs": key_examples.try_it("YOUR_KEY"),
+    }
     return render(http, "accounts/keys/list.html", shown)
 
 

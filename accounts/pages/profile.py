@@ -31,6 +31,7 @@ def account(http: SignedInRequest) -> HttpResponse:
 
 @page
 def session_list(http: SignedInRequest) -> HttpResponse:
+    sessions.ensure_listed(http)
     rows = sessions.read_sessions(http.user.pk, current=http.session.session_key)
     shown = {"sessions": rows, "others": sum(not row.is_current for row in rows)}
     return render(http, "accounts/sessions.html", shown)

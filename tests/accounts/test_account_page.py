@@ -86,7 +86,7 @@ class TestSessions:
         browser = sign_in(owner)
         for _ in range(5):
             sign_in(owner, PHONE)
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(4):
             answer = browser.get(SESSIONS)
         said = words(answer)
         assert "Firefox on Linux This one 192.0.2.7" in said
@@ -95,6 +95,9 @@ class TestSessions:
         source = answer.content.decode()
         for row in UserSession.objects.all():
             assert row.session_key not in source
+
+    def test_a_session_from_before_the_list(self, owner: User) -> None:
+        assert "This one" in words(signed_in(owner).get(SESSIONS))
 
     def test_ending_one(self, owner: User) -> None:
         browser, phone, other = sign_in(owner), sign_in(owner, PHONE), sign_in(owner)

@@ -56,8 +56,37 @@ ACCOUNT = [
     Stop("sign-out", "account_logout", pictured=False),
     Stop("two-factor", "mfa_index", pictured=False),
     Stop("authenticator", "mfa_activate_totp", pictured=False),
-    Stop("sessions", "usersessions_list", pictured=False),
+    Stop("account", "account"),
+    Stop("sessions", "sessions"),
     Stop("reauthenticate", "account_reauthenticate", pictured=False),
+]
+KEYS = [
+    Stop("keys", "keys"),
+    Stop("keys-none", "keys", who="member", pictured=False),
+    Stop("key-new", "new-key"),
+    Stop("key", "key", ("key",)),
+    Stop("key-idle", "key", ("idle_key",), pictured=False),
+    Stop("key-rolling", "key", ("rolling_key",), pictured=False),
+    Stop("key-revoked", "key", ("revoked_key",), pictured=False),
+    Stop("key-revoke", "revoke-key", ("key",), pictured=False),
+    Stop("key-delete", "delete-key", ("idle_key",), pictured=False),
+    Stop("webhook-secret", "webhook-secret"),
+    Stop(
+        "webhook-secret-end",
+        "webhook-secret",
+        opens="main details.confirm >> nth=0",
+        pictured=False,
+    ),
+    Stop("webhook-secret-calm", "webhook-secret", who="member", pictured=False),
+    Stop("audit", "audit"),
+    Stop("audit-filtered", "audit", query="?kind=sign_in", pictured=False),
+    Stop(
+        "audit-wrong",
+        "audit",
+        query="?since=2026-03-02&until=2026-03-01",
+        status=422,
+        pictured=False,
+    ),
 ]
 DASHBOARD = [
     Stop("deliveries", "deliveries"),
@@ -79,4 +108,4 @@ PORTAL = [
     Stop("timed-out", "review", ("missed",), who="member", pictured=False),
     Stop("done", "done", ("answered",), who="member"),
 ]
-EVERY_PAGE = [*STRANGERS, *ACCOUNT, *DASHBOARD, *PORTAL]
+EVERY_PAGE = [*STRANGERS, *ACCOUNT, *KEYS, *DASHBOARD, *PORTAL]

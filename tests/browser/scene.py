@@ -10,6 +10,7 @@ from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
 from reviews.models import Request
+from tests.browser.account_scene import fill_the_account
 from tests.conftest import PASSWORD
 from tests.reviews.conftest import acting
 from tests.webhooks.log import attempted, made
@@ -96,6 +97,7 @@ def set_the_scene() -> Scene:
     scene.ids.update(loop=desk.pk, quiet_loop=texts.pk, code=desk.invite_code)
     ask_everything(scene, desk, texts)
     fill_the_log(scene)
+    scene.ids.update(fill_the_account(owner, member))
     return scene
 
 

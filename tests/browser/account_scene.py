@@ -1,0 +1,73 @@
+"""Keys in every state with a day of calls, a rotation, and something in the audit log."""
+
+from datetime import UTC, datetime, timedelta
+
+from allauth.usersessions.models import UserSession
+from django.contrib.sessions.backends.db import SessionStore
+
+from accounts import keys, secret_services
+from accounts.audit import record
+from accounts.key_services import roll_api_key
+from accounts.models import ApiKey, Usage, User
+from accounts.services import create_api_key, set_key_state
+
+HOUR = timedelta(hours=1)
+CALLS = (31, 64, 88, 52, 40, 12, 3, 0, 0, 0, 2, 9, 17, 44, 61, 70, 66, 58, 71, 80, 92, 97, 54, 20)
+
+
+def fill_the_account(owner: User, member: User) -> dict[str, str]:
+    """The ids that addresses need."""
+    busy, _ = create_api_key(user=owner, name="Refund bot, production")
+    for hours_ago, calls in enumerate(CALLS):
+        note_calls(busy, hours_ago, calls)
+    reader, _ = create_api_key(
+        user=owner,
+        name="Dashboard of the support team",
+        permissions=["loops:read", "requests:read"],
+        expires_at=datetime.now(UTC) + timedelta(days=60),
+    )
+    note_calls(reader, 2, 5)
+    idle, _ = create_api_key(user=owner, name="Trial", permissions=[])
+    set_key_state(key=idle, state=ApiKey.State.INACTIVE)
+    lost, _ = create_api_key(user=owner, name="Laptop that was stolen")
+    set_key_state(key=lost, state=ApiKey.State.REVOKED)
+    old, _ = create_api_key(user=owner, name="Nightly import")
+    note_calls(old, 0, 7)
+    roll_api_key(key=old, secret=keys.new_key(), overlap=24 * HOUR)
+    secret_services.read_secrets(owner.pk)
+    secret_services.rotate_secret(account=owner)
+    secret_services.read_secrets(member.pk)
+    sign_in_elsewhere(owner)
+    for failed in (True, False):
+        record(
+            account_id=owner.pk,
+            actor_id=None if failed else owner.pk,
+            action="sign_in.failed" if failed else "sign_in.done",
+            ip="192.0.2.17",
+        )
+    return {"key": busy.pk, "idle_key": idle.pk, "rolling_key": old.pk, "revoked_key": lost.pk}
+
+
+def note_calls(key: ApiKey, hours_ago: int, calls: int) -> None:
+    hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    then = hour - hours_ago * HOUR
+    if calls:
+        Usage.objects.create(key=key, hour=then, calls=calls, last_at=then)
+
+
+def sign_in_elsewhere(user: User) -> None:
+    """Two more browsers, of which the list of sessions tells."""
+    agents = (
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 19_0) Version/19.0 Safari/604.1", "203.0.113.8"),
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 Safari/537.36 Edg/140.0", "198.51.100.23"),
+    )
+    for days_ago, (agent, ip) in enumerate(agents, start=1):
+        store = SessionStore()
+        store.create()
+        UserSession.objects.create(
+            user=user,
+            session_key=str(store.session_key),
+            user_agent=agent,
+            ip=ip,
+            created_at=datetime.now(UTC) - 24 * days_ago * HOUR,
+        )
