@@ -1,7 +1,8 @@
 """Markdown of a request's text as safe HTML. Pure.
 
-No HTML of the author's gets through, no image (what a picture shows, its host would learn), and
-no heading outranks the page's own. Code is coloured with classes, never with styles.
+No HTML of the author's gets through, no image (who looks at it, its host would learn), and all
+headings have one rank, so that they fit below the page's own. Code is coloured with classes, never
+with styles.
 """
 
 import re
@@ -18,23 +19,23 @@ from pygments.util import ClassNotFound
 
 TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "a", "span"),
-    *("ul", "ol", "li", "h3", "h4", "h5", "h6"),
+    *("ul", "ol", "li", "h2", "h3", "h4"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
-LOWERED = 2  # h1 becomes h3
 LONGEST = 20_000  # characters; beyond, colours cost more than they tell
 _CODE = HtmlFormatter(nowrap=True, classprefix="hl-")
 _LINK = re.compile(r"<a href=")
 
 
 @lru_cache(maxsize=512)
-def render(text: str) -> str:
-    """The HTML, to be trusted. About 10 ms for 2,000 characters with code."""
-    html = _PARSER.render(text)
+def render(text: str, *, level: int = 3) -> str:
+    """The HTML, to be trusted; `level` is the rank of its headings. About 10 ms for 2,000
+    characters with code."""
+    html = _PARSER.render(text, {"level": level})
     if len(html) > LONGEST:
-        html = _PLAIN.render(text)
+        html = _PLAIN.render(text, {"level": level})
     cleaned = nh3.clean(
         html,
         tags=TAGS,
@@ -59,8 +60,7 @@ def _image(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
 
 
 def _heading(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
-    token = tokens[place]
-    token.tag = f"h{min(6, int(token.tag[1]) + LOWERED)}"
+    tokens[place].tag = f"h{env['level']}"
     return str(self.renderToken(tokens, place, options, env))
 
 

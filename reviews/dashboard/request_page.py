@@ -15,7 +15,7 @@ from reviews.dashboard import timeline
 from reviews.dashboard.access import action, find_request, page
 from reviews.dashboard.request_forms import FeedbackForm, initial_feedback, unknown_feedback
 from reviews.models import Request
-from reviews.pages import with_images
+from reviews.portal.access import with_images
 from reviews.serializers import RequestDetail
 from webhooks.models import Delivery
 

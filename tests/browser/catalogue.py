@@ -88,6 +88,31 @@ KEYS = [
         pictured=False,
     ),
 ]
+LOOPS = [
+    Stop("overview", "overview"),
+    Stop("overview-new", "overview", who="member", pictured=False),
+    Stop("loops", "loops"),
+    Stop("loops-none", "loops", who="member"),
+    Stop("loop-new", "new-loop"),
+    Stop("loop", "loop", ("loop",)),
+    Stop("loop-edit", "edit-loop", ("loop",), pictured=False),
+    Stop("loop-delete", "edit-loop", ("loop",), opens="details.confirm > summary", pictured=False),
+    Stop("loop-sheet", "loop-sheet", ("loop",)),
+]
+REQUESTS = [
+    Stop("requests", "requests"),
+    Stop("requests-searched", "requests", query="?q=refund&status=pending", pictured=False),
+    Stop("requests-nothing", "requests", query="?q=zebra", pictured=False),
+    Stop("requests-none", "requests", who="member", pictured=False),
+    Stop("requests-wrong", "requests", query="?status=lost", status=422, pictured=False),
+    Stop("request-new", "new-request"),
+    Stop("request-new-none", "new-request", who="member", pictured=False),
+    Stop("request", "request", ("critical",)),
+    Stop("request-cancel", "request", ("text",), opens="details.confirm > summary", pictured=False),
+    Stop("request-answered", "request", ("answered",)),
+    Stop("request-late", "request", ("missed",), pictured=False),
+    Stop("request-claimed", "request", ("claimed",), pictured=False),
+]
 DASHBOARD = [
     Stop("deliveries", "deliveries"),
     Stop("deliveries-filtered", "deliveries", query="?state=dead", pictured=False),
@@ -108,4 +133,4 @@ PORTAL = [
     Stop("timed-out", "review", ("missed",), who="member", pictured=False),
     Stop("done", "done", ("answered",), who="member"),
 ]
-EVERY_PAGE = [*STRANGERS, *ACCOUNT, *KEYS, *DASHBOARD, *PORTAL]
+EVERY_PAGE = [*STRANGERS, *ACCOUNT, *KEYS, *LOOPS, *REQUESTS, *DASHBOARD, *PORTAL]

@@ -28,6 +28,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1280, "height": 800}
 
 
 @pytest.fixture(scope="session")
@@ -84,3 +85,15 @@ def page(request: pytest.FixtureRequest, chromium: Browser, site: str) -> Iterat
 @pytest.fixture
 def visitor(page: Page) -> Visitor:
     return Visitor(page)
+
+
+@pytest.fixture(
+    params=[(PHONE, True), (DESK, True), (PHONE, False)], ids=["phone", "desk", "no-scripts"]
+)
+def anyone(request: pytest.FixtureRequest, chromium: Browser, site: str) -> Iterator[Visitor]:
+    """A visitor on a phone, at a desk, and on a phone without JavaScript."""
+    size, scripts = request.param
+    context = chromium.new_context(viewport=size, base_url=site, java_script_enabled=scripts)
+    context.set_default_timeout(10_000)
+    yield Visitor(context.new_page())
+    context.close()

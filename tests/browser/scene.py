@@ -7,11 +7,12 @@ from typing import Any
 from accounts.models import User
 from accounts.services import create_account
 from loops.models import Loop
-from loops.services import create_loop, join_loop
+from loops.services import create_loop, invite_member, join_loop
 from reviews import services
 from reviews.models import Request
 from tests.browser.account_scene import fill_the_account
 from tests.conftest import PASSWORD
+from tests.dashboard.scene import alive, history
 from tests.reviews.conftest import acting
 from tests.webhooks.log import attempted, made
 
@@ -97,6 +98,7 @@ def set_the_scene() -> Scene:
     scene.ids.update(loop=desk.pk, quiet_loop=texts.pk, code=desk.invite_code)
     ask_everything(scene, desk, texts)
     fill_the_log(scene)
+    fill_the_week(scene, desk)
     scene.ids.update(fill_the_account(owner, member))
     return scene
 
@@ -125,6 +127,15 @@ def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
     services.read_request(missed.pk)
     asked |= {"claimed": claimed, "answered": answered, "cancelled": withdrawn, "missed": missed}
     scene.ids.update({name: request.pk for name, request in asked.items()})
+
+
+def fill_the_week(scene: Scene, desk: Loop) -> None:
+    """What the overview draws, and somebody who has not joined yet."""
+    history(*(services.read_request(scene.ids[name]) for name in ("answered", "missed")))
+    given = {"rating": 5, "comment": "Quick, and right.", "category": "positive"}
+    services.add_feedback(request=services.read_request(scene.ids["answered"]), feedback=given)
+    invite_member(loop=desk, email="grace@example.org")
+    alive()
 
 
 def fill_the_log(scene: Scene) -> None:

@@ -1,5 +1,6 @@
 """Many rows at once, for what must not grow with them."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -11,24 +12,33 @@ from reviews.models import Request
 
 def copies(request: Request, count: int, **changes: Any) -> list[Request]:
     """Requests like the given one, each a second older than the one before, numbered in words."""
-    fields = {
-        field.attname: getattr(request, field.attname)
-        for field in Request._meta.concrete_fields
-        if not field.generated
-    }
-    text = changes.pop("request_text", request.request_text)
-    made = Request.objects.bulk_create(
-        Request(
-            **fields
-            | {
-                "id": new_id(),
-                "request_text": f"{text} copy{number}",
-                "created_at": request.created_at - timedelta(seconds=number + 1),
-            }
-            | changes
-        )
+    text = request.request_text
+    return _insert(
+        {
+            **_fields(request),
+            "id": new_id(),
+            "request_text": f"{text} copy{number}",
+            "created_at": request.created_at - timedelta(seconds=number + 1),
+            **changes,
+        }
         for number in range(count)
     )
+
+
+def older(request: Request, count: int, **changes: Any) -> list[Request]:
+    """Requests like the given one but for `changes`."""
+    return _insert({**_fields(request), "id": new_id(), **changes} for _ in range(count))
+
+
+def _fields(request: Request) -> dict[str, Any]:
+    fields = Request._meta.concrete_fields
+    return {
+        field.attname: getattr(request, field.attname) for field in fields if not field.generated
+    }
+
+
+def _insert(rows: Iterable[dict[str, Any]]) -> list[Request]:
+    made = Request.objects.bulk_create(Request(**row) for row in rows)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE reviews_request")
     return made

@@ -13,7 +13,7 @@ from loops.models import Loop
 from loops.services import create_loop, invite_member, join_loop
 from reviews import services
 from reviews.models import Request
-from tests.dashboard.many import copies
+from tests.dashboard.many import older
 from tests.reviews.conftest import FIELDS, acting
 from webhooks.models import Delivery
 
@@ -58,11 +58,16 @@ def draw(owner: User, member: User) -> dict[str, Any]:
         feedback={"rating": 5, "comment": "Quick and right."},
     )
     history(services.read_request(made["completed"].pk), made["late"])
-    for name in ("settle_overdue", "release_lapsed", "deliver_due"):
-        background.beat(name)
+    alive()
     used(create_api_key(user=owner, name="Support agent")[0], 64)
     used(create_api_key(user=owner, name="Newsletter bot")[0], 93)
     return {"loop": desk, **made}
+
+
+def alive() -> None:
+    """Background work has just been at it."""
+    for name in ("settle_overdue", "release_lapsed", "deliver_due"):
+        background.beat(name)
 
 
 def ask(owner: User, loop: Loop, **changes: Any) -> Request:
@@ -74,14 +79,15 @@ def history(completed: Request, late: Request) -> None:
     """A week of answers, timeouts and dead deliveries before today."""
     now = timezone.now()
     Request.objects.filter(pk=late.pk).update(timeout_at=now - timedelta(minutes=1))
+    late = services.read_request(late.pk)
     for day in range(7):
         for number in range(3 + (day * 5) % 4):
             at = now - timedelta(days=day, minutes=37 * number)
             took = timedelta(minutes=2 + (number * 7 + day * 3) % 23)
-            copies(completed, 1, created_at=at - took, response_at=at, updated_at=at)
+            older(completed, 1, created_at=at - took, response_at=at, updated_at=at)
         if day % 3 == 1:
             at = now - timedelta(days=day)
-            copies(late, day, created_at=at - timedelta(hours=1), timeout_at=at)
+            older(late, day, created_at=at - timedelta(hours=1), timeout_at=at)
             Delivery.objects.create(
                 account=completed.creator,
                 event="request.timeout",

@@ -16,7 +16,7 @@ from reviews.markdown import ATTRIBUTES, TAGS, render
         ("one\ntwo", "<p>one<br>\ntwo</p>\n"),
         ("**b** _i_ ~~s~~ `c`", "<p><strong>b</strong> <em>i</em> <s>s</s> <code>c</code></p>\n"),
         ("# Top", "<h3>Top</h3>\n"),
-        ("###### Deep", "<h6>Deep</h6>\n"),
+        ("###### Deep", "<h3>Deep</h3>\n"),
         ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"),
         ("3. a", '<ol start="3">\n<li>a</li>\n</ol>\n'),
         ("```none\n<x>\n```", "<pre><code>&lt;x&gt;\n</code></pre>\n"),
@@ -27,6 +27,10 @@ from reviews.markdown import ATTRIBUTES, TAGS, render
 )
 def test_rendering(text: str, html: str) -> None:
     assert render(text) == html
+
+
+def test_headings_have_the_rank_that_the_page_wants() -> None:
+    assert render("# a\n### b", level=2) == "<h2>a</h2>\n<h2>b</h2>\n"
 
 
 def test_links_lead_out_without_telling_where_from() -> None:

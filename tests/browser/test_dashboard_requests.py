@@ -1,0 +1,134 @@
+"""Requests in a browser: asked, found, cancelled, given feedback; and the overview."""
+
+import json
+import re
+import shlex
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from reviews import services
+from reviews.models import Feedback, Request
+from tests.browser.dashboard import enter
+from tests.browser.visitor import Visitor
+from tests.conftest import account
+from tests.dashboard.scene import draw
+
+LIST = "/dashboard/requests/"
+
+
+@pytest.fixture
+def owner(transactional_db: None) -> User:
+    return account("owner")
+
+
+@pytest.fixture
+def scene(owner: User) -> dict[str, Any]:
+    return draw(owner, account("member"))
+
+
+def curl(page: Page) -> dict[str, Any]:
+    """The body of the command on the page."""
+    text = page.locator("#curl code").inner_text()
+    body: dict[str, Any] = json.loads(shlex.split(text.replace("\\\n", " "))[-1])
+    return body
+
+
+def shows(page: Page, text: str) -> None:
+    """The command comes to have this in it; without scripts a button asks for it."""
+    button = page.get_by_role("button", name="Show as curl")
+    if button.is_visible():
+        button.click()
+    expect(page.locator("#curl code")).to_contain_text(text)
+
+
+def test_asking_with_the_command_beside_it(
+    anyone: Visitor, owner: User, scene: dict[str, Any]
+) -> None:
+    enter(anyone, owner, f"{LIST}new/?loop={scene['loop'].pk}")
+    page = anyone.page
+    expect(page.get_by_label("Options", exact=True)).to_be_visible()
+    expect(page.get_by_label("To", exact=True)).to_be_hidden()
+    page.get_by_text("Rating", exact=True).click()
+    expect(page.get_by_label("Options", exact=True)).to_be_hidden()
+    page.get_by_label("To", exact=True).fill("10")
+    page.get_by_label("Question", exact=True).fill("How good is it?")
+    shows(page, "How good is it?")
+    assert curl(page)["response_config"]["scale_max"] == 10
+    anyone.press("Ask the loop")
+    anyone.reads("Default response must be a number")
+    expect(page.get_by_label("Question", exact=True)).to_have_value("How good is it?")
+    page.get_by_label("Default response").fill("5")
+    anyone.press("Ask the loop")
+    anyone.reads("Asked 2 members.")
+    made = Request.objects.latest("created_at")
+    assert (made.default_response, made.response_config["scale_max"]) == (5, 10)
+
+
+def test_finding(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
+    enter(anyone, owner, LIST)
+    page = anyone.page
+    page.get_by_label("Search").fill("card")
+    page.get_by_label("Status").select_option("claimed")
+    anyone.press("Search")
+    assert "q=card" in page.url
+    assert "status=claimed" in page.url
+    expect(page.locator("tbody tr")).to_have_count(1)
+    anyone.follow("Block this card?")
+    anyone.reads("Claimed by Member")
+    page.go_back()
+    expect(page.get_by_label("Status")).to_have_value("claimed")
+    anyone.follow("Clear")
+    expect(page.locator("tbody tr")).to_have_count(41)
+
+
+def test_cancelling(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
+    enter(anyone, owner, f"{LIST}{scene['pending'].pk}/")
+    anyone.reads("The cup arrived broken")
+    anyone.page.get_by_text("Cancel the request").first.click()
+    anyone.press("Yes, cancel it")
+    anyone.reads("Cancelled. Nobody is asked any more.")
+    assert services.read_request(scene["pending"].pk).status == "cancelled"
+
+
+def test_feedback(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
+    enter(anyone, owner, f"{LIST}{scene['completed'].pk}/")
+    page = anyone.page
+    page.get_by_label("Rating").select_option("3")
+    page.get_by_text("More detail").click()
+    page.get_by_label("Tags").fill("quick, short")
+    page.get_by_label("Comment").fill("x" * 1001)
+    anyone.press("Replace the feedback")
+    anyone.reads("At most 1,000 characters; these are 1,001")
+    expect(page.get_by_label("Tags")).to_have_value("quick, short")
+    page.get_by_label("Comment").fill("Fine.")
+    anyone.press("Replace the feedback")
+    anyone.reads("Your feedback is stored.")
+    given = Feedback.objects.get(request=scene["completed"]).body
+    assert given == {"rating": 3, "comment": "Fine.", "tags": ["quick", "short"]}
+
+
+def test_overview(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
+    enter(anyone, owner, "/dashboard/")
+    page = anyone.page
+    anyone.reads("2 deliveries died since yesterday.")
+    anyone.reads("Newsletter bot")
+    chart = page.get_by_role("img", name=re.compile("^Answer times, in minutes"))
+    expect(chart).to_be_visible()
+    page.get_by_text("The numbers, in minutes").click()
+    expect(page.get_by_role("table", name="Answer times, in minutes")).to_be_visible()
+    anyone.follow("See them")
+    expect(page.get_by_label("Status")).to_have_value("pending")
+
+
+def test_every_page_leads_to_the_inbox_and_back(
+    anyone: Visitor, owner: User, scene: dict[str, Any]
+) -> None:
+    enter(anyone, owner, "/dashboard/")
+    more = anyone.page.get_by_text("More", exact=True)
+    if more.is_visible():
+        more.click()
+    anyone.go(anyone.page.get_by_role("link", name="My inbox").locator("visible=true"))
+    assert anyone.page.url.endswith("/inbox/")
