@@ -148,7 +148,8 @@ class SecretForm(forms.Form):
                 "class": "mono",
             }
         ),
-        help_text=f"{SHORTEST} to {LONGEST} characters, every blank counts.",
+        help_text=f"{SHORTEST} to {LONGEST} characters, every blank counts. Not whsec_ in front:"
+        " libraries would decode it.",
     )
 
     def clean_secret(self) -> str:

@@ -1,6 +1,7 @@
 """What an account holder types about deliveries."""
 
 from datetime import datetime
+from typing import Any
 
 from django import forms
 from django.utils import timezone
@@ -54,7 +55,7 @@ class ResendDeadForm(forms.Form):
     """Since when dead deliveries are to be sent again."""
 
     since = forms.DateTimeField(
-        label="Dead deliveries created since (UTC)",
+        label="Dead deliveries created since",
         error_messages={
             "required": "Say since when",
             "invalid": "Type a date and a time, such as 2026-03-31T18:00",
@@ -62,8 +63,13 @@ class ResendDeadForm(forms.Form):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        zone = timezone.get_current_timezone_name()
+        self.fields["since"].help_text = f"In your time zone ({zone})."
+
     def clean_since(self) -> datetime:
         since: datetime = self.cleaned_data["since"]
         if since > timezone.now():
-            raise forms.ValidationError("That moment is still to come; times here are in UTC")
+            raise forms.ValidationError("That moment is still to come; this is in your time zone")
         return since

@@ -103,7 +103,7 @@ class TestResendDead:
             ("yesterday", "Type a date and a time, such as 2026-03-31T18:00"),
             ("2026-13-01T00:00", "Type a date and a time"),
             ("\x00", "Type a date and a time"),
-            ("9999-12-31T23:59", "That moment is still to come; times here are in UTC"),
+            ("9999-12-31T23:59", "That moment is still to come; this is in your time zone"),
             ("9999-12-31T23:59-14:00", "That moment is still to come"),
         ],
     )
