@@ -26,6 +26,7 @@ ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
 LONGEST = 20_000  # characters; beyond, colours cost more than they tell
 _CODE = HtmlFormatter(nowrap=True, classprefix="hl-")
+_MARKS = re.compile(r"^```\w*|^[\s#>]+|[*`]+|^[\s|:-]+$", re.MULTILINE)
 _LINK = re.compile(r"<a href=")
 
 
@@ -44,6 +45,11 @@ def render(text: str, *, level: int = 3) -> str:
         link_rel="nofollow noopener noreferrer",
     )
     return _LINK.sub('<a target="_blank" href=', cleaned)
+
+
+def headline(text: str) -> str:
+    """The words in one line, without most of the Markdown."""
+    return " ".join(_MARKS.sub("", text).replace("|", " ").split()) or text
 
 
 def _coloured(code: str, language: str, _: str) -> str:

@@ -5,7 +5,6 @@ and words are not counted anywhere: there the way leads from the last row to old
 """
 
 import json
-import re
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -15,6 +14,7 @@ from django.db.models.functions import Cast, Left
 from django.utils import timezone
 
 from reviews import listed, search
+from reviews.markdown import headline
 from reviews.models import SEEN, Request, RequestQuerySet
 
 PER_PAGE = 50
@@ -140,14 +140,6 @@ def described(requests: Any) -> list[Any]:
         row.headline = headline(row.text)
         row.answer = spoken(row.answer_json)
     return found
-
-
-_MARKS = re.compile(r"^```\w*|^[\s#>]+|[*`]+|^[\s|:-]+$", re.MULTILINE)
-
-
-def headline(text: str) -> str:
-    """The words of a question in one line, without most of its Markdown."""
-    return " ".join(_MARKS.sub("", text).replace("|", " ").split()) or text
 
 
 def spoken(answer: str | None) -> str:
