@@ -68,6 +68,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         else:
             record(account_id=user.pk, actor_id=user.pk, action="sign_in.done", ip=ip)
         response: HttpResponse = super().post_login(request, user, **options)
+        sessions.admit(request, user.pk)
         return response
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
@@ -92,8 +93,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             subject = told.get("to_email") or told.get("deleted_email") or ""
             record(account_id=user.pk, actor_id=user.pk, action=action, subject=subject)
         if action in FRESH_PASSWORD:  # whoever knew the old one is out
-            kept = self.request.session.session_key if self.request.user == user else None
+            is_here = self.request.user == user
+            kept = self.request.session.session_key if is_here else None
             sessions.end_sessions(user.pk, but=kept)
+            if is_here:
+                sessions.ensure_listed(self.request)
         super().send_notification_mail(template_prefix, user, context, email)
 
     def get_client_ip(self, request: HttpRequest) -> str:

@@ -43,9 +43,22 @@ def read_sessions(user_id: str, *, current: str | None) -> list[SignedIn]:
 
 
 def ensure_listed(request: HttpRequest) -> None:
-    """A session that is older than the list of sessions gets its line."""
+    """Gives this browser's session its line, unless it has one."""
     if not UserSession.objects.filter(session_key=request.session.session_key).exists():
         UserSession.objects.create_from_request(request)
+
+
+@transaction.atomic
+def admit(request: HttpRequest, user_id: str) -> None:
+    """Lists a browser that has just signed in. What has expired leaves the list, and beyond 50
+    browsers the oldest are signed out: a program that signs in again and again fills nothing."""
+    UserSession.objects.create_from_request(request)
+    kept = _living(user_id).order_by("-created_at", "-pk").values_list("pk", flat=True)[:MOST]
+    gone = UserSession.objects.filter(user_id=user_id).exclude(pk__in=list(kept))
+    found = list(gone.values_list("session_key", flat=True))
+    if found:
+        gone.delete()
+        Session.objects.filter(session_key__in=found).delete()
 
 
 def count_sessions(user_id: str) -> int:

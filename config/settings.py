@@ -61,7 +61,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
-    "allauth.usersessions",
+    "accounts.apps.SessionsConfig",  # allauth.usersessions
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",

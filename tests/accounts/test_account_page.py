@@ -4,9 +4,14 @@ from typing import Any
 
 import pytest
 from allauth.usersessions.models import UserSession
+from django.contrib.sessions.models import Session
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from accounts import sessions
 from accounts.browsers import browser_name
 from accounts.models import AuditEntry, User
 from tests.conftest import PASSWORD
@@ -95,6 +100,28 @@ class TestSessions:
         source = answer.content.decode()
         for row in UserSession.objects.all():
             assert row.session_key not in source
+
+    def test_signing_in_again_and_again_fills_nothing(
+        self, owner: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sessions, "MOST", 3)
+        browsers = [sign_in(owner) for _ in range(5)]
+        assert [is_in(each) for each in browsers] == [False, False, True, True, True]
+        assert UserSession.objects.count() == Session.objects.count() == 3
+        lapsed = Session.objects.get(pk=browsers[-1].session.session_key)
+        lapsed.expire_date = timezone.now()
+        lapsed.save()
+        sign_in(owner)
+        assert not UserSession.objects.filter(session_key=lapsed.pk).exists()
+
+    @pytest.mark.parametrize("count", [1, 20])
+    def test_signing_in_costs_the_same(self, owner: User, count: int) -> None:
+        for _ in range(count):
+            sign_in(owner)
+        with CaptureQueriesContext(connection) as queries:
+            sign_in(owner)
+        bounds = ("SAVEPOINT", "RELEASE")
+        assert sum(not query["sql"].startswith(bounds) for query in queries) <= 22
 
     def test_a_session_from_before_the_list(self, owner: User) -> None:
         assert "This one" in words(signed_in(owner).get(SESSIONS))
