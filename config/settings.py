@@ -256,16 +256,17 @@ CELERY_TASK_ROUTES = {
     "webhooks.tasks.*": {"queue": "webhooks"},
 }
 CELERY_BEAT_SCHEDULE = {
-    task: {"task": task, "schedule": 1.0, "options": {"expires": 2.0}}
-    for task in (
+    f"{number}: {task}": {"task": task, "schedule": 1.0, "options": {"expires": 2.0}}
+    for number, task in enumerate((
         "reviews.tasks.settle_overdue",
+        "reviews.tasks.settle_overdue",  # where thousands are due, each takes its own batches
         "reviews.tasks.release_lapsed",
         "reviews.tasks.fold_tally",
         "reviews.notifications.tasks.push_due",
         "reviews.notifications.tasks.mail_due",
         "webhooks.tasks.deliver_due",
-    )
-}
+    ))
+}  # fmt: skip
 CELERY_BEAT_SCHEDULE["reviews.notifications.tasks.forget_old"] = {
     "task": "reviews.notifications.tasks.forget_old",
     "schedule": 600.0,
