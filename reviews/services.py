@@ -1,6 +1,7 @@
 """What changes requests. One transaction each; the API and the pages call the same function."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +17,10 @@ from config.model_fields import dumps
 from loops.models import Loop, Membership
 from loops.services import hold_audience, hold_loop, hold_membership, tell, touch
 from reviews import responses, states, transitions
+from reviews.insertion import insert
 from reviews.models import SEEN, Feedback, Request, RequestQuerySet
+from reviews.notifications.dispatch import SENDER
+from reviews.notifications.outbox import Job
 
 DEFERRED_TIMEOUT = timedelta(days=30)
 
@@ -69,8 +73,14 @@ def create_request(
         created_at=audience.now,
         updated_at=audience.now,
     )
-    request.save(force_insert=True)
+    jobs = insert(request)
+    if jobs:
+        transaction.on_commit(partial(_tell, request, jobs), robust=True)
     return request
+
+
+def _tell(request: Request, jobs: list[Job]) -> None:
+    request.notifications_sent = SENDER.send_at_once(jobs)
 
 
 def read_request(request_id: str, *, allowed: RequestQuerySet | None = None) -> Request:

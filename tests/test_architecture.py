@@ -19,7 +19,7 @@ LAYERS = {
     "admin": 7, "templatetags": 7, "second_factor": 6, "resealing": 6, "middleware": 6,
     "sessions": 6, "usage": 2, "audit": 2,
     "services": 5, "delivery": 4, "giving_up": 4, "outbox": 3,
-    "transitions": 4, "listed": 4, "tally": 2,
+    "transitions": 4, "insertion": 4, "listed": 4, "tally": 2,
     "events": 3, "notifications": 3,
     "serializers": 2, "quota": 2,
     "models": 1,

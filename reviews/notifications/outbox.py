@@ -10,6 +10,7 @@ from typing import Any
 from django.db import connection
 
 from config.ids import new_id
+from reviews.models import Request
 from reviews.notifications import vapid
 from reviews.notifications.message import Message, Target, about_request
 
@@ -46,7 +47,7 @@ pushed AS (
       JOIN accounts_user u ON u.id = m.user_id AND u.is_active
       JOIN reviews_device d ON d.user_id = u.id AND d.is_on
      WHERE %(push)s::boolean
-    RETURNING id, device_id
+    RETURNING id, request_id, device_id
 ), mailed AS (
     INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
     SELECT made.id, u.id, 'mail', statement_timestamp()
@@ -55,8 +56,12 @@ pushed AS (
       JOIN accounts_user u ON u.id = m.user_id
      WHERE {_BY_MAIL}
 ), pushes AS (
-    SELECT json_agg(json_build_array(pushed.id, d.id, d.endpoint, d.host, d.p256dh, d.auth)) AS jobs
-      FROM pushed JOIN reviews_device d ON d.id = pushed.device_id
+    SELECT json_agg(json_build_array(
+               pushed.id, l.name, d.id, d.endpoint, d.host, d.p256dh, d.auth)) AS jobs
+      FROM pushed
+      JOIN reviews_device d ON d.id = pushed.device_id
+      JOIN made ON made.id = pushed.request_id
+      JOIN loops_loop l ON l.id = made.loop_id
 )
 """  # noqa: S608 (nothing in it comes from outside)
 
@@ -174,14 +179,18 @@ def obligation() -> dict[str, Any]:
     return {"push": vapid.is_on(), "push_claim": new_id(), "push_lease": PUSH_LEASE}
 
 
-def read_jobs(jobs: list[Any] | None, message: Message, *, claim_id: str) -> list[Job]:
+def read_jobs(jobs: list[Any] | None, request: Request, *, claim_id: str) -> list[Job]:
     """The pushes of a request that was just created, from `pushes.jobs`."""
-    return [
-        Job(
-            pk, claim_id, message.topic, 0, Target(device_id, endpoint, host, p256dh, auth), message
-        )
-        for pk, device_id, endpoint, host, p256dh, auth in jobs or []
-    ]
+    if not jobs:
+        return []
+    message = about_request(
+        request_id=request.pk,
+        loop_name=jobs[0][1],
+        text=request.request_text,
+        priority=request.priority,
+        seconds_left=request.timeout_seconds,
+    )
+    return [Job(pk, claim_id, request.pk, 0, Target(*device), message) for pk, _, *device in jobs]
 
 
 def claim_pushes(most: int, *, per_host: int, busy: list[str]) -> list[Job]:

@@ -20,7 +20,9 @@ def is_on() -> bool:
 
 @functools.lru_cache(maxsize=4)
 def _signer(private_key: str) -> Vapid02:
-    return Vapid02.from_raw(private_key.encode())
+    signer = Vapid02.from_raw(private_key.encode())
+    signer.conf = {"no-strict": True}  # else it refuses the sender of a host without a dot
+    return signer
 
 
 def public_key() -> str:

@@ -1,14 +1,14 @@
-"""TEMPORARY: create with its obligation, until reviews.services does it."""
+"""Obligations by themselves, for tests of what is leased and was not sent."""
 
 from django.db import connection, transaction
 
 from reviews.models import Request
 from reviews.notifications import outbox
-from reviews.notifications.message import about_request
 from reviews.notifications.outbox import Job
 
 
 def oblige(request: Request) -> list[Job]:
+    """What the statement that creates a request does besides; nothing is sent."""
     params = outbox.obligation()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
@@ -18,11 +18,4 @@ def oblige(request: Request) -> list[Job]:
             {"id": request.pk, **params},
         )
         jobs = cursor.fetchone()[0]
-    message = about_request(
-        request_id=request.pk,
-        loop_name=request.loop.name,
-        text=request.request_text,
-        priority=request.priority,
-        seconds_left=request.timeout_seconds,
-    )
-    return outbox.read_jobs(jobs, message, claim_id=params["push_claim"])
+    return outbox.read_jobs(jobs, request, claim_id=params["push_claim"])

@@ -16,9 +16,9 @@ from accounts.models import User
 from reviews import services as review_services
 from reviews.models import MailChoice, Notification, Request
 from reviews.notifications import services
+from reviews.notifications.dispatch import SENDER
 from reviews.notifications.mails import Mailer
 from reviews.notifications.schedule import MAIL_DELAYS
-from tests.notifications.asking import oblige
 from tests.notifications.conftest import GivePhone
 from tests.reviews.conftest import Make
 
@@ -49,7 +49,7 @@ def parsed(mail: EmailMultiAlternatives) -> EmailMessage:
 def test_everybody_without_a_device_gets_one(
     make: Make, owner: User, member: User, mailoutbox: list[EmailMultiAlternatives]
 ) -> None:
-    oblige(make())
+    make()
     assert mailoutbox == []
     assert Mailer().run() == 2
     assert {mail.to[0] for mail in mailoutbox} == {owner.email, member.email}
@@ -62,7 +62,6 @@ def test_what_it_says(make: Make, member: User, mailoutbox: list[EmailMultiAlter
     User.objects.filter(pk=member.pk).update(time_zone="Asia/Tokyo")
     request = make(priority="critical", request_text="Refund **order 4821**?\n<b>" + "x " * 900)
     Request.objects.update(timeout_at=datetime(2027, 1, 31, 20, 30, tzinfo=UTC))
-    oblige(request)
     Mailer().run()
     (mail,) = mailoutbox
     read = parsed(mail)
@@ -102,14 +101,14 @@ def test_each_member_chooses(
 ) -> None:
     if choice:
         services.choose_mails(user_id=member.pk, mails=choice)
-    oblige(make(priority=priority))
+    make(priority=priority)
     assert Notification.objects.count() == count
 
 
 @pytest.mark.usefixtures("quiet_owner")
 def test_an_address_that_nobody_confirmed_gets_nothing(make: Make, member: User) -> None:
     EmailAddress.objects.filter(user=member).update(verified=False)
-    oblige(make())
+    make()
     assert not Notification.objects.exists()
 
 
@@ -119,23 +118,24 @@ def test_a_device_takes_its_place_while_it_is_on(
     make: Make, member: User, give_phone: GivePhone
 ) -> None:
     give_phone(member)
-    oblige(make())
-    assert states() == [("push", "waiting")]
+    make()
+    SENDER.recorder.settle()
+    assert states() == [("push", "sent")]
     member.devices.update(is_on=False)
-    oblige(make())
-    assert states() == [("push", "waiting"), ("mail", "waiting")]
+    make()
+    assert states() == [("push", "sent"), ("mail", "waiting")]
 
 
 @pytest.mark.usefixtures("quiet_owner")
 def test_one_mail_a_minute_bundles_what_came_meanwhile(
     make: Make, mailoutbox: list[EmailMultiAlternatives]
 ) -> None:
-    oblige(make(request_text="First?"))
+    make(request_text="First?")
     mailer = Mailer()
     assert mailer.run() == 1
     for number in range(12):
-        oblige(make(request_text=f"Later {number}?"))
-    oblige(make(request_text="Urgent?", priority="critical"))
+        make(request_text=f"Later {number}?")
+    make(request_text="Urgent?", priority="critical")
     assert mailer.run() == 0
     minute_later()
     assert mailer.run() == 1
@@ -152,7 +152,6 @@ def test_nobody_is_told_of_what_is_over(
     make: Make, owner: User, member: User, why: str, mailoutbox: list[EmailMultiAlternatives]
 ) -> None:
     request = make()
-    oblige(request)
     if why == "answered":
         review_services.answer_request(request=request, reviewer_id=owner.pk, answer="yes")
     elif why == "unsubscribed":
@@ -195,7 +194,7 @@ def test_a_mail_server_that_fails(
 ) -> None:
     settings.EMAIL_BACKEND = "tests.notifications.test_mails.Failing"
     Failing.error = error
-    oblige(make())
+    make()
     assert Mailer().run() == 1
     row = Notification.objects.get()
     assert row.state == state
@@ -210,7 +209,7 @@ def test_a_mail_server_that_fails(
 def test_it_is_given_up_in_the_end(make: Make, settings: Settings) -> None:
     settings.EMAIL_BACKEND = "tests.notifications.test_mails.Failing"
     Failing.error = TimeoutError()
-    oblige(make(timeout_seconds=86_400))
+    make(timeout_seconds=86_400)
     mailer, runs = Mailer(), 0
     while mailer.run():
         runs += 1

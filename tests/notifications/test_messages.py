@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric import ec
+from pytest_django import Settings
 
 from reviews.notifications import message as messages
 from reviews.notifications import vapid
@@ -53,6 +54,13 @@ def test_the_example_of_the_standard_is_read() -> None:
     )
     read = decrypt(body, private, decode("BTBZMqHH6r4Tts7J_aSIgg"))
     assert read == b"When I grow up, I want to be a watermelon"
+
+
+def test_a_sender_on_a_machine_without_a_domain(push_key: str, settings: Settings) -> None:
+    settings.VAPID_SUBJECT = "mailto:noreply@review-box"
+    authorization = vapid.authorization("https://push.example.com/a")
+    said = claims(Received("/", {"authorization": authorization}, b""), push_key)
+    assert said["sub"] == "mailto:noreply@review-box"
 
 
 def test_the_token_names_the_service_of_each_endpoint(push_key: str) -> None:

@@ -1,13 +1,14 @@
 """Pushes of a new request, against a push service on loopback that reads what it gets."""
 
 import time
+from typing import Any
 
 import pytest
 from django.db.models.functions import Now
+from django.test import override_settings
 from pytest_django import Settings
 
 from accounts.models import User
-from loops.models import Loop
 from reviews import services as review_services
 from reviews.models import Device, Notification, Request
 from reviews.notifications import outbox, services
@@ -15,11 +16,24 @@ from reviews.notifications.dispatch import SENDER, Sender
 from tests.notifications.asking import oblige
 from tests.notifications.conftest import GivePhone, device_of
 from tests.notifications.push_service import PushService, claims
-from tests.reviews.conftest import FIELDS, Make, acting
+from tests.reviews.conftest import Make
 from tests.waiting import wait_until
 from tests.webhooks.receivers import dead_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def make(make: Make) -> Make:
+    """Requests of which nobody is obliged to tell yet: `oblige` does it, and has the pushes."""
+
+    def make_alone(**changes: Any) -> Request:
+        with override_settings(VAPID_PRIVATE_KEY=""):
+            request = make(**changes)
+        Notification.objects.filter(request=request).delete()
+        return request
+
+    return make_alone
 
 
 def states(request: Request) -> list[tuple[str, str]]:
@@ -263,14 +277,12 @@ def test_without_a_key_nothing_is_pushed(
 
 
 def test_slow_hosts_leave_threads_to_the_others(
-    loop: Loop, owner: User, give_phone: GivePhone, member: User, service: PushService
+    make: Make, give_phone: GivePhone, member: User, service: PushService
 ) -> None:
     for _ in range(12):
         give_phone(member)
-    fields = {**FIELDS}
-    request = review_services.create_request(loop_id=loop.pk, account=acting(owner), fields=fields)
-    oblige(Request.objects.get(pk=request.pk))
+    request = make()
+    oblige(request)
     make_due(request)
-    first = outbox.claim_pushes(8, per_host=4, busy=[])
-    assert len(first) == 4
+    assert len(outbox.claim_pushes(8, per_host=4, busy=[])) == 4
     assert outbox.claim_pushes(8, per_host=4, busy=["127.0.0.1"]) == []

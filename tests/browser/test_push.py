@@ -1,0 +1,228 @@
+"""Notifications with a real service worker: from the question whether to, to the open request.
+
+A private window has no push service, so `pushManager` alone is a stand-in; its subscription has
+keys of the test, which decrypts what the service sends and hands it to the browser as a push
+service would.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
+from pytest_django import Settings
+
+from accounts.models import User
+from loops.models import Loop
+from reviews.models import Device, Request
+from reviews.notifications import unsubscribing
+from tests.api.bodies import QUESTION
+from tests.browser.conftest import PHONE
+from tests.browser.looking import SIZES, accessibility_faults
+from tests.browser.test_phone import sign_in
+from tests.browser.visitor import Visitor
+from tests.conftest import Api, key_of
+from tests.notifications.conftest import push_key as push_key
+from tests.notifications.conftest import service as service
+from tests.notifications.push_service import Phone, PushService, decode
+
+STAND_IN = """
+const subscription = () => ({
+  endpoint: ENDPOINT,
+  options: { applicationServerKey: Uint8Array.from(KEY).buffer },
+  toJSON: () => (JSON_FORM),
+  unsubscribe: async () => localStorage.removeItem("subscribed"),
+});
+PushManager.prototype.subscribe = async () => {
+  localStorage.setItem("subscribed", "yes");
+  return subscription();
+};
+PushManager.prototype.getSubscription = async () =>
+  localStorage.getItem("subscribed") ? subscription() : null;
+"""
+SHOWN = """async () => {
+  const worker = await navigator.serviceWorker.ready;
+  const shown = await worker.getNotifications();
+  return shown.map(({ title, body, tag, data }) => ({ title, body, tag, url: data.url }));
+}"""
+
+
+@pytest.fixture
+def phone(service: PushService) -> Phone:
+    return service.new_phone()
+
+
+@pytest.fixture
+def context(chromium: Browser, site: str, phone: Phone, push_key: str) -> Iterator[BrowserContext]:
+    made = chromium.new_context(viewport=PHONE, base_url=site)  # type: ignore[arg-type]
+    made.set_default_timeout(10_000)
+    subscription = phone.subscription
+    script = (
+        STAND_IN.replace("JSON_FORM", json.dumps(subscription))
+        .replace("ENDPOINT", json.dumps(subscription["endpoint"]))
+        .replace("KEY", json.dumps(list(decode(push_key))))
+    )
+    made.add_init_script(script)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, site: str) -> Page:
+    context.grant_permissions(["notifications"], origin=site)
+    return context.new_page()
+
+
+class Deliverer:
+    """What stands between the push service and the service worker."""
+
+    def __init__(self, page: Page, site: str) -> None:
+        self.page, self.site = page, site
+        self.registrations: list[dict[str, Any]] = []
+        self.session: CDPSession = page.context.new_cdp_session(page)
+        self.session.on("ServiceWorker.workerRegistrationUpdated", self._learn)
+        self.session.send("ServiceWorker.enable")
+
+    def _learn(self, event: dict[str, Any]) -> None:
+        self.registrations += event["registrations"]
+
+    def deliver(self, payload: dict[str, Any] | str) -> None:
+        while not self.registrations:  # until Playwright has heard of the event
+            self.page.wait_for_timeout(20)
+        text = payload if isinstance(payload, str) else json.dumps(payload)
+        message = {
+            "origin": self.site,
+            "registrationId": self.registrations[-1]["registrationId"],
+            "data": text,
+        }
+        self.session.send("ServiceWorker.deliverPushMessage", message)
+
+    def shown(self, count: int) -> list[dict[str, Any]]:
+        """The notifications on the screen, once there are so many."""
+        self.page.wait_for_function(f"async () => (await ({SHOWN})()).length === {count}")
+        found: list[dict[str, Any]] = self.page.evaluate(SHOWN)
+        return found
+
+
+@pytest.fixture
+def subscribed(page: Page, transactional_db: None, member: User) -> Page:
+    sign_in(page, member)
+    page.goto("/settings/notifications/")
+    page.get_by_role("button", name="Notify me on this device").click()
+    expect(page.get_by_text("This device tells you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your devices")).to_be_visible()
+    return page
+
+
+def test_from_the_question_to_the_request(
+    subscribed: Page, site: str, loop: Loop, owner: User, phone: Phone, service: PushService
+) -> None:
+    page = subscribed
+    deliverer = Deliverer(page, site)
+    body = {**QUESTION, "request_text": "Refund **order 4821**?", "priority": "critical"}
+    answer = Api(key_of(owner)).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    assert answer.json()["data"]["notifications_sent"] == 1
+    request = Request.objects.get()
+    deliverer.deliver(phone.read(service.got[-1]))
+    (shown,) = deliverer.shown(1)
+    assert shown == {
+        "title": "Critical · Refund desk",
+        "body": "Refund order 4821?",
+        "tag": request.pk,
+        "url": f"{site}/inbox/{request.pk}/",
+    }
+    page.goto(shown["url"])
+    expect(page.get_by_role("main")).to_contain_text("order 4821")
+
+
+def test_the_worker_shows_something_in_any_case(subscribed: Page, site: str) -> None:
+    deliverer = Deliverer(subscribed, site)
+    subscribed.reload()
+    deliverer.deliver("no JSON at all")
+    (shown,) = deliverer.shown(1)
+    assert (shown["title"], shown["url"]) == ("A request waits for you", f"{site}/inbox/")
+    elsewhere = {"title": "x", "tag": "other", "navigate": "https://elsewhere.example/"}
+    deliverer.deliver({"web_push": 8030, "notification": elsewhere})
+    assert {each["url"] for each in deliverer.shown(2)} == {f"{site}/inbox/"}
+
+
+def test_the_page_keeps_up_with_the_service(subscribed: Page, site: str) -> None:
+    page = subscribed
+    page.get_by_role("button", name="Switch off").click()
+    expect(page.get_by_text("This device is switched off")).to_be_visible()
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("button", name="Notify me on this device")).to_be_visible()
+    assert not Device.objects.exists()
+
+
+def test_a_test_push(subscribed: Page) -> None:
+    visitor = Visitor(subscribed)
+    visitor.open("/settings/notifications/")
+    visitor.press("Send a test")
+    visitor.reads("it should appear in a moment")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_looks(subscribed: Page, member: User, scheme: Any, size: str) -> None:
+    page, visitor = subscribed, Visitor(subscribed)
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size(SIZES[size])  # type: ignore[arg-type]
+    path = urlsplit(unsubscribing.link(member.pk)).path
+    for each in ("/settings/notifications/", path, "/offline/"):
+        visitor.open(each)
+        assert accessibility_faults(page) == []
+    visitor.open(path)
+    visitor.press("Stop these e-mails")
+    visitor.reads("You get no more e-mails about requests")
+    assert accessibility_faults(page) == []
+
+
+def test_without_a_connection(subscribed: Page, context: BrowserContext) -> None:
+    page = subscribed
+    page.reload()
+    assert page.evaluate("async () => Boolean(await caches.match('/offline/'))")
+    kept = page.evaluate(
+        "async () => (await (await caches.open('offline')).keys()).map(r => r.url)"
+    )
+    assert not [url for url in kept if "inbox" in url or "settings" in url]
+    context.set_offline(True)
+    page.goto("/inbox/")
+    expect(page.get_by_role("heading", name="You are offline")).to_be_visible()
+    context.set_offline(False)
+    page.get_by_role("link", name="Try again").click()
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("You are offline")
+
+
+def test_who_said_no(context: BrowserContext, transactional_db: None, member: User) -> None:
+    context.clear_permissions()
+    page = context.new_page()
+    page.add_init_script("Object.defineProperty(Notification, 'permission', {get: () => 'denied'})")
+    sign_in(page, member)
+    page.goto("/settings/notifications/")
+    expect(page.get_by_text("This browser blocks notifications")).to_be_visible()
+
+
+def test_an_iphone_is_led_to_the_home_screen(
+    chromium: Browser, site: str, push_key: str, transactional_db: None, member: User
+) -> None:
+    iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Safari/604.1"
+    context = chromium.new_context(viewport=PHONE, base_url=site, user_agent=iphone)  # type: ignore[arg-type]
+    context.add_init_script("delete window.PushManager")
+    page = context.new_page()
+    sign_in(page, member)
+    page.goto("/settings/notifications/")
+    expect(page.get_by_text("Choose “Add to Home Screen”.")).to_be_visible()
+    context.close()
+
+
+def test_without_a_key_nothing_is_asked(
+    page: Page, transactional_db: None, member: User, settings: Settings
+) -> None:
+    settings.VAPID_PRIVATE_KEY = ""
+    sign_in(page, member)
+    page.goto("/settings/notifications/")
+    expect(page.get_by_text("not set up on this server")).to_be_visible()
+    assert page.locator("[data-push]").count() == 0
