@@ -65,6 +65,14 @@ def test_from_a_test_event_to_its_delivery(
         assert len(receiver.got) == 1
     visitor.follow("Open this delivery")
     visitor.reads("Attempt 1")
+    # a test event is attempted once, whatever happens
+    expect(visitor.page.get_by_role("button", name="Send again")).to_have_count(0)
+
+
+def test_one_delivery_goes_again(transactional_db: None, owner: User, visitor: Visitor) -> None:
+    dead = fill(owner)
+    sign_in(visitor, owner)
+    visitor.open(f"{LOG}{dead.pk}/")
     visitor.press("Send again")
     visitor.reads("It is sent again now")
     visitor.reads("Waiting")
