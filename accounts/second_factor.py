@@ -1,7 +1,13 @@
 """Where django-allauth's two-factor sign-in meets our accounts."""
 
+from typing import Any
+
+from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
-from allauth.mfa.base import forms
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY, generate_totp_secret
+from django import forms
 from django.core.exceptions import ValidationError
 
 from accounts import vault
@@ -18,6 +24,19 @@ class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         return vault.open_sealed(encrypted_text.encode())
 
 
+class ActivationForm(ActivateTOTPForm):  # type: ignore[misc]
+    """The first code of an app. Until it is given, the session keeps the secret, encrypted too."""
+
+    def __init__(self, *args: Any, user: Any, **options: Any) -> None:
+        forms.Form.__init__(self, *args, **options)
+        self.user = user
+        session = context.request.session
+        sealed = session.get(SECRET_SESSION_KEY) if self.is_bound else None
+        if sealed is None:
+            sealed = session[SECRET_SESSION_KEY] = vault.seal(generate_totp_secret()).decode()
+        self.secret = vault.open_sealed(sealed.encode())
+
+
 class _Noting:
     """A code that is wrong stands in the audit log."""
 
@@ -31,9 +50,9 @@ class _Noting:
             raise
 
 
-class SecondStepForm(_Noting, forms.AuthenticateForm):  # type: ignore[misc]
+class SecondStepForm(_Noting, AuthenticateForm):  # type: ignore[misc]
     """The code that follows the password."""
 
 
-class ConfirmForm(_Noting, forms.ReauthenticateForm):  # type: ignore[misc]
+class ConfirmForm(_Noting, ReauthenticateForm):  # type: ignore[misc]
     """The code that is asked for again before something delicate."""

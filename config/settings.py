@@ -172,6 +172,7 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
 MFA_ADAPTER = "accounts.second_factor.TwoFactorAdapter"
 MFA_FORMS = {
+    "activate_totp": "accounts.second_factor.ActivationForm",
     "authenticate": "accounts.second_factor.SecondStepForm",
     "reauthenticate": "accounts.second_factor.ConfirmForm",
 }

@@ -110,6 +110,14 @@ class TestThePages:
             "security.two_factor_off",
         ]
 
+    def test_the_session_does_not_tell_the_secret(self, owner: User) -> None:
+        browser = signed_in(owner)
+        seed = seed_on(self.confirm(browser, ON))
+        assert seed not in json.dumps(dict(browser.session.items()))
+        wrong = browser.post(ON, {"code": "000000"})
+        assert seed_on(wrong) == seed  # the app knows this one by now
+        assert seed_on(browser.get(ON)) != seed
+
     def test_a_code_works_once(self, owner: User) -> None:
         seed, _ = self.turn_on(signed_in(owner))
         code, landings = code_of(seed, 1), []
