@@ -18,12 +18,16 @@ WITH people AS (
        AND (c.mailed_at IS NULL
             OR c.mailed_at <= statement_timestamp() - make_interval(secs => %(interval)s::float))
      GROUP BY n.recipient_id ORDER BY since LIMIT %(most)s::int
+), held AS (
+    SELECT id FROM reviews_notification
+     WHERE channel = 'mail' AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
+       AND recipient_id IN (SELECT recipient_id FROM people)
+       FOR UPDATE SKIP LOCKED
 ), claimed AS (
     UPDATE reviews_notification
        SET claim_id = %(claim)s::text,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
-     WHERE channel = 'mail' AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
-       AND recipient_id IN (SELECT recipient_id FROM people)
+     WHERE id IN (SELECT id FROM held)
     RETURNING id, request_id, recipient_id, failed_attempts
 ), stamped AS (
     INSERT INTO reviews_mailchoice (user_id, mailed_at)

@@ -87,12 +87,16 @@ WITH due AS (
 ), picked AS (
     SELECT id FROM due WHERE place <= %(per_host)s::int ORDER BY next_attempt_at
      LIMIT %(most)s::int
+), held AS (  -- two workers never wait for one another
+    SELECT id FROM reviews_notification
+     WHERE id IN (SELECT id FROM picked)
+       AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
+       FOR UPDATE SKIP LOCKED
 ), claimed AS (
     UPDATE reviews_notification
        SET claim_id = %(claim)s::text,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
-     WHERE id IN (SELECT id FROM picked)
-       AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
+     WHERE id IN (SELECT id FROM held)
     RETURNING id, request_id, recipient_id, device_id, failed_attempts
 )
 SELECT n.id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh, d.auth,

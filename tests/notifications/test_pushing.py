@@ -1,9 +1,11 @@
 """Pushes of a new request, against a push service on loopback that reads what it gets."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models.functions import Now
 from django.test import override_settings
 from pytest_django import Settings
@@ -166,6 +168,45 @@ def test_nobody_waits_again_for_a_host_that_was_late(
     service.release()
     wait_until(lambda: sent(first) == sent(second) == 1)
     sender.recorder.close()
+
+
+def test_a_process_pushes_on_a_few_threads(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    for _ in range(9):
+        give_phone(member)
+    sender = Sender(threads=2)
+    sender.recorder.idle = 0.05
+    assert sender.send_at_once(oblige(make()), seconds=20) == 9
+    assert service.receiver.most_at_once <= 2
+    sender.recorder.settle()
+    sender.recorder.close()
+
+
+def test_two_workers_share(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    for _ in range(20):
+        give_phone(member)
+    request = make()
+    oblige(request)
+    make_due(request)
+    workers = [Sender(threads=4), Sender(threads=4)]
+    for worker in workers:
+        worker.recorder.idle = 0.05
+
+    def work(worker: Sender) -> int:
+        try:
+            return worker.run()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sum(pool.map(work, workers)) == 20
+    for worker in workers:
+        worker.recorder.close()
+    assert len({received.path for received in service.got}) == len(service.got) == 20
+    assert sent(request) == 20
 
 
 def test_what_finds_no_room_goes_to_the_worker_at_once(
