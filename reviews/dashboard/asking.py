@@ -11,12 +11,11 @@ from django.shortcuts import redirect, render
 from accounts.pages import SignedInRequest
 from accounts.quota import Account
 from config import once
-from loops.models import Loop
 from reviews import services
 from reviews.dashboard import examples
 from reviews.dashboard.access import Stale, action, form_page
+from reviews.dashboard.offered import offered_loops
 from reviews.dashboard.question import QuestionForm
-from reviews.dashboard.requests import MOST_LOOPS
 
 PURPOSE = "request"
 
@@ -55,9 +54,10 @@ def preview(http: SignedInRequest) -> HttpResponse:
 
 
 def question_form(http: SignedInRequest) -> QuestionForm:
-    loops = list(Loop.objects.of_creator(http.user.pk).newest_first().only("name")[:MOST_LOOPS])
+    wanted = http.POST.get("loop") or http.GET.get("loop", "")
+    loops = offered_loops(http.user.pk, wanted)
     initial: dict[str, Any] = {"once": once.issue(PURPOSE, http.user.pk)}
-    chosen = [loop.pk for loop in loops if loop.pk == http.GET.get("loop")]
+    chosen = [loop.pk for loop in loops if loop.pk == wanted]
     initial["loop"] = next(iter([*chosen, *(loop.pk for loop in loops)]), "")
     return QuestionForm(http.POST or None, loops=loops, initial=initial)
 

@@ -6,7 +6,6 @@ about.
 
 import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -22,6 +21,7 @@ from config.errors import (
 )
 from config.strict_json import parse_object
 from loops.models import Loop
+from reviews.dashboard.offered import choices
 from reviews.models import Request
 from reviews.serializers import RequestInput
 
@@ -136,11 +136,11 @@ class QuestionForm(forms.Form):
     )
     once = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, data: Any = None, *, loops: Sequence[Loop], **kwargs: Any) -> None:
+    def __init__(self, data: Any = None, *, loops: list[Loop], **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
         self.loops = loops
         field: Any = self.fields["loop"]
-        field.choices = [(loop.pk, loop.name) for loop in loops]
+        field.choices = choices(loops)
 
     def unjudged(self) -> "QuestionForm":
         """The same with what was typed and no word about what is wrong with it."""

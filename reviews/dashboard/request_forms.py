@@ -1,13 +1,14 @@
 """What an account holder types about requests: filters, and feedback on an answer."""
 
 import json
-from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 from django import forms
 
 from config.errors import ApiError
 from loops.models import Loop
+from reviews.dashboard.offered import choices
 from reviews.models import Request
 from reviews.serializers import CATEGORIES, FeedbackInput
 
@@ -43,10 +44,17 @@ class RequestFilterForm(forms.Form):
     since = forms.DateField(label="From", required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.DateField(label="To", required=False, widget=forms.DateInput({"type": "date"}))
 
-    def __init__(self, data: Any, *, loops: Sequence[Loop], **kwargs: Any) -> None:
+    def __init__(self, data: Any, *, loops: list[Loop], **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
         field: Any = self.fields["loop"]
-        field.choices = [("", "Every loop"), *((loop.pk, loop.name) for loop in loops)]
+        field.choices = [("", "Every loop"), *choices(loops)]
+
+    def clean_until(self) -> date | None:
+        until: date | None = self.cleaned_data["until"]
+        since = self.cleaned_data.get("since")
+        if since and until and until < since:
+            raise forms.ValidationError("This day is before the other one")
+        return until
 
     @property
     def is_set(self) -> bool:

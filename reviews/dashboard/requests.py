@@ -6,17 +6,15 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from accounts.pages import SignedInRequest
-from loops.models import Loop
 from reviews.dashboard import examples, ledger
 from reviews.dashboard.access import behind, page
+from reviews.dashboard.offered import offered_loops
 from reviews.dashboard.request_forms import RequestFilterForm
-
-MOST_LOOPS = 200  # in the filter; the list of loops leads to the others
 
 
 @page
 def requests(http: SignedInRequest) -> HttpResponse:
-    loops = list(Loop.objects.of_creator(http.user.pk).newest_first().only("name")[:MOST_LOOPS])
+    loops = offered_loops(http.user.pk, http.GET.get("loop", ""))
     filters = RequestFilterForm(http.GET, loops=loops, auto_id="filter-%s")
     shown: dict[str, Any] = {"filters": filters, "loops": loops, "is_filtered": filters.is_set}
     if not filters.is_valid():

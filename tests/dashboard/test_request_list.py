@@ -78,6 +78,16 @@ def test_filters(owner: User, member: User, loop: Loop, make: Make) -> None:
     assert 'value="refund"' in page
 
 
+def test_the_loop_of_the_link_is_offered_however_old(owner: User, loop: Loop, make: Make) -> None:
+    request = make()
+    for number in range(101):
+        create_loop(owner_id=owner.pk, name=f"L{number}", icon="x")
+    browser = signed_in(owner)
+    assert listed(browser.get(f"{LIST}?loop={loop.pk}")) == [request.pk]
+    html = browser.get(f"{LIST}new/?loop={loop.pk}").content.decode()
+    assert f'<option value="{loop.pk}" selected>' in html
+
+
 def test_days_are_the_readers_own(owner: User, make: Make) -> None:
     User.objects.filter(pk=owner.pk).update(time_zone="Pacific/Auckland")
     noon_in_utc = timezone.now().replace(hour=12) - timedelta(days=3)
@@ -101,6 +111,7 @@ def test_days_are_the_readers_own(owner: User, make: Make) -> None:
         ("loop=" + "0" * 24, "Select a valid choice."),
         ("priority=x%00y", "Select a valid choice."),
         ("since=yesterday", "Enter a valid date."),
+        ("since=2026-02-03&until=2026-02-02", "This day is before the other one"),
         ("q=" + "x" * 201, "at most 200 characters"),
     ],
 )
@@ -149,6 +160,8 @@ def test_page_by_page_at_the_same_cost(
     services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
     request = services.read_request(request.pk)
     made = copies(request, 130)
+    for number in range(120):
+        create_loop(owner_id=owner.pk, name=f"{'W' * 95} {number}", icon="x")
     browser, found, path = signed_in(owner), [], LIST + query
     while path:
         with django_assert_num_queries(statements):
