@@ -1,4 +1,4 @@
-"""Who may open a page of the account, and what becomes of a page that is out of date."""
+"""Who may open a page of the dashboard, and what becomes of a page that is out of date."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -37,14 +37,15 @@ def form_page(view: Page) -> Page:
     return require_http_methods(["GET", "HEAD", "POST"])(_guarded(view))
 
 
-def action(back: str) -> Callable[[Page], Page]:
+def action(back: str, *, without: str = "") -> Callable[[Page], Page]:
     """A form's target. Whoever comes by GET, such as back from the sign-in page, is led to the
-    page called `back`, which has the form."""
+    page called `back`, which has the form; its address has the same ids, `without` one."""
 
     def decorate(view: Page) -> Page:
         @wraps(view)
         def posted(http: SignedInRequest, **ids: str) -> HttpResponse:
             if http.method in ("GET", "HEAD"):
+                ids.pop(without, None)
                 return redirect(reverse(back, kwargs=ids))
             if http.method != "POST":
                 return HttpResponseNotAllowed(["POST"])

@@ -1,16 +1,19 @@
 """Whose loops and requests a page of the dashboard shows."""
 
+from collections.abc import Callable
+
 from django.http import Http404
 
 from accounts.pages import SignedInRequest, access
-from accounts.pages.access import behind, form_page, page
+from accounts.pages.access import Page, behind, form_page, page
 from config.ids import normalize_id
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request, RequestQuerySet
 
-__all__ = ["Stale", "action", "behind", "created_by", "find_loop", "find_request"]
-__all__ += ["form_page", "page"]
+__all__ = [
+    "Stale", "action", "behind", "created_by", "find_loop", "find_request", "form_page", "page",
+]  # fmt: skip
 
 
 class Stale(access.Stale):
