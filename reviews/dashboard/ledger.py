@@ -13,12 +13,13 @@ from django.db.models import F, Q, Subquery, TextField
 from django.db.models.functions import Cast, Left
 from django.utils import timezone
 
-from reviews import listed, search
+from reviews import listed, search, states
 from reviews.markdown import headline
 from reviews.models import SEEN, Request, RequestQuerySet
 
-PER_PAGE = 50
+PER_PAGE = 30
 MOST_PAGES = 10_000
+OPEN = "open"  # pending or claimed
 TEXT, ANSWER = 200, 80  # characters of each that a row shows
 
 
@@ -37,7 +38,7 @@ class Chosen:
     @property
     def is_counted(self) -> bool:
         """Whether an exact total is to be had without counting rows."""
-        return not (self.q.strip() or self.since or self.until)
+        return not (self.q.strip() or self.since or self.until or self.status == OPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,9 @@ def matching(chosen: Chosen) -> RequestQuerySet:
         found = search.find(found, account_id=chosen.account_id, typed=chosen.q)
     if chosen.loop:
         found = found.filter(loop_id=chosen.loop)
-    if chosen.status:
+    if chosen.status == OPEN:
+        found = found.filter(SEEN[states.PENDING] | SEEN[states.CLAIMED])
+    elif chosen.status:
         found = found.filter(SEEN[chosen.status])
     if chosen.priority:
         found = found.filter(priority=chosen.priority)

@@ -3,7 +3,7 @@
 from config.ids import normalize_id
 from loops.models import Loop
 
-MOST_LOOPS = 100  # the list of loops leads to the others
+MOST_LOOPS = 50  # the list of loops leads to the others
 LONGEST_NAME = 40  # characters
 
 

@@ -13,6 +13,7 @@ from reviews.models import Request
 from reviews.serializers import CATEGORIES, FeedbackInput
 
 STATUSES = {
+    "open": "Open",
     "pending": "Pending",
     "claimed": "Claimed",
     "completed": "Completed",

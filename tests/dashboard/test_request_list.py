@@ -61,6 +61,7 @@ def test_filters(owner: User, member: User, loop: Loop, make: Make) -> None:
         "status=pending": ids(lapsed, legal),
         "status=timeout": ids(late),
         "status=claimed": ids(claimed),
+        "status=open": ids(claimed, lapsed, legal),
         "status=completed": [],
         "priority=critical": ids(claimed),
         f"loop={loop.pk}": ids(claimed, lapsed, late),
@@ -156,12 +157,12 @@ def test_page_by_page_at_the_same_cost(
     statements: int,
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    request = make(request_text="Refund? " + "very long words " * 100)
+    request = make(request_text="Refund? " + "很长的词" * 100)
     services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
     request = services.read_request(request.pk)
     made = copies(request, 130)
     for number in range(120):
-        create_loop(owner_id=owner.pk, name=f"{'W' * 95} {number}", icon="x")
+        create_loop(owner_id=owner.pk, name=f"{chr(38263) * 95} {number}", icon="x")
     browser, found, path = signed_in(owner), [], LIST + query
     while path:
         with django_assert_num_queries(statements):
