@@ -1,12 +1,14 @@
 """What surrounds every call."""
 
 import ipaddress
+import re
 from collections.abc import Callable
 
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
+from django.urls import resolve
 
 from config.api import is_outage
 from config.views import unavailable
@@ -21,6 +23,31 @@ def is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class LightMiddleware:
+    """Answers the polls of open pages, hundreds in a second, before all that other pages need:
+    sessions, people, tokens of forms, time zones. Their views check a token of their own."""
+
+    PATH = re.compile(r"/inbox/(?:[^/]+/)?state/\Z")
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not self.PATH.match(request.path):
+            return self.get_response(request)
+        if request.method != "GET":
+            return HttpResponse(status=405, headers={"Allow": "GET"})
+        view = resolve(request.path)
+        try:
+            answer: HttpResponse = view.func(request, **view.kwargs)
+        except (DatabaseError, InterfaceError) as error:
+            if not is_outage(error):
+                raise
+            answer = HttpResponse(status=503)
+        answer["Cache-Control"] = "no-store"
+        return answer
 
 
 class TrustedProxyMiddleware:

@@ -15,6 +15,16 @@ def duration(seconds: float) -> str:
     return said
 
 
+def countdown(seconds: float) -> str:
+    """Two units below a day: "4 min 12 s", "3 h 5 min", "2 d"; "0 s" for what is over."""
+    said = duration(max(seconds, 0))
+    for unit, length, smaller, part in (("min", 60, "s", 1), ("h", 3600, "min", 60)):
+        rest = int(seconds % length // part)
+        if said.endswith(f" {unit}") and rest:
+            return f"{said} {rest} {smaller}"
+    return said
+
+
 def distance(value: datetime, now: datetime) -> str:
     """How far a moment is from now: "just now", "5 min ago", "in 42 s"; a date beyond a week."""
     seconds = (now - value).total_seconds()

@@ -8,7 +8,6 @@ from config import docs, health
 from config.api import UnknownPath
 from loops import pages as loop_pages
 from loops.api import LoopMembers, Loops
-from reviews import pages as review_pages
 from reviews.api.loops import LoopDetail, LoopMember
 from reviews.api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
 from reviews.notifications import app_files
@@ -48,19 +47,13 @@ notification_urls = [
 ]
 
 pages = [
-    path("", review_pages.home, name="home"),
+    path("", include("reviews.portal.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("admin/", operator.site.urls),
     path("join/", loop_pages.enter_code, name="enter-code"),
     path("join/<str:code>", loop_pages.join, name="join"),
     path("qr/<str:code>.png", loop_pages.qr_code, name="qr-code"),
-    path("inbox/", review_pages.inbox, name="inbox"),
-    path("inbox/<str:request_id>/", review_pages.show, name="review"),
-    path("inbox/<str:request_id>/claim/", review_pages.claim, name="claim"),
-    path("inbox/<str:request_id>/release/", review_pages.release, name="release"),
-    path("inbox/<str:request_id>/answer/", review_pages.answer, name="answer"),
-    path("inbox/<str:request_id>/done/", review_pages.done, name="done"),
     path("settings/notifications/", include(notification_urls)),
     path("unsubscribe/<str:token>/", notification_pages.unsubscribe, name="unsubscribe"),
     path("manifest.webmanifest", app_files.manifest, name="manifest"),

@@ -9,8 +9,12 @@ from reviews.models import Request
 from reviews.responses import Answer
 from reviews.responses.fields import Config
 
-# A scale of more steps is typed, not tapped.
+# A scale of more steps is typed or slid, not tapped.
 MOST_BUTTONS = 11
+MOST_STARS = 5
+# So few options with so short labels leave room for the question above them.
+MOST_IN_REACH = 4
+SHORT_LABEL = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +33,21 @@ class AnswerForm:
     error: str = ""
     typed: str = ""
     choices: tuple[Choice, ...] = ()
-    layout: str = "choices"
+    layout: str = "list"  # or scale, stars
     placeholder: str = ""
     keyboard: str = "decimal"
+    is_signed: bool = False
+    least: Decimal | float | None = None  # of a slider, of options, of characters
+    most: Decimal | float | None = None
+    step: Decimal | None = None
+
+    @property
+    def is_in_reach(self) -> bool:
+        """Whether the whole of it fits into the thumb's zone."""
+        if self.input_type == "radio":
+            is_short = all(len(choice.label) <= SHORT_LABEL for choice in self.choices)
+            return self.layout != "list" or (len(self.choices) <= MOST_IN_REACH and is_short)
+        return self.input_type == "number"
 
     @property
     def described_by(self) -> str:
@@ -79,7 +95,13 @@ def _multi(config: Config, typed: list[str]) -> AnswerForm:
         rule = f"Choose at least {bounds.minimum}"
     else:
         rule = f"Choose {bounds.minimum} to {bounds.maximum}"
-    return AnswerForm("checkbox", _sentence(rule, bounds.required, "none"), choices=choices)
+    return AnswerForm(
+        "checkbox",
+        _sentence(rule, bounds.required, "none"),
+        choices=choices,
+        least=bounds.minimum,
+        most=bounds.maximum,
+    )
 
 
 def _rating(config: Config, typed: list[str]) -> AnswerForm:
@@ -87,10 +109,12 @@ def _rating(config: Config, typed: list[str]) -> AnswerForm:
     steps = responses.rating_steps(config)
     rule = f"From {bounds.minimum} to {bounds.maximum}"
     if len(steps) > MOST_BUTTONS:
-        rule += f" in steps of {bounds.step}"
-        return _number_field(rule, bounds.minimum, typed)
+        field = _number_field(f"{rule} in steps of {bounds.step}", bounds.minimum, typed)
+        return replace(field, least=bounds.minimum, most=steps[-1], step=bounds.step)
     choices = tuple(Choice(str(step), str(step), str(step) in typed) for step in steps)
-    return AnswerForm("radio", f"{rule}.", choices=choices, layout="scale")
+    stars = steps == list(range(1, len(steps) + 1)) and len(steps) <= MOST_STARS
+    layout = "stars" if stars else "scale"
+    return AnswerForm("radio", f"{rule}.", choices=choices, layout=layout)
 
 
 def _number(config: Config, typed: list[str]) -> AnswerForm:
@@ -100,7 +124,8 @@ def _number(config: Config, typed: list[str]) -> AnswerForm:
     rule = f"{kind} from {bounds.minimum} to {bounds.maximum}"
     if places:
         rule += f", with at most {places} decimal place{'s' if places > 1 else ''}"
-    return _number_field(rule, bounds.minimum, typed)
+    field = _number_field(rule, bounds.minimum, typed)
+    return field if places or field.is_signed else replace(field, keyboard="numeric")
 
 
 def _number_field(rule: str, minimum: Decimal, typed: list[str]) -> AnswerForm:
@@ -110,6 +135,7 @@ def _number_field(rule: str, minimum: Decimal, typed: list[str]) -> AnswerForm:
         f"{rule}.",
         typed="".join(typed[:1]),
         keyboard="text" if minimum < 0 else "decimal",
+        is_signed=minimum < 0,
     )
 
 
@@ -123,6 +149,8 @@ def _text(config: Config, typed: list[str]) -> AnswerForm:
         _sentence(f"{rule} {bounds.maximum:,} characters", bounds.required, "nothing"),
         typed="".join(typed[:1]),
         placeholder=bounds.placeholder,
+        least=bounds.minimum,
+        most=bounds.maximum,
     )
 
 

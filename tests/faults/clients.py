@@ -71,5 +71,5 @@ class Person:
         return self.post(f"/inbox/{request_id}/claim/")
 
     def answer(self, request_id: str, text: str) -> requests.Response:
-        """302 to `…/done/` is the acknowledgement."""
+        """303 with `sent=` and the id in its target is the acknowledgement."""
         return self.post(f"/inbox/{request_id}/answer/", answer=text)

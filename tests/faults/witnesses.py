@@ -165,8 +165,8 @@ class Reviewer(Witness):
 
     def answer(self, request_id: str, text: str) -> Outcome:
         def judge(answer: requests.Response) -> list[Witnessed]:
-            assert answer.status_code in (302, 409), (answer.status_code, answer.text)
-            is_taken = answer.headers.get("Location") == f"/inbox/{request_id}/done/"
+            assert answer.status_code in (303, 409), (answer.status_code, answer.text)
+            is_taken = answer.headers.get("Location", "").endswith(f"sent={request_id}")
             assert is_taken or answer.status_code == 409, answer.headers
             return [acknowledged(request_id, is_taken, "completed", text)]
 

@@ -20,14 +20,14 @@ from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 
 pytestmark = pytest.mark.django_db
 PAGES = ("", "done/")
-ACTIONS = ("claim/", "release/", "answer/")
+ACTIONS = ("claim/", "renew/", "release/", "answer/")
 
 
 def visit_all(browser: Client, request_id: str) -> list[Any]:
     """Every page and every action of the request, as one person meets them."""
     path = f"/inbox/{request_id}/"
     got = [browser.get(path + page) for page in PAGES]
-    return got + [browser.post(path + action, {"answer": "yes"}) for action in ACTIONS]
+    return got + [browser.post(path + action) for action in ACTIONS]
 
 
 def frozen(request: Request) -> dict[str, Any]:
@@ -41,14 +41,14 @@ def test_outsiders_find_nothing(
     request = make()
     create_loop(owner_id=outsider.pk, name="Another account's", icon="x")
     before = frozen(request)
-    answers = [
-        answer
-        for person in (outsider, operator)
-        for request_id in (request.pk, new_id(), "x", "%00", "💥", "f" * 25)
-        for answer in visit_all(signed_in(person), request_id)
-    ]
-    assert {answer.status_code for answer in answers} == {404}
-    assert len({answer.content for answer in answers}) == 1
+    for person in (outsider, operator):
+        answers = [
+            answer
+            for request_id in (request.pk, new_id(), "x", "%00", "💥", "f" * 25)
+            for answer in visit_all(signed_in(person), request_id)
+        ]
+        assert {answer.status_code for answer in answers} == {404}
+        assert len({answer.content for answer in answers}) == 1
     assert frozen(request) == before
 
 
@@ -113,13 +113,14 @@ def test_what_the_page_says(member: User, make: Make) -> None:
     )
     answer = signed_in(member).get(f"/inbox/{request.pk}/")
     source, page = answer.content.decode(), words(answer)
-    assert "Refund &lt;b&gt;it&lt;/b&gt;?\n\nThe seal\nwas torn." in source
-    assert "Refund desk Owner asked on" in page
-    assert "High 9 minutes left until" in page
-    assert f'<time datetime="{request.timeout_at:%Y-%m-%dT%H:%M:%SZ}">' in source
-    assert "Context (3 fields) order: no: 4821 items: <i>cup saucer vip: yes note: none" in page
+    assert "<p>Refund &lt;b&gt;it&lt;/b&gt;?</p>\n<p>The seal<br>\nwas torn.</p>" in source
+    assert "Refund desk 1 of 1" in page
+    assert "High 9 min 59 s left asked just now by Owner" in page
+    assert f'data-left="{request.timeout_at:%s}"' in source
+    context = "order: 2 fields no: 4821 items: 2 entries 1. <i>cup 2. saucer vip: yes note: none"
+    assert f"Context (3 fields) {context}" in page
     assert "<i>" not in source
-    assert "If nobody answers in time, Not at all is used." in page
+    assert "No answer in time? Not at all is used." in page
     assert '<html lang="en">' in source
     assert '<a class="skip" href="#main">' in source
 
@@ -131,7 +132,7 @@ def test_an_image_and_no_other_page_may_come_from_elsewhere(member: User, make: 
     shown = browser.get(f"/inbox/{request.pk}/")
     source = shown.content.decode()
     escaped = "https://pictures.example/a.png?x=1&amp;y=&quot;&gt;&lt;script&gt;"
-    assert re.search(f'<img src="{re.escape(escaped)}"[^>]* referrerpolicy="no-referrer">', source)
+    assert re.search(f'<img src="{re.escape(escaped)}"[^>]* referrerpolicy="no-referrer"', source)
     refused = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "neither"})
     for answer in (shown, refused):
         assert "img-src 'self' data: https: http:;" in answer["Content-Security-Policy"] + ";"
@@ -144,16 +145,16 @@ def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None
     request = make()
     path = f"/inbox/{request.pk}/"
     mine, other = signed_in(member), signed_in(owner)
-    assert "Claim it" in words(mine.get(path))
+    assert "I’m on it" in words(mine.get(path))
     answer = mine.post(path + "claim/", follow=True)
-    assert answer.redirect_chain == [(path, 302)]
+    assert answer.redirect_chain == [(path, 303)]
     assert "You hold this question until" in words(answer)
     assert len(controls(answer)) == 2
 
     seen = other.get(path)
     assert "Member holds this question until" in words(seen)
     assert controls(seen) == []
-    assert "Claim it" not in words(seen)
+    assert "I’m on it" not in words(seen)
     lost = other.post(path + "claim/", follow=True)
     assert "That came too late" in words(lost)
 
@@ -164,7 +165,7 @@ def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None
     assert renewed is not None
     assert renewed > until
 
-    assert "Claim it" in words(mine.post(path + "release/", follow=True))
+    assert "I’m on it" in words(mine.post(path + "release/", follow=True))
     assert services.read_request(request.pk).status == "pending"
     assert "You did not hold this question" in words(mine.post(path + "release/", follow=True))
 
@@ -174,7 +175,7 @@ def test_a_lapsed_claim_is_free_again(owner: User, member: User, make: Make) -> 
     services.claim_request(request=request, reviewer_id=owner.pk)
     let_lease_run_out(request)
     answer = signed_in(member).get(f"/inbox/{request.pk}/")
-    assert "Claim it" in words(answer)
+    assert "I’m on it" in words(answer)
     assert len(controls(answer)) == 2
 
 
@@ -220,11 +221,64 @@ def test_after_the_end_the_page_says_what_became_of_it(
 def test_statements(
     member: User, make: Make, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    request = make()
+    request, following = make(), make(priority="low")
     browser = signed_in(member)
-    with django_assert_num_queries(3):  # session, person, request
+    with django_assert_num_queries(4):  # session, person, request, what waits
         browser.get(f"/inbox/{request.pk}/")
-    with django_assert_num_queries(7):  # and what the service asks
-        browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
-    with django_assert_num_queries(4):  # and what comes next
+    with django_assert_num_queries(8):  # and what the service asks
+        answer = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
+    assert following.pk in answer["Location"]
+    with django_assert_num_queries(5):  # and what was sent
+        browser.get(answer["Location"])
+    with django_assert_num_queries(4):
         browser.get(f"/inbox/{request.pk}/done/")
+
+
+def test_what_is_gone_says_so_and_keeps_the_draft(member: User, loop: Loop, make: Make) -> None:
+    request = make()
+    remove_member(loop_id=loop.pk, member_id=member.pk)
+    answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
+    assert answer.status_code == 404
+    assert "or you are not, or no longer, a member of that loop" in words(answer)
+    assert "What you were about to send It was not sent." in words(answer)
+    assert "My &lt;draft&gt;" in answer.content.decode()
+
+
+def test_an_answer_outlives_the_session(member: User, make: Make) -> None:
+    request = make(response_type="text", response_config={}, default_response="x")
+    path, browser = f"/inbox/{request.pk}/", Client()
+    answer = browser.post(path + "answer/", {"answer": "Two lines,\nlong thought about"})
+    assert answer["Location"] == f"/accounts/login/?next={path}"
+    browser.force_login(member)
+    page = browser.get(path)
+    assert "Your answer was kept while you signed in. It has not been sent yet." in words(page)
+    assert "Two lines,\nlong thought about</textarea>" in page.content.decode()
+    assert services.read_request(request.pk).status == "pending"
+    browser.post(path + "answer/", {"answer": "sent"})
+    assert "kept_answers" not in browser.session or not browser.session["kept_answers"]
+
+
+def test_no_more_is_kept_than_an_answer_can_have(make: Make) -> None:
+    browser, requests = Client(), [make() for _ in range(4)]
+    browser.post(f"/inbox/{requests[0].pk}/answer/", {"answer": "x" * 20_000})
+    assert "kept_answers" not in browser.session
+    for request in requests:
+        browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
+    assert list(browser.session["kept_answers"]) == [each.pk for each in requests[1:]]
+
+
+def test_the_open_page_holds_on_and_lets_go(owner: User, member: User, make: Make) -> None:
+    request = make()
+    path, browser = f"/inbox/{request.pk}/", signed_in(member)
+    assert browser.post(path + "renew/").status_code == 409
+    browser.post(path + "claim/")
+    until = services.read_request(request.pk).claim_expires_at
+    assert browser.post(path + "renew/").status_code == 204
+    renewed = services.read_request(request.pk).claim_expires_at
+    assert until is not None
+    assert renewed is not None
+    assert renewed > until
+    assert signed_in(owner).post(path + "renew/").status_code == 409
+    for _ in range(2):
+        assert browser.post(path + "release/", {"leaving": "yes"}).status_code == 204
+    assert services.read_request(request.pk).status == "pending"

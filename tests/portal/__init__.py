@@ -28,3 +28,9 @@ def controls(answer: Any) -> list[str]:
         r'<(?:input|textarea)[^>]*name="answer"[^>]*>', answer.content.decode()
     )
     return found
+
+
+def attribute(answer: Any, name: str) -> str:
+    """The first value of an attribute on the page; '' for none."""
+    found = re.search(rf'{name}="([^"]*)"', answer.content.decode())
+    return html.unescape(found[1]) if found else ""

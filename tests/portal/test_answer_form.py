@@ -34,7 +34,8 @@ def test_a_right_answer_is_stored(
 ) -> None:
     request = make(response_type=kind, response_config=config, default_response=default)
     answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": typed})
-    assert answer["Location"] == f"/inbox/{request.pk}/done/"
+    assert answer.status_code == 303
+    assert answer["Location"] == f"/inbox/{request.pk}/done/?n=1&sent={request.pk}"
     row = services.read_request(request.pk)
     assert (row.status, row.response_by_id) == ("completed", member.pk)
     assert (row.response_data, type(row.response_data)) == (stored, type(stored))
@@ -165,10 +166,11 @@ def test_a_refused_answer_keeps_the_claim_alive(member: User, make: Make) -> Non
 def test_sent_twice_is_a_success(member: User, make: Make) -> None:
     request, browser = make(), signed_in(member)
     services.claim_request(request=request, reviewer_id=member.pk)
+    done = f"/inbox/{request.pk}/done/?n=1&sent={request.pk}"
     for _ in range(2):
         answer = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"}, follow=True)
-        assert answer.redirect_chain == [(f"/inbox/{request.pk}/done/", 302)]
-        assert "Done: your answer was sent" in words(answer)
+        assert answer.redirect_chain == [(done, 303)]
+        assert "Your answer was sent" in words(answer)
     other = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "no"})
     assert other.status_code == 409
     assert "You have answered this" in words(other)
@@ -201,7 +203,7 @@ def test_while_another_holds_it_no_answer_gets_through(
     assert services.read_request(request.pk).status == "claimed"
 
 
-def test_done_shows_what_was_sent_and_leads_on(
+def test_after_the_answer_comes_the_next_question(
     owner: User, member: User, loop: Loop, outsider: User, make: Make
 ) -> None:
     join_loop(user=outsider, code=loop.invite_code)
@@ -211,11 +213,40 @@ def test_done_shows_what_was_sent_and_leads_on(
     path = f"/inbox/{answered.pk}/"
     assert browser.get(path + "done/").status_code == 404
     answer = browser.post(path + "answer/", {"answer": "yes"}, follow=True)
-    page = answer.content.decode()
-    assert "Done: your answer was sent" in words(answer)
-    assert '<p class="answer-given">yes</p>' in page
-    assert f'href="/inbox/{following.pk}/">Next question' in page
+    leads_to = f"/inbox/{following.pk}/?n=1&sent={answered.pk}"
+    assert answer.redirect_chain == [(leads_to, 303)]
+    assert "2 of 2" in words(answer)
+    assert "Sent: yes" in words(answer)
     for other in (owner, outsider):
         assert signed_in(other).get(path + "done/").status_code == 404
-    browser.post(f"/inbox/{following.pk}/answer/", {"answer": "no"})
-    assert "Nothing else waits for you." in words(browser.get(path + "done/"))
+        assert "Sent:" not in words(signed_in(other).get(leads_to))
+    query = leads_to.partition("?")[2]
+    last = browser.post(f"/inbox/{following.pk}/answer/?{query}", {"answer": "no"}, follow=True)
+    assert last.redirect_chain == [(f"/inbox/{following.pk}/done/?n=2&sent={following.pk}", 303)]
+    assert "2 answers sent Nothing else waits for you." in words(last)
+    assert '<p class="answer-given">no</p>' in last.content.decode()
+
+
+def test_what_was_skipped_waits_until_the_end(member: User, make: Make) -> None:
+    first, second, third = make(priority="critical"), make(priority="high"), make(priority="low")
+    browser = signed_in(member)
+    page = browser.get(f"/inbox/{first.pk}/").content.decode()
+    skip = f"/inbox/{second.pk}/?skipped={first.pk}"
+    assert f'href="{skip}" data-go data-key="skip"' in page
+    page = browser.get(skip).content.decode()
+    assert 'data-key="previous"' in page
+    assert f'href="/inbox/{third.pk}/?skipped={first.pk}" data-go data-key="following"' in page
+    answer = browser.post(f"/inbox/{second.pk}/answer/?skipped={first.pk}", {"answer": "no"})
+    assert answer["Location"].startswith(f"/inbox/{third.pk}/?n=1&skipped={first.pk}&")
+    query = answer["Location"].partition("?")[2]
+    last = browser.post(f"/inbox/{third.pk}/answer/?{query}", {"answer": "no"}, follow=True)
+    assert "2 answers sent 1 that you skipped still waits." in words(last)
+    assert f'href="/inbox/{first.pk}/">Next question' in last.content.decode()
+
+
+@pytest.mark.parametrize("query", ["n=x", "n=99999", "n=%D9%A3", "skipped=a.b..", "sent=%00"])
+def test_an_odd_address_counts_as_nothing(member: User, make: Make, query: str) -> None:
+    request = make()
+    answer = signed_in(member).get(f"/inbox/{request.pk}/?{query}")
+    assert answer.status_code == 200
+    assert "1 of 1" in words(answer)

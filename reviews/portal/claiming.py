@@ -1,0 +1,48 @@
+"""Holding a question for a while, so that nobody does the same work twice."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.urls import reverse
+
+from accounts.pages import SignedInRequest
+from reviews import services
+from reviews.models import Request
+from reviews.portal.access import action
+from reviews.portal.answering import SeeOther
+from reviews.portal.sitting import Sitting
+
+
+@action
+def claim(http: SignedInRequest, item: Request) -> HttpResponse:
+    """Takes the question, or holds it longer."""
+    try:
+        services.claim_request(request=item, reviewer_id=http.user.pk)
+    except services.NotAReviewer:
+        raise Http404 from None
+    except services.TransitionLost:
+        messages.warning(http, "That came too late: here is what it has become.")
+    return back_to(http, item)
+
+
+@action
+def renew(http: SignedInRequest, item: Request) -> HttpResponse:
+    """What the open page asks for by itself: 204, or 409 where the claim is gone."""
+    held = services.renew_claim(request=item, reviewer_id=http.user.pk)
+    return HttpResponse(status=204 if held else 409)
+
+
+@action
+def release(http: SignedInRequest, item: Request) -> HttpResponse:
+    """By button, or by the page as it is left (`leaving`), which reads no answer."""
+    is_leaving = "leaving" in http.POST
+    try:
+        services.release_claim(request=item, reviewer_id=http.user.pk)
+    except services.TransitionLost:
+        if not is_leaving:
+            messages.info(http, "You did not hold this question any more.")
+    return HttpResponse(status=204) if is_leaving else back_to(http, item)
+
+
+def back_to(http: SignedInRequest, item: Request) -> HttpResponse:
+    page = reverse("review", kwargs={"request_id": item.pk})
+    return SeeOther(page + Sitting.of(http).query())

@@ -1,0 +1,64 @@
+"""The inbox: what waits for me, across my loops, the most urgent first."""
+
+import time
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from accounts.pages import SignedInRequest
+from config.ids import normalize_id
+from config.spoken import countdown
+from loops.models import Loop
+from reviews import states
+from reviews.markdown import headline
+from reviews.models import Request
+from reviews.portal import live
+from reviews.portal.access import page
+
+PER_PAGE = 50
+MOST_LOOPS = 100  # to choose from
+
+
+@page
+def inbox(http: SignedInRequest) -> HttpResponse:
+    """At most six statements: session, person, loops, how many, which, and the fingerprint."""
+    since = time.time()
+    loops = list(Loop.objects.of_member(http.user.pk).order_by("name", "id")[:MOST_LOOPS])
+    wanted = normalize_id(http.GET.get("loop", ""))
+    chosen = next((loop for loop in loops if loop.pk == wanted), None)
+    loop_id = chosen.pk if chosen else None
+    # first the fingerprint: what changes meanwhile is noticed by the next poll
+    version = live.fingerprint(http.user.pk, loop_id)
+    waiting = Request.objects.waiting_for(http.user.pk)
+    waiting = waiting.filter(loop_id=loop_id) if loop_id else waiting
+    shown = Paginator(waiting.for_inbox(), PER_PAGE).get_page(http.GET.get("page"))
+    shown.object_list = [row_of(item) for item in shown.object_list]
+    return render(
+        http,
+        "reviews/inbox.html",
+        {
+            "first": next(
+                (row["item"].pk for row in shown.object_list if is_free(row, http)), None
+            ),
+            "page": shown,
+            "loops": loops if len(loops) > 1 else [],
+            "chosen": chosen,
+            "is_member": bool(loops),
+            "watch": live.token(http),
+            "version": version,
+            "since": f"{since:.3f}",
+        },
+    )
+
+
+def row_of(item: Request) -> dict[str, Any]:
+    seen = item.as_seen()
+    left = countdown((seen.timeout_at - seen.now).total_seconds())
+    return {"item": seen, "left": left, "headline": headline(seen.request_text)}
+
+
+def is_free(row: dict[str, Any], http: SignedInRequest) -> bool:
+    item: Request = row["item"]
+    return item.status == states.PENDING or item.claimed_by_id == http.user.pk

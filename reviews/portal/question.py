@@ -1,0 +1,81 @@
+"""The page of one question: what is asked, by when, how to answer, or what became of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import mark_safe
+
+from accounts.pages import SignedInRequest
+from config.spoken import countdown
+from reviews import context, forms, markdown, services, states
+from reviews.models import Request
+from reviews.portal import kept, live
+from reviews.portal.sitting import Sitting, find_place
+
+
+def question_page(
+    http: SignedInRequest, item: Request, *, typed: Sequence[str] = (), error: str = ""
+) -> HttpResponse:
+    """The question with its form, or with what has become of it; `typed` is kept either way.
+
+    422 where the answer was refused, 409 where it came too late.
+    """
+    sitting = Sitting.of(http)
+    is_answerable = services.is_answerable(item, reviewer_id=http.user.pk)
+    shown = {
+        **_asked(item),
+        "is_mine": item.claimed_by_id == http.user.pk,
+        "held_for": _seconds_held(item),
+        "lease": settings.CLAIM_LEASE_SECONDS,
+        "place": find_place(sitting, http.user.pk, item.pk),
+        "sitting": sitting.query(),
+        "sent": _sent(http, sitting),
+        "watch": live.token(http),
+        "version": live.version(item.status, item.claimed_by_id),
+    }
+    status = 200
+    if is_answerable:
+        kept_answer = [] if typed else kept.read(http.session, item.pk)
+        shown["was_kept"] = bool(kept_answer)
+        shown["form"] = forms.build(item, typed or kept_answer, error)
+        status = 422 if error else status
+    else:
+        draft = typed or kept.read(http.session, item.pk)
+        shown["draft"] = forms.draft_in_words(item, draft)
+        status = 409 if http.method == "POST" else status
+    return render(http, "reviews/request.html", shown, status=status)
+
+
+def _asked(item: Request) -> dict[str, Any]:
+    """What everybody sees alike."""
+    return {
+        "item": item,
+        "is_open": item.status in states.OPEN,
+        "question": mark_safe(markdown.render(item.request_text)),  # noqa: S308 (it is cleaned)
+        "context": context.outline(item.context),
+        "context_is_short": context.is_short(item.context),
+        "left": countdown((item.timeout_at - item.now).total_seconds()),
+        "default": forms.in_words(item, item.default_response),
+        "answer": forms.in_words(item, item.response_data) if item.response_by_id else "",
+    }
+
+
+def _seconds_held(item: Request) -> int:
+    """How long whoever holds it holds it still."""
+    until = item.claim_expires_at
+    return 0 if until is None else int((until - item.now).total_seconds())
+
+
+def _sent(http: SignedInRequest, sitting: Sitting) -> dict[str, str] | None:
+    """The answer that this page follows, in words; one statement where there is one."""
+    if sitting.sent is None:
+        return None
+    mine = Request.objects.reviewed_by(http.user.pk).filter(response_by_id=http.user.pk)
+    columns = ("request_text", "response_type", "response_config", "response_data")
+    before = mine.only(*columns).filter(pk=sitting.sent).first()
+    if before is None:
+        return None
+    return {"answer": forms.in_words(before, before.response_data), "id": before.pk}

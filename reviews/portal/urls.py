@@ -1,0 +1,20 @@
+"""The addresses of the portal that are about requests."""
+
+from django.urls import path
+
+from reviews.portal import answering, claiming, home, inbox, live
+
+QUESTION = "inbox/<str:request_id>/"
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("inbox/", inbox.inbox, name="inbox"),
+    path("inbox/state/", live.inbox, name="inbox-state"),
+    path(QUESTION, answering.show, name="review"),
+    path(f"{QUESTION}state/", live.question, name="review-state"),
+    path(f"{QUESTION}answer/", answering.answer, name="answer"),
+    path(f"{QUESTION}done/", answering.done, name="done"),
+    path(f"{QUESTION}claim/", claiming.claim, name="claim"),
+    path(f"{QUESTION}renew/", claiming.renew, name="renew"),
+    path(f"{QUESTION}release/", claiming.release, name="release"),
+]

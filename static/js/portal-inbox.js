@@ -1,0 +1,55 @@
+"use strict";
+// Keeps the inbox true without moving a row: what is gone is marked, who holds what is said, and
+// what is new waits behind a pill.
+
+const inbox = document.querySelector("[data-inbox]");
+const pill = document.querySelector("[data-pill]");
+const rows = [...document.querySelectorAll("[data-row]")];
+let version = inbox.dataset.version;
+
+function address() {
+  const query = new URLSearchParams({ v: version, since: inbox.dataset.since, loop: inbox.dataset.loop });
+  return `${inbox.dataset.inbox}?${query}`;
+}
+
+async function heard(answer) {
+  if (!answer.ok) return;
+  const state = await answer.json();
+  version = state.version;
+  for (const row of rows) mark(row, state.rows[row.dataset.row], Object.keys(state.rows).length);
+  if (!state.new) return void (pill.hidden = true);
+  pill.querySelector("[data-pill-text]").textContent = `${state.new} new`;
+  if (pill.hidden) announce(`${state.new} new in the inbox`);
+  pill.hidden = false;
+}
+
+const MOST_ROWS = 100; // as many as the service tells of
+
+function mark(row, holder, told) {
+  const badge = row.querySelector("[data-holder]");
+  const words = badge.querySelector("[data-holder-text]");
+  const isGone = holder === undefined && told < MOST_ROWS;
+  row.classList.toggle("is-gone", isGone);
+  badge.hidden = !isGone && !holder;
+  words.textContent = isGone ? "no longer waits" : holder === "you" ? "you hold it" : `${holder} holds it`;
+}
+
+new Watch(inbox.dataset.watch, address, heard);
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || keysAreOff()) return;
+  if (event.target.closest("input, textarea, select, dialog")) return;
+  const links = rows.map((row) => row.querySelector("a"));
+  const at = links.indexOf(document.activeElement);
+  const step = { j: 1, k: -1 }[event.key.toLowerCase()];
+  if (step) links[Math.min(Math.max(at + step, 0), links.length - 1)]?.focus();
+});
+
+function keysAreOff() {
+  try {
+    return localStorage.getItem("keys") === "off";
+  } catch {
+    return false;
+  }
+}
