@@ -36,6 +36,7 @@ SENTENCES = {
     "member.invited": "invited",
     "member.joined": "joined the loop",
     "member.removed": "removed",
+    "member.left": "left the loop",
     "security.password_changed": "changed the password",
     "security.password_reset": "set a new password by mail",
     "security.two_factor_on": "turned two-factor sign-in on",

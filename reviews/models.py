@@ -225,7 +225,7 @@ class Request(models.Model):
                 name="request_due",
             ),
             models.Index(
-                fields=["response_by"],
+                fields=["response_by", "-response_at", "-id"],
                 condition=Q(response_by__isnull=False),
                 name="request_answered_by",
             ),

@@ -191,8 +191,11 @@ def delete_loop(*, loop_id: str, key_id: str | None = None) -> None:
 
 
 @transaction.atomic
-def remove_member(*, loop_id: str, member_id: str, key_id: str | None = None) -> datetime:
+def remove_member(
+    *, loop_id: str, member_id: str, key_id: str | None = None, actor_id: str | None = None
+) -> datetime:
     """Ends a membership and gives back what the member holds as claimed; returns the moment.
+    `actor_id` is the member's own where somebody leaves.
 
     Raises Loop.DoesNotExist, Membership.DoesNotExist.
     """
@@ -206,7 +209,10 @@ def remove_member(*, loop_id: str, member_id: str, key_id: str | None = None) ->
     touch(loop_id)
     transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
     loop = Loop.objects.only("creator_id", "name").get(pk=loop_id)
-    tell(loop, "member.removed", f"{address} from {loop.name}", key_id=key_id)
+    if actor_id == member_id:
+        tell(loop, "member.left", loop.name, actor_id=actor_id)
+    else:
+        tell(loop, "member.removed", f"{address} from {loop.name}", key_id=key_id)
     return removed_at
 
 

@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from accounts.pages import SignedInRequest
 from reviews import forms, services
+from reviews.markdown import headline
 from reviews.models import Request
 from reviews.portal import kept
 from reviews.portal.access import action, find_request, page, reviewed, with_images
@@ -59,11 +60,13 @@ def done(http: SignedInRequest, request_id: str) -> HttpResponse:
     """What was sent, where nothing is left to answer but what was skipped."""
     mine = reviewed(http).filter(response_by_id=http.user.pk)
     item = find_request(http, request_id, among=mine)
-    waiting = waiting_ids(http.user.pk)
+    sitting, waiting = Sitting.of(http), waiting_ids(http.user.pk)
     shown = {
         "item": item,
         "answer": forms.in_words(item, item.response_data),
-        "answered": max(1, Sitting.of(http).answered),
+        "headline": headline(item.request_text),
+        "answered": max(1, sitting.answered),
+        "was_skipped": bool(sitting.skipped),
         "waiting": len(waiting),
         "next": waiting[0] if waiting else None,
     }

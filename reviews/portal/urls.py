@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from reviews.portal import answering, claiming, home, inbox, live
+from reviews.portal import answering, claiming, home, inbox, live, my_loops, work
 
 QUESTION = "inbox/<str:request_id>/"
 
@@ -17,4 +17,7 @@ urlpatterns = [
     path(f"{QUESTION}claim/", claiming.claim, name="claim"),
     path(f"{QUESTION}renew/", claiming.renew, name="renew"),
     path(f"{QUESTION}release/", claiming.release, name="release"),
+    path("loops/", my_loops.my_loops, name="my-loops"),
+    path("loops/<str:loop_id>/leave/", my_loops.leave, name="leave-loop"),
+    path("work/", work.work, name="work"),
 ]

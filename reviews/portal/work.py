@@ -1,0 +1,95 @@
+"""My work: what I answered, how fast, and what was thought of it."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from accounts.pages import SignedInRequest
+from config.ids import normalize_id
+from config.spoken import countdown
+from reviews import context, forms
+from reviews.markdown import headline
+from reviews.models import Request, RequestQuerySet
+from reviews.portal.access import page
+
+PER_PAGE = 30
+DAYS = 30
+MOST = 5_000  # answers that the figures look at, the newest
+
+_FIGURES = """
+SELECT count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds), count(f.request_id)
+  FROM (SELECT id, extract(epoch FROM response_at - created_at) AS seconds
+          FROM reviews_request
+         WHERE response_by_id = %(person)s
+           AND response_at > statement_timestamp() - make_interval(days => %(days)s)
+         ORDER BY response_at DESC, id DESC LIMIT %(most)s) AS answered
+  LEFT JOIN reviews_feedback f ON f.request_id = answered.id
+"""
+
+
+@page
+def work(http: SignedInRequest) -> HttpResponse:
+    """Four statements: session, person, figures, and the answers with their feedback."""
+    mine = Request.objects.reviewed_by(http.user.pk).filter(response_by_id=http.user.pk)
+    rows = mine.select_related("loop", "feedback").defer("context", "default_response")
+    rows = rows.order_by("-response_at", "-id")
+    found = list(before(rows, http.GET.get("before", ""))[: PER_PAGE + 1])
+    is_more, found = len(found) > PER_PAGE, found[:PER_PAGE]
+    shown = {
+        "rows": [row_of(item) for item in found],
+        "older": cursor_of(found[-1]) if is_more else "",
+        "is_first": "before" not in http.GET,
+        "figures": read_figures(http.user.pk),
+        "days": DAYS,
+    }
+    return render(http, "reviews/work.html", shown)
+
+
+def row_of(item: Request) -> dict[str, Any]:
+    assert item.response_at is not None
+    feedback = getattr(item, "feedback", None)
+    return {
+        "item": item,
+        "headline": headline(item.request_text),
+        "answer": forms.in_words(item, item.response_data),
+        "took": countdown((item.response_at - item.created_at).total_seconds()),
+        "feedback": context.outline(feedback.body) if feedback else "",
+    }
+
+
+def cursor_of(item: Request) -> str:
+    assert item.response_at is not None
+    return f"{item.response_at.timestamp():.6f}-{item.pk}"
+
+
+def before(rows: RequestQuerySet, cursor: str) -> RequestQuerySet:
+    """Those that were answered earlier; all of them where the cursor is odd."""
+    seconds, _, raw_id = cursor.partition("-")
+    request_id = normalize_id(raw_id)
+    try:
+        then = datetime.fromtimestamp(float(seconds), tz=timezone.get_current_timezone())
+    except (ValueError, OverflowError, OSError):
+        return rows
+    if request_id is None:
+        return rows
+    found: RequestQuerySet = rows.filter(
+        Q(response_at__lt=then) | Q(response_at=then, id__lt=request_id), response_at__lte=then
+    )
+    return found
+
+
+def read_figures(person_id: str) -> dict[str, Any]:
+    """Of the last days: how many answers, the median of their times, how many had feedback."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FIGURES, {"person": person_id, "days": DAYS, "most": MOST})
+        answers, median, with_feedback = cursor.fetchone()
+    return {
+        "answers": answers,
+        "median": "–" if median is None else countdown(float(median)),
+        "feedback": with_feedback,
+    }
