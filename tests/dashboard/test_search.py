@@ -2,6 +2,7 @@
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from loops.services import create_loop
@@ -59,9 +60,23 @@ def test_only_my_own(owner: User, outsider: User, make: Make) -> None:
     assert found(outsider, request.pk) == []
 
 
+def test_a_word_of_very_many_requests(
+    owner: User, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "RARE", 5)
+    made = copies(make(), 20)
+    for typed, count in (("copy7", 1), ("copy1", 11), ("refund", 21)):
+        assert len(found(owner, typed)) == count
+    assert found(owner, "copy19") == [made[19].pk]
+
+
 def test_the_index_serves_it(owner: User, make: Make) -> None:
     copies(make(), 3000)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")  # a scan is cheap while words are few
-    rare = search.find(Request.objects.all(), account_id=owner.pk, typed="copy77")
-    assert "request_words" in rare.order_by().explain()
+    with CaptureQueriesContext(connection) as captured:
+        search.find(Request.objects.all(), account_id=owner.pk, typed="copy77")
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {captured[0]['sql']}")
+        plan = str(cursor.fetchall())
+    assert "request_words" in plan
