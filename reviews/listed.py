@@ -36,6 +36,9 @@ _SEEN = {
     "updated_at": events.moment(f"""CASE WHEN {_IS_OVERDUE} THEN r.timeout_at
         WHEN {_IS_LAPSED} THEN r.claim_expires_at ELSE r.updated_at END"""),
 }
+# Spelled so that the planner expects few and hashes them: a long list that it foresees, it would
+# search from end to end for every row.
+_SETTLED = "id NOT IN (SELECT unnest(ARRAY(SELECT id FROM unsettled)))"
 # The fields are the serializer's, the SQL that writes each is the events'; tests compare.
 _FIELDS = tuple(RequestListed().fields)
 _COLUMNS = ", ".join(_SEEN.get(name, events.REQUEST[name]) for name in _FIELDS)
@@ -84,8 +87,10 @@ class Window:
 
     @property
     def sees_status(self) -> bool:
-        """Whether it matters here what a row is seen as."""
-        return self.status is not None or self.sort == "status_asc"
+        """Whether it matters here what a row is seen as; completed and cancelled ones are both."""
+        if self.status is None:
+            return self.sort == "status_asc"
+        return self.status not in (states.COMPLETED, states.CANCELLED)
 
     @property
     def sees_priority(self) -> bool:
@@ -153,7 +158,7 @@ def _streams(scope: Scope, window: Window) -> str:
     elif window.sees_priority and not window.sees_status:
         statuses = [f"status = '{status}'" for status in states.STATUSES]
     if window.sees_status:
-        conditions.append("id NOT IN (SELECT id FROM unsettled)")
+        conditions.append(_SETTLED)
     streams = [_stream("reviews_request", [*conditions, status], window) for status in statuses]
     if window.sees_status:
         streams.append(_stream("unsettled", [*conditions[1:-1], *statuses], window))
@@ -177,7 +182,7 @@ def _total(scope: Scope, window: Window) -> str:
     numbers = numbers_of(scope.column, scope.id)
     total = f"""SELECT coalesce(sum(n), 0)::bigint AS total FROM ({numbers}) AS number
          WHERE {" AND ".join(conditions)}"""  # noqa: S608
-    if window.status is None:
+    if window.status is None or not window.sees_status:
         return total
     rank = "TRUE" if window.priority is None else "priority_rank = %(rank)s"
     return f"""SELECT ({total}) + count(*) FILTER (WHERE status = %(status)s)

@@ -96,6 +96,16 @@ def rows_read(plan: dict[str, Any]) -> Iterator[float]:
         yield from rows_read(child)
 
 
+def explain(how: str, scope: listed.Scope, window: listed.Window) -> list[Any]:
+    """What EXPLAIN says of a page."""
+    params = {**scope.params, "status": window.status, "priority": window.priority, "rank": 2}
+    sql = listed.statement(scope, window)
+    used = {name: value for name, value in params.items() if f"%({name})s" in sql}
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {how} {sql}", used)
+        return cursor.fetchall()
+
+
 def test_no_filter_and_no_order_reads_more_than_it_shows(make: Make, loop: Loop) -> None:
     first = make()
     with connection.cursor() as cursor:
@@ -107,11 +117,24 @@ def test_no_filter_and_no_order_reads_more_than_it_shows(make: Make, loop: Loop)
         scopes, statuses, (None, "high"), listed.ORDERS
     ):
         window = listed.Window(status, priority, sort, 10, 0)
-        params = {**scope.params, "status": status, "priority": priority, "rank": 2}
-        sql = listed.statement(scope, window)
-        used = {name: value for name, value in params.items() if f"%({name})s" in sql}
-        with connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {sql}", used)
-            ((plan,),) = cursor.fetchall()
+        ((plan,),) = explain("(ANALYZE, TIMING OFF, FORMAT JSON)", scope, window)
         read = sum(rows_read(plan[0]["Plan"]))
         assert read <= 10 * 3, (scope.column, status, priority, sort, read)
+
+
+def test_many_overdue_are_looked_up_by_hash(make: Make, loop: Loop) -> None:
+    """Sweeps were dead for long, and the planner knows: it must not compare each with each."""
+    first = make()
+    with connection.cursor() as cursor:
+        cursor.execute(COPIES, [first.pk])
+        cursor.execute("UPDATE reviews_request SET timeout_at = now() - interval '1 hour'")
+        cursor.execute("ANALYZE reviews_request")
+        cursor.execute("SET LOCAL work_mem = '64kB'")  # room for a few hundred
+        scope = listed.of_account(loop.creator_id)
+        for window in (
+            listed.Window(states.PENDING, None, "created_at_desc", 10, 0),
+            listed.Window(None, None, "status_asc", 10, 0),
+        ):
+            plan = "\n".join(line for (line,) in explain("", scope, window))
+            assert "hashed SubPlan" in plan
+            assert listed.fetch(scope, window)[1] == (0 if window.status else 8001)
