@@ -103,7 +103,8 @@ def explain(how: str, scope: listed.Scope, window: listed.Window) -> list[Any]:
     used = {name: value for name, value in params.items() if f"%({name})s" in sql}
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN {how} {sql}", used)
-        return cursor.fetchall()
+        rows: list[Any] = cursor.fetchall()
+    return rows
 
 
 def test_no_filter_and_no_order_reads_more_than_it_shows(make: Make, loop: Loop) -> None:
