@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from rest_framework.response import Response
+from django.http import HttpResponse
 
 from accounts.authentication import Call
 from config.api import ApiView, ok
@@ -17,7 +17,7 @@ class KeyCheck(ApiView):
     failures: ClassVar = {"GET": UserInformationFailed}
     open_to_inactive_accounts = True
 
-    def get(self, request: Call) -> Response:
+    def get(self, request: Call) -> HttpResponse:
         account, caller = request.user, request.auth
         data = {
             "api_key_id": caller.key_id,

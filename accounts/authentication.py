@@ -4,13 +4,12 @@ not (specification, Authentication)."""
 import re
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django_ratelimit.core import get_usage
-from rest_framework.authentication import BaseAuthentication
-from rest_framework.request import Request
 
 from accounts import quota
 from config.errors import (
@@ -28,38 +27,36 @@ from config.times import iso_from_unix
 _BEARER = re.compile(r"Bearer (\S+)\Z")
 
 
-class Call(Request):
+@dataclass(slots=True)
+class Call:
     """A call to the API once its key is read."""
 
-    user: quota.Account  # type: ignore[assignment]
+    http: HttpRequest
+    user: quota.Account
     auth: quota.Caller
 
+    @property
+    def query_params(self) -> QueryDict:
+        return self.http.GET
 
-class KeyAuthentication(BaseAuthentication):
-    """Reads the key, charges the call, and leaves the quota on the request."""
 
-    def authenticate(self, request: Request) -> tuple[quota.Account, quota.Caller]:
-        http = request._request
-        http.quota = None  # type: ignore[attr-defined]
+class KeyAuthentication:
+    """Reads the key and charges the call (`config.api.KeyReader`)."""
+
+    def admit(self, http: HttpRequest) -> Call:
         try:
             caller = identify(http.META.get("HTTP_AUTHORIZATION"))
         except Unauthorized:
             throttle_failures(http)
             raise
-        http.quota = caller.quota  # type: ignore[attr-defined]
-        return caller.account, caller
+        return Call(http, caller.account, caller)
 
-    def authenticate_header(self, request: Request) -> str:
-        return "Bearer"
-
-    def peek(self, request: Request) -> None:
-        """Leaves the quota on the request without charging, and without complaint."""
-        http = request._request
+    def peek(self, http: HttpRequest) -> quota.Quota | None:
         match = _BEARER.match(http.META.get("HTTP_AUTHORIZATION", ""))
         caller = None
         with suppress(DatabaseError, InterfaceError):  # the answer stands without it
             caller = quota.look(match[1]) if match else None
-        http.quota = caller.quota if caller and caller.usable else None  # type: ignore[attr-defined]
+        return caller.quota if caller and caller.usable else None
 
 
 def identify(header: str | None) -> quota.Caller:

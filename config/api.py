@@ -14,11 +14,8 @@ from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import JSONParser
-from rest_framework.renderers import BaseRenderer
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.renderers import JSONRenderer
 from rest_framework.views import APIView
 
 from config import strict_json
@@ -40,53 +37,61 @@ log = structlog.get_logger(__name__)
 class Quota(Protocol):
     """What is left of a key's hour. `reset` is the Unix time of the next one."""
 
-    limit: int
-    used: int
-    reset: int
-
+    @property
+    def limit(self) -> int: ...
+    @property
+    def used(self) -> int: ...
+    @property
+    def reset(self) -> int: ...
     @property
     def remaining(self) -> int: ...
 
 
+class Account(Protocol):
+    """As whom a call acts."""
+
+    @property
+    def is_active(self) -> bool: ...
+
+
 class Caller(Protocol):
-    """What an authenticated call knows about itself (`request.auth`)."""
+    """What a key may do, after its call was charged (or refused: `exhausted`)."""
 
-    permissions: list[str]
-    quota: Quota
-    exhausted: bool
-
-
-class EnvelopeRenderer(BaseRenderer):
-    """JSON, whatever the client says it accepts."""
-
-    media_type = "application/json"
-    format = "json"
-    charset = None
-
-    def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
-    ) -> bytes:
-        return dumps(data)
+    @property
+    def permissions(self) -> list[str]: ...
+    @property
+    def quota(self) -> Quota: ...
+    @property
+    def exhausted(self) -> bool: ...
 
 
-class AlwaysJson(BaseContentNegotiation):
-    """`Accept` is ignored, so nothing is ever 406."""
+class Call(Protocol):
+    """A call to the API once its key is read."""
 
-    def select_parser(self, request: Request, parsers: Any) -> Any:
-        return parsers[0]
+    @property
+    def http(self) -> HttpRequest: ...
+    @property
+    def user(self) -> Account: ...
+    @property
+    def auth(self) -> Caller: ...
 
-    def select_renderer(
-        self, request: Request, renderers: Any, format_suffix: str | None = None
-    ) -> tuple[Any, str]:
-        return renderers[0], renderers[0].media_type
+
+class KeyReader(Protocol):
+    """What DEFAULT_AUTHENTICATION_CLASSES names."""
+
+    def admit(self, http: HttpRequest) -> Call:
+        """The call, charged. Raises Unauthorized, RateLimited."""
+
+    def peek(self, http: HttpRequest) -> Quota | None:
+        """What is left of a key, without charging, and without complaint."""
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def dumps(value: Any) -> bytes:
     """The JSON bytes of a body."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    return _encode(value).encode()
 
 
 def envelope(msg: str, data: str | Mapping[str, Any], *, error: bool = False) -> dict[str, Any]:
@@ -94,9 +99,19 @@ def envelope(msg: str, data: str | Mapping[str, Any], *, error: bool = False) ->
     return {"error": error, "msg": msg, "data": data}
 
 
-def ok(msg: str, data: Mapping[str, Any], *, status: int = 200) -> Response:
+def answer(body: bytes, *, status: int = 200) -> HttpResponse:
+    """A response with these bytes of JSON."""
+    return HttpResponse(body, status=status, content_type="application/json")
+
+
+def ok(msg: str, data: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     """A success."""
-    return Response(envelope(msg, data), status=status)
+    return answer(dumps(envelope(msg, data)), status=status)
+
+
+def ok_verbatim(msg: str, data: str) -> HttpResponse:
+    """A success whose `data` is JSON already."""
+    return answer(f'{{"error":false,"msg":{_encode(msg)},"data":{data}}}'.encode())
 
 
 def set_rate_headers(response: HttpResponse, quota: Quota | None) -> None:
@@ -109,13 +124,14 @@ def set_rate_headers(response: HttpResponse, quota: Quota | None) -> None:
 
 def failure(error: ApiError) -> HttpResponse:
     """The answer to an error that arose outside every view of the API."""
-    response = HttpResponse(
-        dumps(envelope(error.sentence, error.detail, error=True)),
-        status=error.status,
-        content_type="application/json",
-    )
+    response = refusal(error)
     set_rate_headers(response, None)
     return response
+
+
+def refusal(error: ApiError) -> HttpResponse:
+    """The body and the status of an error."""
+    return answer(dumps(envelope(error.sentence, error.detail, error=True)), status=error.status)
 
 
 def is_api(request: HttpRequest) -> bool:
@@ -138,58 +154,73 @@ class ApiView(APIView):
     """A path of the API.
 
     `permissions` and `failures` map a method to the permission it needs (None: any valid key)
-    and to the sentence of its unexpected failure.
+    and to the sentence of its unexpected failure. Of the framework's view there remains what
+    describes it: one kind of key, one kind of body and one renderer need no negotiation.
     """
 
     http_method_names = ["get", "post", "put", "delete", "head"]
-    content_negotiation_class = AlwaysJson
-    renderer_classes = [EnvelopeRenderer]
-    parser_classes = [JSONParser]  # for the OpenAPI document; `body` does the reading
+    renderer_classes = [JSONRenderer]  # for the OpenAPI document, like the next
+    parser_classes = [JSONParser]
     permissions: ClassVar[Mapping[str, str | None]] = {}
     failures: ClassVar[Mapping[str, type[ServerFailure]]] = {}
     open_to_inactive_accounts: ClassVar[bool] = False
+    quota: Quota | None  # as the call leaves it; not there before the key is read
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        negotiator = self.get_content_negotiator()
-        request.accepted_renderer, request.accepted_media_type = negotiator.select_renderer(
-            request, self.get_renderers()
-        )
-        if request.method not in self.allowed_methods:
+    def dispatch(  # type: ignore[override]
+        self, http: HttpRequest, *args: Any, **ids: str
+    ) -> HttpResponse:
+        try:
+            call = self.admit(http)
+            response: HttpResponse = getattr(self, self.operation(http).lower())(call, **ids)
+        except Exception as exc:
+            response = self.refuse(exc)
+        if not hasattr(self, "quota"):  # 404 and 405 cost nothing, but say what is left
+            self.quota = self.key_reader().peek(http)
+        set_rate_headers(response, self.quota)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def admit(self, http: HttpRequest) -> Call:
+        """The call, once nothing that all calls have in common speaks against it."""
+        if http.method not in self.allowed_methods:
             raise MethodNotAllowed
-        user, caller = request.user, cast(Caller, request.auth)
-        if caller.exhausted:
-            raise out_of_quota(caller.quota)
-        if not user.is_active and not self.open_to_inactive_accounts:
+        reader = self.key_reader()
+        self.quota = None
+        call = reader.admit(http)
+        self.quota = call.auth.quota
+        if call.auth.exhausted:
+            raise out_of_quota(self.quota)
+        if not call.user.is_active and not self.open_to_inactive_accounts:
             raise ResourceDenied
-        needed = self.permissions[self.operation(request)]
-        if needed is not None and needed not in caller.permissions:
+        needed = self.permissions[self.operation(http)]
+        if needed is not None and needed not in call.auth.permissions:
             raise ResourceDenied
+        return call
 
-    def operation(self, request: Request) -> str:
+    def key_reader(self) -> KeyReader:
+        return cast(KeyReader, self.authentication_classes[0]())
+
+    def operation(self, http: HttpRequest) -> str:
         """The method, HEAD being a GET without its body."""
-        method = str(request.method)
+        method = str(http.method)
         return "GET" if method == "HEAD" else method
-
-    @property
-    def default_response_headers(self) -> dict[str, str]:
-        return {}
 
     @property
     def allowed_methods(self) -> list[str]:
         return [name.upper() for name in self.http_method_names if hasattr(self, name)]
 
-    def body(self, request: Request, *, empty_is_object: bool = False) -> dict[str, Any]:
+    def body(self, call: Call, *, empty_is_object: bool = False) -> dict[str, Any]:
         """The call's JSON object. Raises InvalidBody."""
-        return strict_json.read_object(request._request, empty_is_object=empty_is_object)
+        return strict_json.read_object(call.http, empty_is_object=empty_is_object)
 
-    def handle_exception(self, exc: Exception) -> Response:
+    def refuse(self, exc: Exception) -> HttpResponse:
+        """The answer to whatever went wrong."""
         error = exc if isinstance(exc, ApiError) else self.unexpected(exc)
-        response = Response(envelope(error.sentence, error.detail, error=True), status=error.status)
+        response = refusal(error)
         if isinstance(error, MethodNotAllowed):
             response["Allow"] = ", ".join(self.allowed_methods)
         if isinstance(error, RateLimited):
             response["Retry-After"] = str(error.retry_after)
-        response.exception = True
         return response
 
     def unexpected(self, exc: Exception) -> ApiError:
@@ -202,25 +233,6 @@ class ApiView(APIView):
             return ValidationFailed(f"query must have at most {most} parameters")
         log.error("api.failed", view=type(self).__name__, exc_info=exc)
         return self.failures.get(self.operation(self.request), ServerFailure)()
-
-    def finalize_response(
-        self, request: Request, response: Response, *args: Any, **kwargs: Any
-    ) -> Response:
-        final = super().finalize_response(request, response, *args, **kwargs)
-        set_rate_headers(final, self.quota(request))
-        final["Cache-Control"] = "no-store"
-        return final
-
-    def quota(self, request: Request) -> Quota | None:
-        """The quota as this call left it.
-
-        A call that failed before its key was read (404, 405) costs nothing, but still says
-        what is left.
-        """
-        if not hasattr(request._request, "quota"):
-            for authenticator in self.get_authenticators():
-                authenticator.peek(request)  # type: ignore[attr-defined]
-        return cast("Quota | None", getattr(request._request, "quota", None))
 
 
 def out_of_quota(quota: Quota) -> RateLimited:
@@ -239,7 +251,5 @@ class UnknownPath(ApiView):
 
     schema = None
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        request.accepted_renderer = EnvelopeRenderer()
-        request.accepted_media_type = EnvelopeRenderer.media_type
+    def admit(self, http: HttpRequest) -> Call:
         raise NotFound

@@ -73,6 +73,7 @@ MIDDLEWARE = [
     "config.middleware.LightMiddleware",
     "config.middleware.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "config.middleware.ApiMiddleware",  # below /v1 nothing of what follows
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -110,7 +111,7 @@ DATABASES = {
     )
 }
 DATABASES["default"].update(
-    ENGINE="django.db.backends.postgresql",
+    ENGINE="config.postgresql",
     HOST=unquote(DATABASES["default"]["HOST"]),  # the folder of a socket comes percent-encoded
     CONN_MAX_AGE=None,
     CONN_HEALTH_CHECKS=True,

@@ -21,11 +21,17 @@ def find_own_loop(
 
 def find_loop(raw_id: str, *, among: LoopQuerySet | None = None) -> Loop:
     """The loop, whoever asks. Raises InvalidLoopId, LoopNotFound."""
-    loop_id = normalize_id(raw_id)
-    if loop_id is None:
-        raise InvalidLoopId
+    loop_id = read_loop_id(raw_id)
     loops = Loop.objects.alive() if among is None else among
     loop: Loop | None = loops.filter(pk=loop_id).first()
     if loop is None:
         raise LoopNotFound
     return loop
+
+
+def read_loop_id(raw_id: str) -> str:
+    """The id in a path. Raises InvalidLoopId."""
+    loop_id = normalize_id(raw_id)
+    if loop_id is None:
+        raise InvalidLoopId
+    return loop_id

@@ -3,7 +3,7 @@ removing a member) is added in `reviews.api.loops`."""
 
 from typing import Any, ClassVar
 
-from rest_framework.response import Response
+from django.http import HttpResponse
 
 from accounts.authentication import Call
 from config.api import ApiView, ok
@@ -30,16 +30,14 @@ class Loops(ApiView):
     permissions: ClassVar = {"GET": "loops:read", "POST": "loops:write"}
     failures: ClassVar = {"GET": ListLoopsFailed, "POST": CreateLoopFailed}
 
-    def get(self, request: Call) -> Response:
+    def get(self, request: Call) -> HttpResponse:
         loops = Loop.objects.of_creator(request.user.id).with_members().newest_first()
         data = [LoopSerializer(loop).data for loop in loops]
         return ok("Loops retrieved successfully", {"loops": data, "count": len(data)})
 
-    def post(self, request: Call) -> Response:
+    def post(self, request: Call) -> HttpResponse:
         fields = LoopInput().check(self.body(request))
-        loop = services.create_loop(
-            owner_id=request.user.id, key_id=request.auth.key_id, **fields
-        )
+        loop = services.create_loop(owner_id=request.user.id, key_id=request.auth.key_id, **fields)
         data = {
             "loop": represent(loop),
             "invite_code": loop.invite_code,
@@ -56,11 +54,11 @@ class LoopDetail(ApiView):
     permissions: ClassVar = {"GET": "loops:read", "PUT": "loops:write"}
     failures: ClassVar = {"GET": ReadLoopFailed, "PUT": UpdateLoopFailed}
 
-    def get(self, request: Call, loop_id: str) -> Response:
+    def get(self, request: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, request.user, denied=LoopDenied)
         return ok("Loop retrieved successfully", {"loop": represent(loop)})
 
-    def put(self, request: Call, loop_id: str) -> Response:
+    def put(self, request: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, request.user, denied=NotCreatorForUpdate)
         changes = LoopChanges().check(self.body(request, empty_is_object=True))
         if not changes:
@@ -78,7 +76,7 @@ class LoopMembers(ApiView):
     permissions: ClassVar = {"GET": "loops:read"}
     failures: ClassVar = {"GET": ListMembersFailed}
 
-    def get(self, request: Call, loop_id: str) -> Response:
+    def get(self, request: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, request.user, denied=LoopDenied)
         in_order = loop.memberships.select_related("user").in_order()
         members = [MemberSerializer(member).data for member in in_order]

@@ -3,8 +3,6 @@
 Deleting a loop and removing a member also touch requests: those stand in `reviews.services`.
 """
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -186,30 +184,15 @@ def touch(loop_id: str) -> None:
     Loop.objects.filter(pk=loop_id).update(updated_at=Now())
 
 
-@dataclass(frozen=True, slots=True)
-class Audience:
-    """Who would receive a request now. `now` is the database's time."""
-
-    now: datetime
-    active_members: int
-
-
-_AUDIENCE = """
-SELECT statement_timestamp(),
-       (SELECT count(*) FROM loops_membership m WHERE m.loop_id = l.id AND m.status = 'active')
-  FROM loops_loop l WHERE l.id = %s AND l.deleted_at IS NULL FOR KEY SHARE
-"""
-
-
-def hold_audience(loop_id: str) -> Audience:
-    """Counts the active members, and keeps the loop from being deleted until the transaction
-    ends. Raises Loop.DoesNotExist."""
-    with connection.cursor() as cursor:
-        cursor.execute(_AUDIENCE, [loop_id])
-        row = cursor.fetchone()
-    if row is None:
-        raise Loop.DoesNotExist
-    return Audience(now=row[0], active_members=row[1])
+# A CTE for the statement that sends something to a loop: who may, and how many active members
+# would receive it. No row where the loop is gone; the row's lock keeps it from being deleted until
+# the transaction ends.
+AUDIENCE = """audience AS (
+    SELECT l.id AS loop_id, l.creator_id AS owner_id,
+           (SELECT count(*) FROM loops_membership m
+             WHERE m.loop_id = l.id AND m.status = 'active') AS members
+      FROM loops_loop l WHERE l.id = %(loop_id)s AND l.deleted_at IS NULL FOR KEY SHARE
+)"""
 
 
 def hold_membership(*, loop_id: str, user_id: str) -> bool:

@@ -1,32 +1,72 @@
-"""A new request and whom to tell of it, in one statement."""
+"""The one place that inserts requests: with whom to tell of it, in a statement that is a
+transaction of its own."""
 
 from typing import Any
 
 from django.db import connection
+from psycopg.types.json import Json
 
+from config.model_fields import dumps
+from loops.models import Loop
+from loops.services import AUDIENCE
 from reviews.models import Request
 from reviews.notifications.outbox import OBLIGE, Job, obligation, read_jobs
 
-_FIELDS = [field for field in Request._meta.concrete_fields if not field.generated]
+_GIVEN = (
+    "id", "api_key_id", "processing_type", "type", "priority", "request_text",
+    "image_url", "context", "timeout_seconds", "response_type", "response_config",
+    "default_response", "platform", "platform_version", "callback_url",
+)  # fmt: skip
+_PARAMS = (*_GIVEN, "loop_id", "creator_id")
+_JSON = ("context", "response_config", "default_response")
+_DERIVED = {
+    "loop_id": "loop_id",
+    "creator_id": "owner_id",
+    "status": "'pending'",
+    "claim_count": "0",
+    "broadcasted_to": "members",
+    "notifications_sent": "0",
+    "timeout_at": "statement_timestamp() + make_interval(secs => %(timeout_seconds)s)",
+    "created_at": "statement_timestamp()",
+    "updated_at": "statement_timestamp()",
+}
 _INSERT = f"""
-WITH made AS (
-    INSERT INTO reviews_request ({", ".join(field.column for field in _FIELDS)})
-    VALUES ({", ".join(f"%({field.column})s" for field in _FIELDS)})
-    RETURNING id, loop_id, priority
+WITH {AUDIENCE}, made AS (
+    INSERT INTO reviews_request ({", ".join([*_GIVEN, *_DERIVED])})
+    SELECT {", ".join([*(f"%({name})s" for name in _GIVEN), *_DERIVED.values()])}
+      FROM audience WHERE owner_id = %(creator_id)s AND members > 0
+    RETURNING id, loop_id, priority, timeout_at, created_at
 ), {OBLIGE}
-SELECT jobs FROM pushes
+SELECT owner_id = %(creator_id)s, members, timeout_at, created_at, jobs
+  FROM audience LEFT JOIN made ON true CROSS JOIN pushes
 """  # noqa: S608 (nothing in it comes from outside)
 
 
+class NotTheOwner(Exception):
+    """Only who created a loop may ask it."""
+
+
 def insert(request: Request) -> list[Job]:
-    """Returns the pushes to its loop's devices, leased to this process: to be sent as soon as
-    the transaction is committed. Raises IntegrityError where the id is taken."""
+    """Sends a new request to the active members of its loop, and fills in what follows from that.
+
+    Returns the pushes to their devices, leased to this process: to be sent as soon as the
+    transaction is committed. Without any member nothing is inserted, and `broadcasted_to` is 0.
+    Raises Loop.DoesNotExist where the loop is gone, NotTheOwner, and IntegrityError where the id
+    is taken.
+    """
     told = obligation()
-    row: dict[str, Any] = {
-        field.column: field.get_db_prep_save(getattr(request, field.attname), connection)
-        for field in _FIELDS
-    }
+    params: dict[str, Any] = {name: getattr(request, name) for name in _PARAMS}
+    for name in _JSON:
+        if params[name] is not None or name != "context":
+            params[name] = Json(params[name], dumps=dumps)
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT, {**row, **told})
-        (jobs,) = cursor.fetchone()
+        cursor.execute(_INSERT, {**params, **told})
+        row = cursor.fetchone()
+    if row is None:
+        raise Loop.DoesNotExist
+    is_owner, request.broadcasted_to, request.timeout_at, request.created_at, jobs = row
+    if not is_owner:
+        raise NotTheOwner
+    request.updated_at = request.created_at
+    request._state.adding = False  # the row has its instance
     return read_jobs(jobs, request, claim_id=told["push_claim"])

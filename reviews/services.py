@@ -15,8 +15,9 @@ from config.errors import NoActiveMembers
 from config.ids import new_id
 from config.model_fields import dumps
 from loops.models import Loop, Membership
-from loops.services import hold_audience, hold_loop, hold_membership, tell, touch
+from loops.services import hold_loop, hold_membership, tell, touch
 from reviews import responses, states, transitions
+from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
 from reviews.models import SEEN, Feedback, Request, RequestQuerySet
 from reviews.notifications.dispatch import SENDER
@@ -41,7 +42,6 @@ class LoopGone(Exception):
     """The loop was deleted meanwhile."""
 
 
-@transaction.atomic
 def create_request(
     *,
     loop_id: str,
@@ -52,28 +52,23 @@ def create_request(
 ) -> Request:
     """A pending request for every active member (specification, POST create request).
 
-    `fields` are those of `RequestInput`. Raises NoActiveMembers, LoopGone, and IntegrityError
-    where `request_id`, the token of a form, has made its request already.
+    `fields` are those of `RequestInput`. One statement, which is a transaction of its own.
+    Raises LoopGone, NotTheOwner, NoActiveMembers, and IntegrityError where `request_id`, the
+    token of a form, has made its request already.
     """
-    try:
-        audience = hold_audience(loop_id)
-    except Loop.DoesNotExist:
-        raise LoopGone from None
-    if not audience.active_members:
-        raise NoActiveMembers
-    seconds = fields.get("timeout_seconds", int(DEFERRED_TIMEOUT.total_seconds()))
     request = Request(
-        **{**fields, "timeout_seconds": seconds},
+        **{"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields},
         id=request_id or new_id(),
         loop_id=loop_id,
         creator_id=account.id,
         api_key_id=api_key_id,
-        timeout_at=audience.now + timedelta(seconds=seconds),
-        broadcasted_to=audience.active_members,
-        created_at=audience.now,
-        updated_at=audience.now,
     )
-    jobs = insert(request)
+    try:
+        jobs = insert(request)
+    except Loop.DoesNotExist:
+        raise LoopGone from None
+    if not request.broadcasted_to:
+        raise NoActiveMembers
     if jobs:
         transaction.on_commit(partial(_tell, request, jobs), robust=True)
     return request

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from rest_framework.response import Response
+from django.http import HttpResponse
 
 from accounts.authentication import Call
 from config.api import ApiView, ok
@@ -29,7 +29,7 @@ class LoopDetail(loops_api.LoopDetail):
     permissions: ClassVar = {**loops_api.LoopDetail.permissions, "DELETE": "loops:write"}
     failures: ClassVar = {**loops_api.LoopDetail.failures, "DELETE": DeleteLoopFailed}
 
-    def delete(self, request: Call, loop_id: str) -> Response:
+    def delete(self, request: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, request.user, denied=NotCreatorForDelete)
         try:
             services.delete_loop(loop_id=loop.id, key_id=request.auth.key_id)
@@ -44,7 +44,7 @@ class LoopMember(ApiView):
     permissions: ClassVar = {"DELETE": "loops:write"}
     failures: ClassVar = {"DELETE": RemoveMemberFailed}
 
-    def delete(self, request: Call, loop_id: str, user_id: str) -> Response:
+    def delete(self, request: Call, loop_id: str, user_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, request.user, denied=NotCreatorForRemoval)
         member_id = normalize_id(user_id)
         if member_id == loop.creator_id:

@@ -3,12 +3,13 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from rest_framework.response import Response
+from django.http import HttpResponse
 
 from accounts.authentication import Call
-from config.api import ApiView, ok
+from config.api import ApiView, ok, ok_verbatim
 from config.errors import (
     AddFeedbackFailed,
+    ApiError,
     CancelRequestFailed,
     CreateRequestFailed,
     InvalidRequestId,
@@ -25,12 +26,12 @@ from config.errors import (
 )
 from config.ids import normalize_id
 from config.times import iso
-from loops.access import find_loop, find_own_loop
+from loops.access import find_loop, find_own_loop, read_loop_id
 from loops.models import Loop
-from reviews import services
+from reviews import reading, services
 from reviews.listing import read_listing
 from reviews.models import Request, RequestQuerySet
-from reviews.serializers import FeedbackInput, RequestDetail, RequestInput
+from reviews.serializers import FeedbackInput, RequestInput
 
 
 class Requests(ApiView):
@@ -39,7 +40,7 @@ class Requests(ApiView):
     permissions: ClassVar = {"GET": "requests:read"}
     failures: ClassVar = {"GET": ListRequestsFailed}
 
-    def get(self, request: Call) -> Response:
+    def get(self, request: Call) -> HttpResponse:
         listing = read_listing(request.query_params, with_loop=True)
         return ok("Requests retrieved successfully", listing.of_account(request.user.id))
 
@@ -50,7 +51,7 @@ class LoopRequests(ApiView):
     permissions: ClassVar = {"GET": "requests:read", "POST": "requests:write"}
     failures: ClassVar = {"GET": ListLoopRequestsFailed, "POST": CreateRequestFailed}
 
-    def get(self, request: Call, loop_id: str) -> Response:
+    def get(self, request: Call, loop_id: str) -> HttpResponse:
         user_id = request.user.id
         loop = find_loop(loop_id, among=Loop.objects.alive().with_membership_of(user_id))
         if loop.creator_id != user_id and not loop.has_member:
@@ -59,18 +60,24 @@ class LoopRequests(ApiView):
         data = {"loop_id": loop.id, **listing.of_loop(loop.id)}
         return ok("Loop requests retrieved successfully", data)
 
-    def post(self, request: Call, loop_id: str) -> Response:
-        loop = find_own_loop(loop_id, request.user, denied=NotCreatorForRequest)
-        fields = RequestInput().check(self.body(request))
+    def post(self, request: Call, loop_id: str) -> HttpResponse:
+        known_id = read_loop_id(loop_id)
+        try:
+            fields = RequestInput().check(self.body(request))
+        except ApiError:
+            find_own_loop(known_id, request.user, denied=NotCreatorForRequest)  # speaks first
+            raise
         try:
             created = services.create_request(
-                loop_id=loop.id,
+                loop_id=known_id,
                 account=request.user,
                 api_key_id=request.auth.key_id,
                 fields=fields,
             )
         except services.LoopGone:
             raise LoopNotFound from None
+        except services.NotTheOwner:
+            raise NotCreatorForRequest from None
         data = represent_created(created)
         return ok("Request created and broadcasted successfully", data, status=201)
 
@@ -81,11 +88,11 @@ class RequestDetails(ApiView):
     permissions: ClassVar = {"GET": "requests:read", "DELETE": "requests:write"}
     failures: ClassVar = {"GET": ReadRequestFailed, "DELETE": CancelRequestFailed}
 
-    def get(self, request: Call, request_id: str) -> Response:
-        found = find_request(request_id, Request.objects.visible_to(request.user.id))
-        return ok("Request retrieved successfully", {"request": RequestDetail(found).data})
+    def get(self, request: Call, request_id: str) -> HttpResponse:
+        found = reading.read_as_json(read_id(request_id), user_id=request.user.id)
+        return ok_verbatim("Request retrieved successfully", f'{{"request":{found}}}')
 
-    def delete(self, request: Call, request_id: str) -> Response:
+    def delete(self, request: Call, request_id: str) -> HttpResponse:
         known_id = read_id(request_id)
         try:
             credited = services.cancel_request(request_id=known_id, account_id=request.user.id)
@@ -95,7 +102,7 @@ class RequestDetails(ApiView):
             raise NotCancellable from None
         if credited == request.auth.key_id:
             quota = request.auth.quota
-            request._request.quota = replace(quota, used=quota.used - 1)  # type: ignore[attr-defined]
+            self.quota = replace(quota, used=quota.used - 1)
         data = {"request_id": known_id, "status": "cancelled"}
         return ok("Request cancelled successfully", data)
 
@@ -106,7 +113,7 @@ class RequestFeedback(ApiView):
     permissions: ClassVar = {"POST": "requests:write"}
     failures: ClassVar = {"POST": AddFeedbackFailed}
 
-    def post(self, request: Call, request_id: str) -> Response:
+    def post(self, request: Call, request_id: str) -> HttpResponse:
         found = find_request(request_id, Request.objects.created_by(request.user.id))
         if not services.may_have_feedback(found):
             raise NotCompleted

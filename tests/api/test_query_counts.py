@@ -28,28 +28,32 @@ def statements(call: Callable[[], HttpResponse], status: int = 200) -> int:
     return sum(not query["sql"].startswith(BOUNDARIES) for query in queries)
 
 
-def test_poll(api: Api, plenty: str, member: User, member_key: str, ask: Ask) -> None:
+def test_poll(
+    api: Api, plenty: str, member: User, member_key: str, outsider_key: str, ask: Ask
+) -> None:
     pending, done, claimed, late = ask(), ask(), ask(), ask()
     moments.answer(done, member)
     moments.claim(claimed, member)
     for key in (plenty, member_key):
         for request_id in (pending, done, claimed):
             path = f"/v1/api/requests/{request_id}"
-            assert statements(lambda path=path, key=key: api(key).get(path)) <= 3  # type: ignore[misc]
+            assert statements(lambda path=path, key=key: api(key).get(path)) == 2  # type: ignore[misc]
+    assert statements(lambda: api(outsider_key).get(path), status=403) == 2
     moments.let_pass(late, hours=2)
     path = f"/v1/api/requests/{late}"
     api(plenty).get(path)
-    assert statements(lambda: api(plenty).get(path)) <= 3
+    assert statements(lambda: api(plenty).get(path)) == 2
 
 
-def test_create(api: Api, plenty: str, loop: Loop) -> None:
+def test_create(api: Api, plenty: str, member_key: str, loop: Loop) -> None:
     path = f"/v1/api/loops/{loop.pk}/requests"
-    few = statements(lambda: api(plenty).post(path, QUESTION), status=201)
-    assert few <= 6
+    assert statements(lambda: api(plenty).post(path, QUESTION), status=201) == 2
+    assert statements(lambda: api(member_key).post(path, QUESTION), status=403) == 2
     for number in range(20):
         person = create_account(email=f"person{number}@example.org")
         join_loop(user=person, code=loop.invite_code)
-    assert statements(lambda: api(plenty).post(path, QUESTION), status=201) == few
+    assert statements(lambda: api(plenty).post(path, QUESTION), status=201) == 2
+    assert statements(lambda: api(plenty).post(path, {}), status=400) == 2
 
 
 def test_lists_of_requests(api: Api, plenty: str, member_key: str, loop: Loop, ask: Ask) -> None:
