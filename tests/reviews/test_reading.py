@@ -44,7 +44,7 @@ asked = st.fixed_dictionaries(
         "default_response": answers,
         "platform": st.sampled_from(PLATFORMS),
         "platform_version": st.none() | texts,
-        "callback_url": st.none() | texts,
+        "callback_url": st.none() | texts.map("https://example.com/{}".format),
         "broadcasted_to": st.integers(1, 10**6),
         "notifications_sent": st.integers(0, 10**6),
         "created_at": moments,
