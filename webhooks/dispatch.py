@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
+from django.db import close_old_connections
 
 from webhooks import outbox
 from webhooks.delivery import deliver
@@ -124,7 +124,7 @@ def give_back(jobs: Iterable[Job]) -> None:
     for job in jobs:
         try:
             outbox.give_back(job)
-        except DatabaseError:
+        except Exception:  # the caller may hold another one that is to be attempted
             lose(job)
 
 

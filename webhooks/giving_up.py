@@ -1,8 +1,8 @@
 """The end of what will never be attempted again.
 
 Behind an open circuit a delivery uses up no attempts, so one that has been due for as long as the
-whole schedule takes is dead; only while the circuit is open, so that nothing dies of an absence
-of ours. And a test event whose sender was lost is not repeated by anybody.
+whole schedule takes is dead; only behind a circuit that was probed all the while, so that nothing
+dies of an absence of ours. And a test event whose sender was lost is not repeated by anybody.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from django.db import connection
 
 from webhooks import schedule
 from webhooks.models import TEST_EVENT
-from webhooks.outbox import INTERRUPTED
+from webhooks.outbox import FAILURES_TO_OPEN, INTERRUPTED, LONGEST_PAUSE
 
 MOST = 500  # in one statement; beat comes again in a second
 _GIVE_UP = """
@@ -21,12 +21,12 @@ WITH held_back AS (
         SELECT id FROM webhooks_delivery
          WHERE account_id = c.account_id AND host = c.host AND state = 'waiting'
            AND next_attempt_at <= statement_timestamp() - make_interval(secs => %(patience)s)
-         ORDER BY next_attempt_at LIMIT %(most)s
-    ) d WHERE c.open_until > statement_timestamp() LIMIT %(most)s
+         ORDER BY next_attempt_at LIMIT %(most)s FOR UPDATE SKIP LOCKED
+    ) d WHERE c.open_until > statement_timestamp() AND c.failures >= %(failures)s LIMIT %(most)s
 ), lost AS (
     SELECT id FROM webhooks_delivery
      WHERE claim_id IS NOT NULL AND next_attempt_at <= statement_timestamp()
-       AND event = %(test_event)s LIMIT %(most)s
+       AND event = %(test_event)s LIMIT %(most)s FOR UPDATE SKIP LOCKED
 ), dead AS (
     UPDATE webhooks_delivery SET state = 'dead', claim_id = NULL, is_manual = false
      WHERE id IN (SELECT id FROM held_back UNION SELECT id FROM lost) AND state = 'waiting'
@@ -43,8 +43,11 @@ SELECT count(*) FROM dead
 
 def give_up() -> int:
     """Ends what is to end, at most 500 at a time; returns how many deliveries are dead now."""
+    patience = schedule.longest(float(settings.WEBHOOK_SCHEDULE_SCALE))
     params: dict[str, Any] = {
-        "patience": schedule.longest(float(settings.WEBHOOK_SCHEDULE_SCALE)),
+        "patience": patience,
+        # half of the probes that fit into it: they come late where threads are short
+        "failures": FAILURES_TO_OPEN + int(patience / LONGEST_PAUSE / 2),
         "most": MOST,
         "test_event": TEST_EVENT,
         "interrupted": INTERRUPTED,

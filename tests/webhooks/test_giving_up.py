@@ -1,8 +1,10 @@
 """What is never attempted again: held back too long, or a test event whose sender is gone."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -18,10 +20,13 @@ HOOK = "http://receiver.example/hook"
 WHOLE = timedelta(seconds=1.2 * 272_555)  # the schedule at its longest: 91 hours
 
 
-def open_circuit(account: User, **changes: int) -> None:
-    until = Now() + timedelta(minutes=changes.pop("minutes", 5))
+PROBES = 550  # in the time of a schedule, every ten minutes
+
+
+def open_circuit(account: User, *, minutes: int = 5, failures: int = PROBES) -> None:
+    until = Now() + timedelta(minutes=minutes)
     Circuit.objects.create(
-        account=account, host="receiver.example", failures=5, open_until=until, **changes
+        account=account, host="receiver.example", failures=failures, open_until=until
     )
 
 
@@ -60,11 +65,22 @@ def test_nothing_dies_of_an_absence_of_ours(emit_to: Emit, owner: User) -> None:
     assert fresh(delivery).state == "delivered"
 
 
+def test_nothing_dies_because_its_host_fails_after_an_absence_of_ours(
+    emit_to: Emit, owner: User
+) -> None:
+    """Nobody has tried for as long as it is due."""
+    (delivery,) = emit_to(HOOK)
+    due_since(delivery, 2 * WHOLE)
+    open_circuit(owner, failures=20)
+    assert giving_up.give_up() == 0
+    assert fresh(delivery).state == "waiting"
+
+
 def test_the_schedules_scale_counts(emit_to: Emit, owner: User, settings: Settings) -> None:
     settings.WEBHOOK_SCHEDULE_SCALE = 0.001
     (delivery,) = emit_to(HOOK)
     due_since(delivery, WHOLE / 900)
-    open_circuit(owner)
+    open_circuit(owner, failures=5)
     assert giving_up.give_up() == 1
     assert fresh(delivery).state == "dead"
 
@@ -77,6 +93,29 @@ def test_a_few_hundred_at_a_time(
         due_since(delivery, 2 * WHOLE)
     open_circuit(owner)
     assert [giving_up.give_up() for _ in range(4)] == [3, 3, 1, 0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_give_up_side_by_side(
+    emit_to: Emit, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither waits for what the other has locked, so they cannot wait for each other."""
+    monkeypatch.setattr(giving_up, "MOST", 3)
+    for delivery in emit_to(HOOK, count=5):
+        due_since(delivery, 2 * WHOLE)
+    open_circuit(owner)
+
+    def give_up_alone() -> int:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '2s'")
+            return giving_up.give_up()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as other, transaction.atomic():
+        assert giving_up.give_up() == 3
+        assert other.submit(give_up_alone).result(10) == 2
 
 
 def test_a_test_event_whose_sender_was_lost_is_dead_and_never_claimed(owner: User) -> None:
