@@ -35,7 +35,7 @@ test: .venv/dev.stamp staticfiles/staticfiles.json
 	$(RUN) pytest -n 2 tests --ignore tests/browser --ignore tests/processes \
 		--ignore tests/faults || status=1; \
 	$(RUN) pytest -n 2 --dist loadfile tests/processes tests/faults || status=1; \
-	DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest tests/browser || status=1; \
+	DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest -n 2 tests/browser || status=1; \
 	exit $$status
 
 bench: .venv/dev.stamp
