@@ -75,7 +75,7 @@ class Dispatcher:
         jobs = outbox.claim(most, each=each, fewer=fewer)
         with self._lock:
             for job in jobs:
-                self._turns.add(job.account_id, job, begin_by=begin_by)
+                self._turns.add(job.account_id, job, begin_by=begin_by, in_doubt=job.in_doubt)
         now = time.monotonic()
         self._claim_after = now + max(PACE, now - began)  # half of the time for what takes long
         return len(jobs)
@@ -91,7 +91,7 @@ class Dispatcher:
         while job is not None:
             self._attend(job)
             with self._lock:
-                self._turns.done(job.account_id)
+                self._turns.done(job.account_id, in_doubt=job.in_doubt)
                 is_low = self._turns.waiting < self.threads / 4
             job = self._next()
             if is_low or job is None:

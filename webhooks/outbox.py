@@ -56,11 +56,13 @@ WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in on
            CASE WHEN c.open_until > statement_timestamp() THEN 0
                 WHEN c.failures >= %(to_open)s THEN 1
                 ELSE %(per_host)s END - coalesce(busy.n, 0) AS free,
+           c.failures IS NOT NULL AS in_doubt,
            (SELECT sum(n) FROM busy mine WHERE mine.account_id = lane.account_id) AS held
       FROM lane LEFT JOIN webhooks_circuit c USING (account_id, host)
       LEFT JOIN busy USING (account_id, host)
 ), due AS (
-    SELECT d.id, d.next_attempt_at, d.is_abandoned, lanes.account_id, coalesce(held, 0) AS held,
+    SELECT d.id, d.next_attempt_at, d.is_abandoned, lanes.account_id, in_doubt,
+           coalesce(held, 0) AS held,
            row_number() OVER (PARTITION BY lanes.account_id ORDER BY d.next_attempt_at) AS place
       FROM lanes CROSS JOIN LATERAL (
         SELECT id, next_attempt_at, claim_id IS NOT NULL AS is_abandoned FROM webhooks_delivery
@@ -70,7 +72,8 @@ WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in on
          ORDER BY next_attempt_at LIMIT greatest(lanes.free, 0)
     ) d
 ), picked AS (
-    SELECT id, is_abandoned FROM due LEFT JOIN unnest(%(accounts)s::text[], %(bounds)s::int[])
+    SELECT id, is_abandoned, in_doubt
+      FROM due LEFT JOIN unnest(%(accounts)s::text[], %(bounds)s::int[])
            AS fewer (account_id, bound) USING (account_id)
      WHERE place <= coalesce(fewer.bound, %(each)s)
      ORDER BY held + place, next_attempt_at LIMIT %(most)s
@@ -94,8 +97,9 @@ WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in on
     RETURNING id, delivery_id
 )
 SELECT claimed.id, begun.id, claimed.account_id, claimed.host, claimed.url, claimed.body,
-       claimed.failed_attempts
-  FROM claimed JOIN begun ON begun.delivery_id = claimed.id
+       claimed.failed_attempts, picked.in_doubt
+  FROM claimed JOIN picked ON picked.id = claimed.id
+  JOIN begun ON begun.delivery_id = claimed.id
 """
 
 
@@ -144,7 +148,10 @@ DELETE FROM webhooks_attempt USING fenced WHERE webhooks_attempt.id = %s
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A claimed delivery: what to post, where, and the claim that fences its record."""
+    """A claimed delivery: what to post, where, and the claim that fences its record.
+
+    `in_doubt`: its host could not be reached the last time.
+    """
 
     delivery_id: str
     attempt_id: str
@@ -154,6 +161,7 @@ class Job:
     url: str
     body: bytes
     failed_attempts: int
+    in_doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +203,8 @@ def claim(most: int, *, each: int | None = None, fewer: Mapping[str, int] = NOBO
             },
         )
         return [
-            Job(pk, attempt_id, claim_id, account_id, host, url, bytes(body), failed)
-            for pk, attempt_id, account_id, host, url, body, failed in cursor.fetchall()
+            Job(pk, attempt_id, claim_id, account_id, host, url, bytes(body), failed, in_doubt)
+            for pk, attempt_id, account_id, host, url, body, failed, in_doubt in cursor.fetchall()
         ]
 
 

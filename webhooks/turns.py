@@ -2,7 +2,9 @@
 
 A receiver that never answers keeps its thread for as long as an attempt may take, and nobody can
 tell it beforehand. So an account gets at most half of the threads, however alone it is; there is
-one thread more for an account that has none. Claims are made ahead of the threads, so they are
+one thread more for an account that has none. What goes to hosts that could not be reached the last
+time gets half of the threads, too, whoever it belongs to: when a network is down, the receivers
+of many accounts are silent at once. Claims are made ahead of the threads, so they are
 bounded too: an account may hold no more than what is left free for the others.
 """
 
@@ -24,13 +26,16 @@ class Turns(Generic[T]):
         self.threads = threads
         self.share = max(1, threads // 2)
         self._under_way: Counter[str] = Counter()
-        self._waiting: dict[str, deque[tuple[float, T]]] = {}
+        self._in_doubt = 0  # of those under way
+        self._waiting: dict[tuple[str, bool], deque[tuple[float, T]]] = {}
 
     @property
     def held(self) -> Counter[str]:
         """How many deliveries each account has claimed."""
-        waiting = {account: len(queue) for account, queue in self._waiting.items()}
-        return self._under_way + Counter(waiting)
+        held = self._under_way.copy()
+        for (account, _), queue in self._waiting.items():
+            held[account] += len(queue)
+        return held
 
     @property
     def free(self) -> int:
@@ -53,22 +58,25 @@ class Turns(Generic[T]):
         fewer = {name: max(0, (room - n + 1) // 2) for name, n in held.items()}
         return room, (room + 1) // 2, fewer
 
-    def add(self, account: str, item: T, *, begin_by: float) -> None:
+    def add(self, account: str, item: T, *, begin_by: float, in_doubt: bool = False) -> None:
         """Takes a claim; it is late after `begin_by`, in seconds of whatever clock."""
-        self._waiting.setdefault(account, deque()).append((begin_by, item))
+        self._waiting.setdefault((account, in_doubt), deque()).append((begin_by, item))
 
     def take(self) -> T | None:
         """The next one to attempt: of the account with the fewest under way, the oldest claim."""
-        open_to = [account for account in self._waiting if self._may_begin(account)]
+        open_to = [kind for kind in self._waiting if self._may_begin(*kind)]
         if not open_to:
             return None
-        account = min(open_to, key=lambda name: (self._under_way[name], self._waiting[name][0][0]))
-        _, item = self._pop(account)
+        kind = min(open_to, key=lambda kind: (self._under_way[kind[0]], self._waiting[kind][0][0]))
+        _, item = self._pop(kind)
+        account, in_doubt = kind
         self._under_way[account] += 1
+        self._in_doubt += in_doubt
         return item
 
-    def done(self, account: str) -> None:
+    def done(self, account: str, *, in_doubt: bool = False) -> None:
         """One that was taken has ended."""
+        self._in_doubt -= in_doubt
         self._under_way[account] -= 1
         if not self._under_way[account]:
             del self._under_way[account]
@@ -76,18 +84,20 @@ class Turns(Generic[T]):
     def late(self, now: float = math.inf) -> list[T]:
         """Takes out what waits for a thread too long by now; by default everything that waits."""
         found: list[T] = []
-        for account in list(self._waiting):
-            while account in self._waiting and self._waiting[account][0][0] < now:
-                found.append(self._pop(account)[1])
+        for kind in list(self._waiting):
+            while kind in self._waiting and self._waiting[kind][0][0] < now:
+                found.append(self._pop(kind)[1])
         return found
 
-    def _may_begin(self, account: str) -> bool:
+    def _may_begin(self, account: str, in_doubt: bool) -> bool:
         mine = self._under_way[account]
-        return mine < self.share and self.free > (RESERVE if mine else 0)
+        if in_doubt and self._in_doubt >= self.share:
+            return False
+        return mine < self.share and self.free > (RESERVE if mine or in_doubt else 0)
 
-    def _pop(self, account: str) -> tuple[float, T]:
-        queue = self._waiting[account]
+    def _pop(self, kind: tuple[str, bool]) -> tuple[float, T]:
+        queue = self._waiting[kind]
         first = queue.popleft()
         if not queue:
-            del self._waiting[account]
+            del self._waiting[kind]
         return first

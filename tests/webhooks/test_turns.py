@@ -90,6 +90,21 @@ def test_the_oldest_claim_of_an_account_comes_first_and_turns_are_fair() -> None
     assert [turns.take() for _ in range(5)] == [0, 10, 1, 2, None]
 
 
+def test_hosts_in_doubt_share_half_of_the_threads_and_never_the_reserve() -> None:
+    turns: Turns[str] = Turns(8)
+    for account in "abcdef" * 3:
+        turns.add(account, account, begin_by=0, in_doubt=True)
+    assert take_all(turns) == {"a": 1, "b": 1, "c": 1, "d": 1}
+    for number, account in enumerate("ghijk"):
+        turns.add(account, account, begin_by=1 + number)
+    assert take_all(turns) == {"g": 1, "h": 1, "i": 1, "j": 1, "k": 1}
+    assert turns.free == 0
+    turns.done("a", in_doubt=True)
+    assert turns.take() is None  # that is the reserve
+    turns.done("k")
+    assert turns.take() == "a"
+
+
 def test_what_waits_too_long_is_taken_out() -> None:
     turns: Turns[int] = Turns(2)
     for number in range(4):
