@@ -17,7 +17,7 @@ help:  ## Explain what there is
 	@echo '             DATABASE_URL=... REDIS_URL=... your servers instead of embedded ones'
 	@echo 'make test    lint, types and every test; needs no other server'
 	@echo 'make chaos   what it endures, by trying (ten minutes; rewrites docs/reliability.md)'
-	@echo 'make bench   measurements, as ratios in one run (two minutes)'
+	@echo 'make bench   measurements, as ratios in one run (ten minutes; rewrites docs/performance.md)'
 	@echo 'make lint    ruff and mypy alone'
 	@echo 'make format  let ruff format the code'
 	@echo 'make styles  compile the stylesheet and the icons (needs Node 20 or newer)'

@@ -1,59 +1,113 @@
-"""`python -m bench [NAME ...]`: starts PostgreSQL and Redis of its own, measures, prints a table.
+"""`python -m bench [--quick] [PART ...]`: starts PostgreSQL and Redis of its own, measures, and
+prints tables. All parts together rewrite docs/performance.md.
 
 The servers keep their promises here (fsync on), unlike in tests.
 """
 
+import argparse
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
 
-from local.addresses import shared_environment
-from local.datafolder import DataFolder
-from local.postgres import Postgres
-from local.redis import Redis
+from bench import api, memory, page, scale
+from bench.outcome import Part, table
+from bench.serving import Web, web
+from bench.stage import Stage, say, stage
 
-MEASUREMENTS = ("sweep", "webhooks")
-
-
-@contextmanager
-def servers() -> Iterator[None]:
-    """Embedded servers in a folder that is thrown away, and the environment that names them."""
-    folder = DataFolder(Path(tempfile.mkdtemp(prefix="review-loop-bench-")))
-    postgres = Postgres(folder.path, folder.sockets, {"max_connections": "100"})
-    redis = Redis(folder.path, folder.sockets)
-    running = [(postgres, postgres.start())]
-    try:
-        running.append((redis, redis.start()))  # type: ignore[arg-type]
-        named = {**os.environ, "DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
-        os.environ.update(shared_environment(named, folder, 8000))
-        os.environ.update(DATA_DIR=str(folder.path), LOG_LEVEL="ERROR")
-        yield
-    finally:
-        for server, process in reversed(running):
-            server.stop(process)
-        folder.close()
-        shutil.rmtree(folder.path, ignore_errors=True)
+SIZES = {"1k": 1_000, "100k": 100_000, "1M": 1_000_000}
+QUICK = {"1k": 1_000, "100k": 100_000}
+FLOOR = "bench.floor_settings"
 
 
-def main(names: list[str]) -> None:
-    unknown = set(names) - set(MEASUREMENTS)
-    if unknown:
-        sys.exit(f"There is no {', '.join(sorted(unknown))}; choose from {', '.join(MEASUREMENTS)}")
-    with servers():
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-        import django
-        from django.core.management import call_command
+def serve(here: Stage, size: str, stack: ExitStack, **environment: str) -> Web:
+    return stack.enter_context(web(DATABASE_URL=here.database(size), **environment))
 
-        django.setup()
-        call_command("migrate", verbosity=0)
-        for name in names or MEASUREMENTS:
-            module = __import__(f"bench.{name}", fromlist=["run"])
-            print(module.run(), flush=True)
+
+def measure_api(here: Stage, sizes: dict[str, int]) -> Part:
+    """Polls, creates and lists beside the floor, and a profile of polls."""
+    cast = here.cast("1k", sizes["1k"])
+    with ExitStack() as stack:
+        floor = serve(here, "1k", stack, DJANGO_SETTINGS_MODULE=FLOOR)
+        service = serve(here, "1k", stack)
+        stack.enter_context(here.upkeep("1k"))
+        found = [
+            api.compare(name, requests, floor, service, here.load, here.postmaster)
+            for name, requests in api.calls(cast).items()
+        ]
+    polls = next(each.service for each in found if each.name == "poll")
+    profile = here.profile("1k", cast)
+    return Part(
+        {"api": api.table_of(found), "profile": api.profile_of(profile, polls)},
+        api.goals(found),
+    )
+
+
+def measure_scale(here: Stage, sizes: dict[str, int]) -> Part:
+    """Every list at every size."""
+    casts = {size: here.cast(size, count) for size, count in sizes.items()}
+    with ExitStack() as stack:
+        sites = {size: scale.Site(serve(here, size, stack), cast) for size, cast in casts.items()}
+        return scale.measure(sites, here.load)
+
+
+def measure_webhooks(here: Stage, _sizes: dict[str, int]) -> Part:
+    """A worker's deliveries beside bare posts."""
+    here.use()
+    from bench import webhooks
+
+    text = webhooks.run()
+    return Part({"webhooks": text}, page.webhook_goals(text))
+
+
+def measure_sweep(here: Stage, sizes: dict[str, int]) -> Part:
+    """What is due, among as many as the largest size that wait."""
+    here.use()
+    from bench import sweep
+
+    return sweep.measure(max(sizes.values()))
+
+
+def measure_memory(here: Stage, sizes: dict[str, int]) -> Part:
+    """A web process over many calls."""
+    cast = here.cast("1k", sizes["1k"])
+    with ExitStack() as stack:
+        alone = serve(here, "1k", stack, WEB_WORKERS="1")
+        stack.enter_context(here.upkeep("1k"))
+        return memory.measure(alone, cast, here.load)
+
+
+PARTS: dict[str, Callable[[Stage, dict[str, int]], Part]] = {
+    "api": measure_api,
+    "scale": measure_scale,
+    "webhooks": measure_webhooks,
+    "sweep": measure_sweep,
+    "memory": measure_memory,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--quick", action="store_true", help="without a million requests")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.parts) - PARTS.keys():
+        sys.exit(f"There is no {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    found = {}
+    with stage() as here:
+        for name in chosen.parts or PARTS:
+            started = time.monotonic()
+            found[name] = PARTS[name](here, QUICK if chosen.quick else SIZES)
+            for title, text in found[name].tables.items():
+                say(f"\n{title}\n\n{text}")
+            say(f"\n{name} took {time.monotonic() - started:.0f} s")
+    goals = [goal for part in found.values() for goal in part.goals]
+    say("\n" + table(page.GOALS, [goal.cells() for goal in goals]))
+    if not chosen.parts and not chosen.quick:
+        say(f"\n{page.write(found)} is rewritten")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,17 +1,36 @@
-"""Accounts, loops and requests to measure with."""
+"""Accounts, loops and requests to measure with. Requests are written past the services, in SQL."""
 
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from django.contrib.auth import login
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
-from django.utils import timezone
+from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.services import create_account
 from config.ids import new_id
 from loops.models import Loop
 from loops.services import create_loop
-from reviews.models import Request
+from reviews.tasks import fold_tally
+
+MANY = 50_000
+TABLES = ("reviews_request", "reviews_requestwords")
+_BARE = """
+SELECT format('DROP INDEX %%s', indexrelid::regclass), pg_get_indexdef(indexrelid)
+  FROM pg_index
+ WHERE indrelid = ANY (%(tables)s::regclass[]) AND NOT indisprimary AND NOT indisunique
+ UNION ALL
+SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname),
+       format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname,
+              pg_get_constraintdef(oid))
+  FROM pg_constraint WHERE conrelid = ANY (%(tables)s::regclass[]) AND contype = 'f'
+"""
+_MIXED = (Path(__file__).parent / "mixed.sql").read_text(encoding="utf-8")
+_WAITING = (Path(__file__).parent / "waiting.sql").read_text(encoding="utf-8")
 
 
 def account(number: int) -> tuple[User, Loop]:
@@ -20,28 +39,50 @@ def account(number: int) -> tuple[User, Loop]:
     return owner, create_loop(owner_id=owner.pk, name="Bench", icon="cog")
 
 
-def requests(loop: Loop, count: int, *, timeout_at: datetime, **fields: Any) -> None:
-    """Pending requests of a realistic size, written past the services."""
-    now = timezone.now()
-    common: dict[str, Any] = {
-        "loop": loop,
-        "creator_id": loop.creator_id,
-        "processing_type": "deferred",
-        "type": "markdown",
-        "priority": "high",
-        "request_text": "Should we refund order 4821? The parcel arrived broken. " * 4,
-        "timeout_seconds": 600,
-        "response_type": "single_select",
-        "response_config": {"options": [{"value": "yes", "label": "Yes"}, "no"]},
-        "default_response": "no",
-        "platform": "api",
-        "context": {"order": 4821, "customer": {"since": 2019, "claims": [1, 2, 3]}},
-        "timeout_at": timeout_at,
-        "broadcasted_to": 1,
-        "created_at": now - timedelta(minutes=10),
-        "updated_at": now - timedelta(minutes=10),
-    }
-    rows = (Request(id=new_id(), **{**common, **fields}) for _ in range(count))
-    Request.objects.bulk_create(rows, batch_size=1000)
+def session_of(user: User) -> str:
+    """The session cookie of somebody who is signed in."""
+    http = HttpRequest()
+    http.session = SessionStore()
+    login(http, user, backend="allauth.account.auth_backends.AuthenticationBackend")
+    http.session.save()
+    return str(http.session.session_key)
+
+
+def mixed(loops: list[Loop], count: int) -> None:
+    """Requests of every status and priority, spread over 90 days and the loops.
+
+    Half of all are in the first loop, a quarter in the second, and so on.
+    """
+    write(_MIXED, count, {"loops": [loop.pk for loop in loops], "most": len(loops)})
+
+
+def waiting(loop: Loop, count: int, *, due_in: float, callback_url: str | None = None) -> None:
+    """Pending requests whose deadlines lie within the second that ends in `due_in` seconds."""
+    params = {"loop": loop.pk, "creator": loop.creator_id}
+    write(_WAITING, count, {**params, "due_in": due_in, "callback_url": callback_url})
+
+
+def write(insert: str, count: int, params: dict[str, Any]) -> None:
+    """Runs an INSERT … SELECT of `count` rows, and leaves the tables as the sweeps and
+    autovacuum would."""
+    with connection.cursor() as cursor, bare_tables(cursor, at_all=count >= MANY):
+        cursor.execute(insert, {**params, "count": count})
+    fold_tally()
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute("VACUUM ANALYZE")
+
+
+@contextmanager
+def bare_tables(cursor: Any, *, at_all: bool) -> Iterator[None]:
+    """No secondary indexes and foreign keys meanwhile: a million rows in seconds."""
+    restore: list[str] = []
+    if at_all:
+        cursor.execute("SET maintenance_work_mem = '512MB'")
+        cursor.execute(_BARE, {"tables": list(TABLES)})
+        found = cursor.fetchall()
+        restore = [again for _, again in found]
+        for drop, _ in found:
+            cursor.execute(drop)
+    yield
+    for again in restore:
+        cursor.execute(again)

@@ -2,54 +2,115 @@
 
 import statistics
 import time
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
 
-from django.utils import timezone
+from django.db import connection
 
 from bench import seed
+from bench.outcome import Goal, Part, table
 from loops.models import Loop
-from reviews import states, transitions
+from reviews.tasks import settle_overdue
 from webhooks.models import Delivery
 
-DUE, WAITING, RUNS = 10_000, 100_000, 3
+DUE, RUNS, SWEEPERS = 10_000, 3, 2  # beat sends two sweeps at a time
 
 
-def run() -> str:
-    """A table: seconds and rows per second with events and without, and the idle sweep."""
+class Stopwatch:
+    """The longest statement, in seconds."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+
+    def __call__(self, execute: Callable[..., Any], *arguments: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return execute(*arguments)
+        finally:
+            self.longest = max(self.longest, time.perf_counter() - start)
+
+
+def measure(beside: int) -> Part:
+    """`beside` requests are pending and not due."""
     _, loop = seed.account(0)
-    later = timezone.now() + timedelta(days=1)
-    seed.requests(loop, WAITING, timeout_at=later)
-    lines = ["| sweep | result |", "|---|---|", f"| waiting beside | {WAITING:,} |"]
-    for label, url in (("with events", "http://127.0.0.1:9/hook"), ("without", None)):
-        taken = statistics.median(measure(loop, url) for _ in range(RUNS))
-        lines.append(f"| {DUE:,} due, {label} | {taken:.2f} s, {DUE / taken:,.0f} rows/s |")
-    idle = [timed(settle)[0] * 1000 for _ in range(200)]
-    lines.append(f"| idle, median | {statistics.median(idle):.2f} ms |")
-    return "\n".join(lines)
+    seed.waiting(loop, beside, due_in=86_400)
+    rows = []
+    rates = {}
+    longest = 0.0
+    for label, url, sweepers in (
+        ("with events, both sweeps", "http://127.0.0.1:9/hook", SWEEPERS),
+        ("with events, one sweep", "http://127.0.0.1:9/hook", 1),
+        ("without events, both sweeps", None, SWEEPERS),
+    ):
+        runs = [settle(loop, url, sweepers) for _ in range(RUNS)]
+        taken = statistics.median(seconds for seconds, _ in runs)
+        slowest = statistics.median(worst for _, worst in runs) * 1000
+        longest = max(longest, slowest) if sweepers == SWEEPERS else longest
+        rates[label] = DUE / taken
+        rows.append([label, f"{taken:.2f} s", f"{DUE / taken:,.0f}", f"{slowest:.0f} ms"])
+    idle = idle_milliseconds()
+    rows.append(["nothing is due", f"{idle:.2f} ms", "", ""])
+    head = [f"{DUE:,} due beside {beside:,}", "time", "rows/s", "longest statement"]
+    return Part(
+        {"sweep": table(head, rows)},
+        [
+            Goal("sweep with outbox, rows/s", 20_000, 30_000, rates["with events, both sweeps"]),
+            Goal("sweep: the longest statement", 50, None, longest, " ms", at_most=True),
+            Goal("sweep that finds nothing", 1, None, idle, " ms", at_most=True),
+        ],
+    )
 
 
-def measure(loop: Loop, url: str | None) -> float:
-    """Seconds until the last of the due is settled, its event written."""
-    seed.requests(loop, DUE, timeout_at=timezone.now() - timedelta(seconds=1), callback_url=url)
+def settle(loop: Loop, url: str | None, sweepers: int) -> tuple[float, float]:
+    """Seconds until the last of the due is settled, its event written; and the longest
+    statement's."""
+    seed.waiting(loop, DUE, due_in=0, callback_url=url)
     before = Delivery.objects.count()
-    taken, settled = timed(settle)
-    assert settled == DUE
+    with ThreadPoolExecutor(sweepers) as pool:
+        list(pool.map(connect, range(sweepers)))
+        start = time.perf_counter()
+        swept = list(pool.map(sweep, range(sweepers)))
+        taken = time.perf_counter() - start
+        list(pool.map(disconnect, range(sweepers)))
+    assert sum(settled for settled, _ in swept) == DUE
     assert Delivery.objects.count() - before == (DUE if url else 0)
-    return taken
+    return taken, max(longest for _, longest in swept)
 
 
-def settle() -> int:
-    """What the worker's sweep does."""
-    total = moved = len(transitions.move(states.TIME_OUT, transitions.DUE))
-    while moved == transitions.BATCH:
-        moved = len(transitions.move(states.TIME_OUT, transitions.DUE))
-        total += moved
-    return total
+def sweep(_number: int) -> tuple[int, float]:
+    watch = Stopwatch()
+    with connection.execute_wrapper(watch):
+        settled = settle_overdue()
+    return settled, watch.longest
 
 
-def timed(function: Callable[[], int]) -> tuple[float, int]:
-    """Seconds, and what the function returned."""
+def connect(_number: int) -> None:
+    """Workers keep their connections."""
+    connection.ensure_connection()
+    time.sleep(0.05)  # so that every thread takes one
+
+
+def disconnect(_number: int) -> None:
+    connection.close()
+    time.sleep(0.05)
+
+
+def idle_milliseconds() -> float:
+    """The statement of a sweep that finds nothing."""
+    taken = []
+    for _ in range(200):
+        with timed() as stop:
+            settle_overdue()
+        taken.append(stop())
+    return statistics.median(taken) * 1000
+
+
+@contextmanager
+def timed() -> Iterator[Callable[[], float]]:
+    """Calls the block's time in seconds."""
     start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
+    end = start
+    yield lambda: end - start
+    end = time.perf_counter()

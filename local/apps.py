@@ -20,11 +20,6 @@ class App:
 
 def apps(port: int, data: Path, environment: Mapping[str, str]) -> list[App]:
     """What runs, in the order of starting."""
-    workers = environment.get("WEB_WORKERS") or "1"
-    threads = environment.get("WEB_THREADS") or "8"
-    web = (sys.executable, "-m", "local.web", "--interface", "wsgi", "--http", "1", "--no-ws")
-    address = ("--host", "127.0.0.1", "--port", str(port))
-    size = ("--workers", workers, "--blocking-threads", threads, "--respawn-failed-workers")
     # celery.platforms warns at every start that root is not for production; this is not.
     quiet_root = ("-W", "ignore:::celery.platforms")
     celery = (sys.executable, *quiet_root, "-m", "celery", "-q", "-A", "config")
@@ -32,7 +27,17 @@ def apps(port: int, data: Path, environment: Mapping[str, str]) -> list[App]:
     schedule = ("--pidfile=", "--schedule", str(data / "beat-schedule"))
     level = ("--loglevel", "WARNING")
     return [
-        App("web", (*web, *address, *size, "--log-level", "error", "config.wsgi:application")),
+        App("web", web_command(port, environment)),
         App("worker", (*celery, "worker", *pool, "-Q", QUEUES, *level)),
         App("beat", (*celery, "beat", *schedule, *level)),
     ]
+
+
+def web_command(port: int, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The web server."""
+    workers = environment.get("WEB_WORKERS") or "1"
+    threads = environment.get("WEB_THREADS") or "8"
+    web = (sys.executable, "-m", "local.web", "--interface", "wsgi", "--http", "1", "--no-ws")
+    address = ("--host", "127.0.0.1", "--port", str(port))
+    size = ("--workers", workers, "--blocking-threads", threads, "--respawn-failed-workers")
+    return (*web, *address, *size, "--log-level", "error", "config.wsgi:application")

@@ -1,0 +1,42 @@
+-- Requests, newest first, of the loops given: completed 60 of 100, timed out 20,
+-- cancelled 8, pending 10, claimed 2. Each loop has half of what the loops before it left over.
+INSERT INTO reviews_request (
+    id, loop_id, creator_id, api_key_id, processing_type, type, priority, request_text, context,
+    timeout_seconds, response_type, response_config, default_response, platform, status,
+    timeout_at, response_data, response_by_id, response_at, claimed_by_id, claimed_at,
+    claim_expires_at, claim_count, broadcasted_to, notifications_sent, created_at, updated_at)
+SELECT lpad(to_hex((extract(epoch FROM born) * 1000)::bigint), 12, '0')
+           || substr(md5(number::text), 1, 12),
+       loop.id, loop.creator_id, key.id, 'deferred', 'markdown',
+       (ARRAY['medium', 'medium', 'medium', 'high', 'high', 'low', 'low', 'critical'])
+           [1 + mod(number / 7, 8)],
+       'Should we refund order ' || number || '? The parcel arrived broken, the customer sent '
+           || 'photographs of it, and the carrier has not answered in four days. She would '
+           || 'take a replacement as well, if it can be there before the end of the week.',
+       json_build_object('order', number, 'customer', json_build_object(
+           'since', 2019, 'claims', json_build_array(1, 2, 3), 'tier', 'gold')),
+       2592000, 'single_select',
+       '{"options": [{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No"}]}', '"no"',
+       'api', status,
+       CASE WHEN is_open THEN now() + make_interval(days => 2, secs => mod(number, 2000000))
+            ELSE born + interval '30 days' END,
+       CASE status WHEN 'completed' THEN '"yes"'::json WHEN 'timeout' THEN '"no"' END,
+       CASE status WHEN 'completed' THEN loop.creator_id END,
+       CASE status WHEN 'completed' THEN born + interval '10 minutes' END,
+       CASE status WHEN 'claimed' THEN loop.creator_id END,
+       CASE status WHEN 'claimed' THEN born END,
+       CASE status WHEN 'claimed' THEN now() + interval '1 day' END,
+       0, 3, 0, born, born + interval '10 minutes'
+  FROM (SELECT number, now() - interval '90 days' * (number::float / %(count)s) AS born,
+               (%(loops)s::text[])[least(%(most)s, 1 + floor(-ln(1 - random()) / ln(2))::int)]
+                   AS loop_id
+          FROM generate_series(1, %(count)s::int) number) drawn
+  JOIN loops_loop loop ON loop.id = drawn.loop_id
+  LEFT JOIN (SELECT user_id, min(id) AS id FROM accounts_apikey GROUP BY user_id) key
+       ON key.user_id = loop.creator_id
+ CROSS JOIN LATERAL (SELECT CASE WHEN mod(number, 100) * 37 %% 100 < 60 THEN 'completed'
+                                 WHEN mod(number, 100) * 37 %% 100 < 80 THEN 'timeout'
+                                 WHEN mod(number, 100) * 37 %% 100 < 88 THEN 'cancelled'
+                                 WHEN mod(number, 100) * 37 %% 100 < 98 THEN 'pending'
+                                 ELSE 'claimed' END AS status) AS life
+ CROSS JOIN LATERAL (SELECT status IN ('pending', 'claimed') AS is_open) AS openness

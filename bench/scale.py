@@ -1,0 +1,166 @@
+"""Every list at a thousand and at a million requests, in turns; first pages and deep ones."""
+
+from dataclasses import dataclass
+from statistics import median
+
+from bench.cast import Cast
+from bench.outcome import Goal, Part, table
+from bench.serving import Load, Web, get, page
+
+ROUNDS, CALLS, SECONDS = 3, 25, 0.5
+SORTS = ("created_at_desc", "created_at_asc", "priority_desc", "status_asc")
+FILTERS = (
+    "",
+    *(f"status={name}" for name in ("pending", "claimed", "completed", "timeout", "cancelled")),
+    *(f"priority={name}" for name in ("low", "medium", "high", "critical")),
+    "status=pending&priority=high",
+    "status=completed&priority=critical",
+    "loop",
+    "loop&status=pending",
+    "loop&status=completed&priority=high",
+)
+DEEP = ("", "status=completed", "priority=high", "loop")
+OFFSETS = (10_000, 100_000)
+FIRST, DEEPER = "first", "10000"
+FULL = 0.9  # of the size of another page: texts differ a little
+
+
+@dataclass(frozen=True)
+class Site:
+    """A service over one of the databases."""
+
+    web: Web
+    cast: Cast
+
+
+@dataclass(frozen=True)
+class Page:
+    """A call of the largest account; `kind` is first, the offset, or where it stands."""
+
+    name: str
+    path: str
+    kind: str
+    is_html: bool = False
+
+    def request(self, cast: Cast) -> str:
+        if self.is_html:
+            return page(self.path, cast.cookie)
+        path = self.path.replace("loop_id=", f"loop_id={cast.loops[0]}")
+        return get(path.replace("{loop}", cast.loops[0]), cast.keys[0][0])
+
+
+def pages() -> list[Page]:
+    """What is measured at every size."""
+    found = [
+        Page(f"{chosen or 'all'}, {sort}", path_of(chosen, sort), FIRST)
+        for chosen in FILTERS
+        for sort in SORTS
+    ]
+    found += [
+        Page(f"{chosen or 'all'}, {sort}", path_of(chosen, sort, offset), str(offset))
+        for chosen in DEEP
+        for sort in SORTS
+        for offset in OFFSETS
+    ]
+    return [
+        *found,
+        Page("requests of a loop", "/v1/api/loops/{loop}/requests", FIRST),
+        Page("loops", "/v1/api/loops", FIRST),
+        Page("key check", "/v1/test", FIRST),
+        Page("inbox", "/inbox/", FIRST, is_html=True),
+    ]
+
+
+def path_of(chosen: str, sort: str, offset: int = 0) -> str:
+    query = chosen.replace("loop", "loop_id=") + f"&sort={sort}&offset={offset}"
+    return f"/v1/api/requests?{query.removeprefix('&')}"
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Milliseconds of a page, the best of its rounds, and its size in bytes."""
+
+    took: float
+    size: int
+
+
+Found = dict[Page, dict[str, Timed]]
+
+
+def measure(sites: dict[str, Site], load: Load) -> Part:
+    """Medians in milliseconds at each size, for one caller at a time."""
+    found = {each: timed(each, sites, load) for each in pages()}
+    first, last = next(iter(sites)), list(sites)[-1]
+    growth = growths(found, first, last)
+    deep = list(deep_growths(found, last).values())
+    pages_grow = f"first pages, {last} against {first}"
+    deep_grow = f"offset 10,000 of {last} against the first page"
+    return Part(
+        {
+            "first pages": first_table(found, growth),
+            "deep pages": deep_table(found, last),
+            "lists": str(len(growth)),
+        },
+        [
+            Goal(f"{pages_grow}: median", 1.5, 1.2, median(growth.values()), at_most=True),
+            Goal(f"{pages_grow}: worst", 1.5, 1.2, max(growth.values()), at_most=True),
+            Goal(f"{deep_grow}: median", 3, 2, median(deep), at_most=True),
+            Goal(f"{deep_grow}: worst", 3, 2, max(deep), at_most=True),
+        ],
+    )
+
+
+def timed(each: Page, sites: dict[str, Site], load: Load) -> dict[str, Timed]:
+    """A page at every size; the sizes take turns, and the least disturbed turn counts."""
+    turns: dict[str, list[Timed]] = {size: [] for size in sites}
+    for _ in range(ROUNDS):
+        for size, site in sites.items():
+            request = [each.request(site.cast)]
+            volley = load.fire(site.web.port, request, seconds=SECONDS, calls=CALLS, connections=1)
+            turns[size].append(Timed(volley.p50, volley.size))
+    return {size: min(each, key=lambda turn: turn.took) for size, each in turns.items()}
+
+
+def growths(found: Found, first: str, last: str) -> dict[Page, float]:
+    """How much more first pages take, where both are full."""
+    return {
+        each: by_size[last].took / by_size[first].took
+        for each, by_size in found.items()
+        if each.kind == FIRST and by_size[first].size > FULL * by_size[last].size
+    }
+
+
+def deep_growths(found: Found, size: str) -> dict[Page, float]:
+    """Offset 10,000 against the same list's first page, where both are full."""
+    firsts = {each.name: by_size[size] for each, by_size in found.items() if each.kind == FIRST}
+    return {
+        each: by_size[size].took / firsts[each.name].took
+        for each, by_size in found.items()
+        if each.kind == DEEPER and by_size[size].size > FULL * firsts[each.name].size
+    }
+
+
+def first_table(found: Found, growth: dict[Page, float]) -> str:
+    """The lists that grow the most, and everything that is no list of requests."""
+    ordered = sorted(growth, key=lambda each: -growth[each])
+    lists = [each for each in ordered if ", " in each.name]
+    shown = [*lists[:8], *(each for each in ordered if ", " not in each.name)]
+    rows = [
+        [each.name, *(f"{at.took:.2f}" for at in found[each].values()), f"{growth[each]:.2f}"]
+        for each in shown
+    ]
+    return table(["page, ms", *next(iter(found.values())), "growth"], rows)
+
+
+def deep_table(found: Found, size: str) -> str:
+    """Lists at every offset; a dash where the list ends before."""
+    named: dict[str, list[Timed]] = {}
+    for each, by_size in found.items():
+        named.setdefault(each.name, []).append(by_size[size])
+    rows = [
+        [name, *(f"{at.took:.2f}" if at.size > FULL * kinds[0].size else "–" for at in kinds)]
+        for name, kinds in named.items()
+        if len(kinds) > 1
+    ]
+    offsets = [f"offset {offset:,}" for offset in OFFSETS]
+    return table([f"page at {size}, ms", "first", *offsets], rows)

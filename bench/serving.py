@@ -1,0 +1,175 @@
+"""Web servers under measurement: started as `make run` starts them, loaded, and their CPU read."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.load import CONNECTIONS
+from local.addresses import ready
+from local.apps import ROOT, web_command
+from local.processes import spawn, stop
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+STOPPING = ((signal.SIGTERM, 10.0),)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass(frozen=True)
+class Web:
+    """A running web server."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def cpu(self) -> float:
+        """Seconds of CPU that it has used so far."""
+        return cpu_of(self.process.pid)
+
+    def workers(self) -> list[int]:
+        return [pid for pid in children(self.process.pid) if is_python_worker(pid)]
+
+
+@contextmanager
+def web(**environment: str) -> Iterator[Web]:
+    """The service; with another DJANGO_SETTINGS_MODULE something else on the same server."""
+    port = free_port()
+    given = {**os.environ, **environment, "PORT": str(port)}
+    with tempfile.TemporaryFile() as log:
+        process = spawn(web_command(port, given), env=given, output=log, cwd=ROOT)
+        try:
+            deadline = time.monotonic() + 30
+            while not answers(port):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    log.seek(0)
+                    raise RuntimeError(log.read().decode("utf-8", "replace"))
+                time.sleep(0.05)
+            yield Web(port, process)
+        finally:
+            stop(process, STOPPING)
+
+
+def answers(port: int) -> bool:
+    """Whether anything is answered: the floor has no /readyz."""
+    return ready(port)[:3].isdigit()
+
+
+def children(pid: int) -> list[int]:
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    return [int(number) for number in text.split()]
+
+
+def is_python_worker(pid: int) -> bool:
+    return b"resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of CPU of a process and its children, those that have ended included."""
+    total = 0.0
+    for each in (pid, *children(pid)):
+        try:
+            fields = Path(f"/proc/{each}/stat").read_text(encoding="utf-8").rpartition(")")[2]
+        except OSError:  # ended meanwhile: its parent carries its time
+            continue
+        ticks = fields.split()[11:15] if each == pid else fields.split()[11:13]
+        total += sum(map(int, ticks)) / _TICKS
+    return total
+
+
+@dataclass(frozen=True)
+class Volley:
+    """What a load brought; latencies in milliseconds."""
+
+    calls: int
+    seconds: float
+    failures: dict[str, int]
+    size: int  # of the last answer, in bytes
+    p50: float
+    p95: float
+    p99: float
+
+    @property
+    def rate(self) -> float:
+        return self.calls / self.seconds
+
+
+class Load:
+    """The process that calls."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-S", "-m", "bench.load"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def fire(
+        self,
+        port: int,
+        requests: list[str],
+        *,
+        seconds: float,
+        calls: int = 1_000_000,
+        connections: int = CONNECTIONS,
+    ) -> Volley:
+        """Calls in turn until the time is over or the calls are made. RuntimeError on any
+        answer that is no success."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        order = {"port": port, "requests": requests, "seconds": seconds, "calls": calls}
+        print(
+            json.dumps({**order, "connections": connections}), file=self._process.stdin, flush=True
+        )
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("the load ended")
+        volley = Volley(**json.loads(line))
+        if volley.failures:
+            raise RuntimeError(f"{requests[0].splitlines()[0]}: {volley.failures}")
+        return volley
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+
+@contextmanager
+def load() -> Iterator[Load]:
+    process = Load()
+    try:
+        yield process
+    finally:
+        process.close()
+
+
+def get(path: str, key: str) -> str:
+    """A GET of the API as it goes over the wire."""
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n\r\n"
+
+
+def post(path: str, key: str, body: object) -> str:
+    text = json.dumps(body)
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(text.encode())}\r\n\r\n{text}"
+    )
+
+
+def page(path: str, cookie: str) -> str:
+    """A GET of a page by somebody who is signed in."""
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: sessionid={cookie}\r\n\r\n"
