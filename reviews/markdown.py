@@ -61,8 +61,10 @@ def _coloured(code: str, language: str, _: str) -> str:
 
 
 def _image(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
-    """The words that stand for the picture."""
-    return escape(tokens[place].content)
+    """A link to the picture: nothing is fetched unless somebody asks for it."""
+    token = tokens[place]
+    words = token.content.strip() or "Picture"
+    return f'<a href="{escape(token.attrGet("src") or "")}">{escape(words)}</a>'
 
 
 def _heading(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:

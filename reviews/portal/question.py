@@ -6,7 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import mark_safe
+from django.utils.html import format_html, strip_tags
+from django.utils.safestring import SafeString, mark_safe
 
 from accounts.pages import SignedInRequest
 from config.spoken import countdown
@@ -54,13 +55,21 @@ def _asked(item: Request) -> dict[str, Any]:
     return {
         "item": item,
         "is_open": item.status in states.OPEN,
-        "question": mark_safe(markdown.render(item.request_text)),  # noqa: S308 (it is cleaned)
+        "question": _question(item.request_text),
         "context": context.outline(item.context),
         "context_is_short": context.is_short(item.context),
         "left": countdown((item.timeout_at - item.now).total_seconds()),
         "default": forms.in_words(item, item.default_response),
         "answer": forms.in_words(item, item.response_data) if item.response_by_id else "",
     }
+
+
+def _question(text: str) -> SafeString:
+    """The text as HTML; as it was written where Markdown would make nothing of it."""
+    html = markdown.render(text)
+    if not strip_tags(html).strip():
+        return format_html("<p>{}</p>", text)
+    return mark_safe(html)  # noqa: S308 (it is cleaned)
 
 
 def _seconds_held(item: Request) -> int:

@@ -132,5 +132,10 @@ PORTAL = [
     Stop("withdrawn", "review", ("cancelled",), who="member", pictured=False),
     Stop("timed-out", "review", ("missed",), who="member", pictured=False),
     Stop("done", "done", ("answered",), who="member"),
+    Stop("work", "work", who="member"),
+    Stop("work-none", "work", pictured=False),
+    Stop("my-loops", "my-loops", who="member"),
+    Stop("inbox-filtered", "inbox", query="?loop=x", who="member", pictured=False),
+    Stop("gone", "/inbox/x/", who="member", status=404, pictured=False),
 ]
 EVERY_PAGE = [*STRANGERS, *ACCOUNT, *KEYS, *LOOPS, *REQUESTS, *DASHBOARD, *PORTAL]

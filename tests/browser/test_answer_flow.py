@@ -121,36 +121,32 @@ def answer_all_five(visitor: Visitor) -> None:
     """In the order of the inbox: critical first, then the nearest deadline."""
     page = visitor.page
     visitor.reads("A question of type text")
-    page.get_by_label("Your answer").fill("Dear")
-    visitor.press("Send answer")
+    page.get_by_label("Your answer", exact=True).fill("Dear")
+    visitor.send()
     visitor.reads("The answer must have at least 5 characters")
-    assert page.get_by_label("Your answer").input_value() == "Dear"
-    page.get_by_label("Your answer").fill("Dear Ms Roe,\nit is on its way.")
-    send_and_go_on(visitor)
+    assert page.get_by_role("textbox", name="Your answer").input_value() == "Dear"
+    page.get_by_role("textbox", name="Your answer").fill("Dear Ms Roe,\nit is on its way.")
+    visitor.send()
 
+    visitor.reads("Sent: Dear Ms Roe,")
     visitor.reads("A question of type single_select")
     visitor.reads("saucer")
-    visitor.press("Claim it")
+    page.get_by_role("button", name="I’m on it").click()
     visitor.reads("You hold this question")
-    page.get_by_label("Refund in full").check()
-    send_and_go_on(visitor)
+    page.get_by_text("Refund in full").click()
+    visitor.send()
 
+    visitor.reads("Sent: Refund in full")
     visitor.reads("Choose 1 to 2")
     page.get_by_label("blue").check()
     page.get_by_label("red").check()
-    send_and_go_on(visitor)
+    visitor.send()
 
-    visitor.reads("From 1 to 5.")
-    page.get_by_label("4", exact=True).check()
-    send_and_go_on(visitor)
+    visitor.reads("Sent: red, blue")
+    page.locator(".stars .choice").filter(has_text="4").click()
+    visitor.send()
 
-    visitor.reads("A number from 1 to 1000, with at most 2 decimal places.")
-    page.get_by_label("Your answer").fill("12,5")
-    visitor.press("Send answer")
-    visitor.reads("Done: your answer was sent")
-
-
-def send_and_go_on(visitor: Visitor) -> None:
-    visitor.press("Send answer")
-    visitor.reads("Done: your answer was sent")
-    visitor.follow("Next question")
+    visitor.reads("Sent: 4")
+    page.get_by_role("textbox", name="Your answer").fill("12,5")
+    visitor.send()
+    visitor.reads("5 answers sent")

@@ -49,6 +49,14 @@ class Visitor:
             target.click()
         self.look()
 
+    def send(self) -> None:
+        """Sends the answer, and waits for the page that comes: anew, or in place of this one."""
+        self.page.evaluate("document.querySelector('.frame').dataset.old = 'yes'")
+        self.page.get_by_role("button", name="Send answer").click()
+        expect(self.page.locator(".frame[data-old]")).to_have_count(0)
+        self.page.wait_for_load_state()
+        self.look()
+
     def sign_up(self, *, name: str, email: str) -> None:
         """From a page with a link to sign up."""
         self.follow("Sign up")

@@ -282,3 +282,10 @@ def test_the_open_page_holds_on_and_lets_go(owner: User, member: User, make: Mak
     for _ in range(2):
         assert browser.post(path + "release/", {"leaving": "yes"}).status_code == 204
     assert services.read_request(request.pk).status == "pending"
+
+
+def test_a_text_that_is_no_markdown_is_shown_as_it_is(member: User, make: Make) -> None:
+    request = make(request_text="[1]: https://example.com/<b>")
+    assert "[1]: https://example.com/&lt;b&gt;" in (
+        signed_in(member).get(f"/inbox/{request.pk}/").content.decode()
+    )

@@ -20,7 +20,6 @@ from reviews.markdown import ATTRIBUTES, TAGS, render
         ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"),
         ("3. a", '<ol start="3">\n<li>a</li>\n</ol>\n'),
         ("```none\n<x>\n```", "<pre><code>&lt;x&gt;\n</code></pre>\n"),
-        ("![a <cat>](https://x.example/cat.png)", "<p>a &lt;cat&gt;</p>\n"),
         ("<b onclick=x>hi</b>", "<p>&lt;b onclick=x&gt;hi&lt;/b&gt;</p>\n"),
         ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>\n"),
     ],
@@ -38,6 +37,14 @@ def test_links_lead_out_without_telling_where_from() -> None:
         '<p><a target="_blank" href="https://a.example/?b=1&amp;c=2"'
         ' rel="nofollow noopener noreferrer">x</a></p>\n'
     )
+
+
+def test_a_picture_is_a_link() -> None:
+    link = '<a target="_blank" href="https://x.example/cat.png" rel="nofollow noopener noreferrer">'
+    assert render("![a <cat>](https://x.example/cat.png)") == f"<p>{link}a &lt;cat&gt;</a></p>\n"
+    assert render("![](https://x.example/cat.png)") == f"<p>{link}Picture</a></p>\n"
+    assert "<img" not in render("[![a](https://x.example/a.png)](https://x.example/)")
+    assert "href" not in render("![a](data:image/svg+xml;base64,PHN2Zz4=)")
 
 
 def test_tables() -> None:

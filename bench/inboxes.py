@@ -1,0 +1,78 @@
+"""`python -m bench.inboxes`: what a thousand open inboxes cost, in cores.
+
+A poll is what an open page sends: every 3 s while somebody is at it, every 60 s while nobody is,
+never from a hidden tab (static/js/portal.js). What is measured is the CPU of the web server and of
+PostgreSQL for each poll that finds nothing new, over real connections.
+"""
+
+import html
+import os
+import re
+import urllib.request
+from contextlib import ExitStack
+from urllib.parse import urlencode
+
+from bench.cast import Cast
+from bench.outcome import Goal, Part, table
+from bench.serving import Load, Web, cpu_of, web
+from bench.stage import say, stage
+
+INBOXES = 1_000
+ACTIVE, IDLE = 3, 60  # seconds between two polls
+SECONDS = 10.0
+MOST = 0.2  # cores
+# How many of the thousand are being used at one moment; who has touched nothing for a minute idles.
+MIXES = {"one in twenty is used": 0.05, "one in five is used": 0.2, "every one is used": 1.0}
+
+
+def poll(port: int, cookie: str) -> str:
+    """The poll of an inbox that was just opened, as it goes over the wire."""
+    address = f"http://127.0.0.1:{port}/inbox/"
+    call = urllib.request.Request(address, headers={"Cookie": f"sessionid={cookie}"})
+    with urllib.request.urlopen(call) as answer:
+        page = answer.read().decode()
+    names = ("watch", "version", "since", "loop")
+    said = {name: html.unescape(re.search(f'data-{name}="([^"]*)"', page)[1]) for name in names}  # type: ignore[index]
+    query = urlencode({"v": said["version"], "since": said["since"], "loop": said["loop"]})
+    lines = [
+        f"GET /inbox/state/?{query} HTTP/1.1",
+        "Host: 127.0.0.1",
+        f"Cookie: sessionid={cookie}",
+        f"X-Watch: {said['watch']}",
+    ]
+    return "\r\n".join(lines) + "\r\n\r\n"
+
+
+def measure(service: Web, cast: Cast, load: Load, postmaster: int) -> Part:
+    """The cores that a thousand inboxes cost, by how many of them are used."""
+    asked = poll(service.port, cast.cookie)
+    load.fire(service.port, [asked], seconds=1.0)
+    before = service.cpu(), cpu_of(postmaster)
+    volley = load.fire(service.port, [asked], seconds=SECONDS)
+    after = service.cpu(), cpu_of(postmaster)
+    web_ms, database_ms = (
+        (late - early) / volley.calls * 1000 for early, late in zip(before, after, strict=True)
+    )
+    rows, goals = [], []
+    for name, used in MIXES.items():
+        polls = INBOXES * (used / ACTIVE + (1 - used) / IDLE)
+        cores = polls * (web_ms + database_ms) / 1000
+        rows.append([name, f"{polls:.0f}", f"{cores:.2f}"])
+        goals.append(Goal(f"1,000 inboxes, {name}", MOST, None, cores, " cores", at_most=True))
+    cost = f"A poll: {web_ms:.2f} ms of the web server, {database_ms:.2f} ms of PostgreSQL."
+    listed = table(["of 1,000 inboxes", "polls per second", "cores"], rows)
+    return Part({"inboxes": f"{cost}\n\n{listed}"}, goals)
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    with stage() as here, ExitStack() as stack:
+        cast = here.cast("1k", 1_000)
+        service = stack.enter_context(web(DATABASE_URL=here.database("1k")))
+        found = measure(service, cast, here.load, here.postmaster)
+    say(found.tables["inboxes"])
+    say("\n".join(" | ".join(goal.cells()) for goal in found.goals))
+
+
+if __name__ == "__main__":
+    main()
