@@ -99,9 +99,19 @@ def envelope(msg: str, data: str | Mapping[str, Any], *, error: bool = False) ->
     return {"error": error, "msg": msg, "data": data}
 
 
+# Nobody keeps an answer, and no browser makes a page of one.
+_HEADERS = {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+}
+
+
 def answer(body: bytes, *, status: int = 200) -> HttpResponse:
-    """A response with these bytes of JSON."""
-    return HttpResponse(body, status=status, content_type="application/json")
+    """A response with these bytes of JSON: the only kind that there is below /v1."""
+    headers = {**_HEADERS, "Content-Length": str(len(body))}
+    return HttpResponse(body, status=status, headers=headers)
 
 
 def ok(msg: str, data: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
@@ -166,9 +176,7 @@ class ApiView(APIView):
     open_to_inactive_accounts: ClassVar[bool] = False
     quota: Quota | None  # as the call leaves it; not there before the key is read
 
-    def dispatch(  # type: ignore[override]
-        self, http: HttpRequest, *args: Any, **ids: str
-    ) -> HttpResponse:
+    def dispatch(self, http: HttpRequest, **ids: str) -> HttpResponse:  # type: ignore[override]
         try:
             call = self.admit(http)
             response: HttpResponse = getattr(self, self.operation(http).lower())(call, **ids)
@@ -177,7 +185,6 @@ class ApiView(APIView):
         if not hasattr(self, "quota"):  # 404 and 405 cost nothing, but say what is left
             self.quota = self.key_reader().peek(http)
         set_rate_headers(response, self.quota)
-        response["Cache-Control"] = "no-store"
         return response
 
     def admit(self, http: HttpRequest) -> Call:

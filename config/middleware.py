@@ -3,7 +3,6 @@
 import ipaddress
 import re
 from collections.abc import Callable
-from typing import ClassVar
 
 import structlog
 from django.conf import settings
@@ -77,14 +76,9 @@ class TrustedProxyMiddleware:
 class ApiMiddleware:
     """Answers what lies below /v1 without the rest of the chain.
 
-    A program has no session, no form and no browser. What it needs of the rest is done here: an
-    unknown Host is refused, and headers keep browsers from making a page of an answer.
+    A program has no session, no form and no browser. What it needs of the rest is that an unknown
+    Host is refused, here, and a few headers, which `config.api.answer` sets.
     """
-
-    headers: ClassVar = {
-        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-        "X-Frame-Options": "DENY",
-    }
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -94,10 +88,7 @@ class ApiMiddleware:
             return self.get_response(request)
         request.get_host()
         found = resolve(request.path_info)
-        response: HttpResponse = found.func(request, *found.args, **found.kwargs)
-        for name, value in self.headers.items():
-            response[name] = value
-        response["Content-Length"] = str(len(response.content))
+        response: HttpResponse = found.func(request, **found.kwargs)
         return response
 
 

@@ -27,7 +27,7 @@ api = [
     re_path(r"^v1/api/requests/?\Z", Requests.as_view()),
     re_path(REQUEST + r"/?\Z", RequestDetails.as_view()),
     re_path(REQUEST + r"/feedback/?\Z", RequestFeedback.as_view()),
-    re_path(r"^v1(/.*)?\Z", UnknownPath.as_view()),
+    re_path(r"^v1(?:/[\s\S]*)?\Z", UnknownPath.as_view()),
 ]
 
 documents = [

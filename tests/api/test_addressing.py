@@ -34,6 +34,8 @@ def allowed(path: str) -> set[str]:
         "/v1/test/x",
         "/v1/%00",
         "/v1/%ff%fe",
+        "/v1/a%0Ab",
+        "/v1/%E2%80%A8",
         "/v1/api/loops//members",
         "/v1/api//loops",
         "/v1//test",
@@ -48,7 +50,9 @@ def allowed(path: str) -> set[str]:
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 def test_an_unknown_path(path: str, method: str, owner_key: str) -> None:
     refused(send(method, path), 404, "Not found")
-    refused(send(method, path, f"Bearer {owner_key}", b"{"), 404, "Not found")
+    answer = send(method, path, f"Bearer {owner_key}", b"{")
+    refused(answer, 404, "Not found")
+    assert answer["X-RateLimit-Remaining"] == "100"
 
 
 @pytest.mark.contract("http.method", "http.json_only", "quota.headers")
@@ -106,6 +110,43 @@ def test_accept_is_ignored(owner_key: str, accept: str) -> None:
         assert (answer.status_code, answer["Content-Type"]) == (status, "application/json")
     answer = send("GET", "/v1/api/loops?format=html", f"Bearer {owner_key}")
     granted(answer, "Loops retrieved successfully")
+
+
+@pytest.mark.contract("http.json_only", "quota.headers")
+@pytest.mark.parametrize("path", ["/v1/test", "/v1/nothing", f"/v1/api/requests/{NOWHERE}"])
+@pytest.mark.parametrize("host", ["elsewhere.example", "a b", "testserver:x", ""])
+def test_an_unknown_host(owner_key: str, path: str, host: str) -> None:
+    refused(send("GET", path, f"Bearer {owner_key}", Host=host), 400, "Invalid request body")
+
+
+@pytest.mark.contract("http.json_only")
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("GET", "/v1/test", {}),
+        ("GET", f"/v1/api/requests/{NOWHERE}", {}),
+        ("GET", "/v1/nothing", {}),
+        ("PUT", "/v1/test", {}),
+        ("GET", "/v1/test", {"Host": "elsewhere.example"}),
+    ],
+)
+def test_no_browser_makes_a_page_of_an_answer(
+    owner_key: str, method: str, path: str, headers: dict[str, str]
+) -> None:
+    answer = send(method, path, f"Bearer {owner_key}", **headers)
+    expected = {
+        "Cache-Control": "no-store",
+        "Content-Length": str(len(answer.content)),
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "Content-Type": "application/json",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    }
+    spoken = {name: value for name, value in answer.items() if not name.startswith("X-RateLimit")}
+    assert {name: spoken.pop(name) for name in expected} == expected
+    assert set(spoken) <= {"Allow"}
 
 
 @pytest.mark.contract("http.ignored_bodies")
