@@ -72,11 +72,6 @@ class Account:
     email: str
     name: str
     is_active: bool
-    is_authenticated: bool = True
-
-    @property
-    def pk(self) -> str:
-        return self.id
 
 
 @dataclass(frozen=True, slots=True)

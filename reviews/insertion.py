@@ -57,7 +57,7 @@ def insert(request: Request) -> list[Job]:
     told = obligation()
     params: dict[str, Any] = {name: getattr(request, name) for name in _PARAMS}
     for name in _JSON:
-        if params[name] is not None or name != "context":
+        if params[name] is not None:
             params[name] = Json(params[name], dumps=dumps)
     with connection.cursor() as cursor:
         cursor.execute(_INSERT, {**params, **told})

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from django.db import connections
+from django.db import connection, connections, transaction
 
 from accounts.models import User
 from accounts.quota import Account
@@ -22,6 +22,7 @@ from reviews.services import (
     remove_member,
 )
 from tests.api.bodies import QUESTION
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,6 +71,30 @@ def side_by_side(*moves: Callable[[int], object]) -> None:
     assert not broken, broken
 
 
+def in_background(move: Callable[[], object], told: list[type[BaseException]]) -> threading.Thread:
+    """A thread for the move, which leaves in `told` what it failed with."""
+
+    def run() -> None:
+        try:
+            move()
+        except EXPECTED as error:
+            told.append(type(error))
+        finally:
+            connections.close_all()
+
+    return threading.Thread(target=run)
+
+
+def is_anybody_waiting() -> bool:
+    """Whether another connection waits for what this one holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT 1 FROM pg_locks"
+            " WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))"
+        )
+        return bool(cursor.fetchone()[0])
+
+
 @pytest.fixture
 def loops(owner: User, member: User) -> list[Loop]:
     """As many loops as rounds, the member in each of them."""
@@ -89,6 +114,33 @@ def test_a_deleted_loop_leaves_nothing_open(owner: User, member: User, loops: li
     )
     assert not Request.objects.filter(status__in=["pending", "claimed"]).exists()
     assert not Loop.objects.alive().exists()
+
+
+@pytest.mark.contract("delete_loop.open_requests")
+def test_a_request_waits_for_the_loop_to_be_deleted(owner: User, loops: list[Loop]) -> None:
+    told: list[type[BaseException]] = []
+    asking = in_background(lambda: ask(owner, loops[0]), told)
+    with transaction.atomic():
+        delete_loop(loop_id=loops[0].pk)
+        asking.start()
+        wait_until(is_anybody_waiting)
+    asking.join()
+    assert told == [LoopGone]
+    assert not Request.objects.exists()
+
+
+@pytest.mark.contract("delete_loop.open_requests")
+def test_the_deletion_waits_for_a_request(owner: User, loops: list[Loop]) -> None:
+    told: list[type[BaseException]] = []
+    deleting = in_background(lambda: delete_loop(loop_id=loops[0].pk), told)
+    with transaction.atomic():
+        made = ask(owner, loops[0])
+        deleting.start()
+        wait_until(is_anybody_waiting)
+    deleting.join()
+    assert not told
+    made.refresh_from_db()
+    assert made.status == "cancelled"
 
 
 @pytest.mark.contract("remove_member.claims", "remove_member.access")
