@@ -1,9 +1,11 @@
 """A kept connection whose server process ended is replaced before a call notices."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from django.db import close_old_connections, connection
+from django.test.utils import CaptureQueriesContext
 
 from config.postgresql.base import is_readable
 from tests.waiting import wait_until
@@ -26,17 +28,30 @@ def ask() -> int:
         return int(cursor.fetchone()[0])
 
 
-def test_a_living_one_is_kept(kept: int) -> None:
-    assert not is_readable(connection.connection.fileno())
+def tell(sql: str) -> None:
+    """A statement over another connection."""
+    with closing(connection.copy()) as other, other.cursor() as cursor:
+        cursor.execute(sql)
+
+
+def test_a_living_one_is_kept_and_not_asked(kept: int) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert not is_readable(connection.connection.fileno())
+        assert ask() == kept
+    assert [query["sql"] for query in queries] == ["SELECT pg_backend_pid()"]
+
+
+def test_one_with_something_to_say_is_asked_and_kept(kept: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("LISTEN weather")
+    close_old_connections()
+    tell("NOTIFY weather")
+    wait_until(lambda: is_readable(connection.connection.fileno()))
     assert ask() == kept
+    assert not is_readable(connection.connection.fileno())
 
 
 def test_a_dead_one_is_replaced(kept: int) -> None:
-    other = connection.copy()
-    try:
-        with other.cursor() as cursor:
-            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [kept])
-    finally:
-        other.close()
+    tell(f"SELECT pg_terminate_backend({kept}, 5000)")
     wait_until(lambda: is_readable(connection.connection.fileno()))
     assert ask() != kept
