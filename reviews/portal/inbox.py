@@ -34,15 +34,15 @@ def inbox(http: SignedInRequest) -> HttpResponse:
     waiting = Request.objects.waiting_for(http.user.pk)
     waiting = waiting.filter(loop_id=loop_id) if loop_id else waiting
     shown = Paginator(waiting.for_inbox(), PER_PAGE).get_page(http.GET.get("page"))
-    shown.object_list = [row_of(item) for item in shown.object_list]
+    rows = [row_of(item) for item in shown.object_list]
+    free = (row["item"].pk for row in rows if is_free(row, http))
     return render(
         http,
         "reviews/inbox.html",
         {
-            "first": next(
-                (row["item"].pk for row in shown.object_list if is_free(row, http)), None
-            ),
+            "first": next(free, None),
             "page": shown,
+            "rows": rows,
             "loops": loops if len(loops) > 1 else [],
             "chosen": chosen,
             "is_member": bool(loops),
