@@ -1,24 +1,21 @@
 """The log of deliveries for the account holder: what was sent, what came back, and again."""
 
-from collections.abc import Callable
 from datetime import timedelta
-from functools import wraps
 from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 from django_ratelimit.core import get_usage
 
 from accounts import vault
 from accounts.pages import SignedInRequest
+from accounts.pages.access import action, page
+from accounts.pages.kept import keeping, refill
 from config import background
 from config.ids import normalize_id
 from webhooks import contents, services
@@ -26,58 +23,36 @@ from webhooks.forms import FilterForm, ResendDeadForm, TestEventForm
 from webhooks.listing import Window, read_window, with_duration
 from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
 
-Page = Callable[..., HttpResponse]
 TEST_EVENT_RATE = "10/m"
 ATTEMPTS_PER_PAGE = 12  # as many as the schedule has
 USUAL_LAG, LONGEST_LAG = 3, 60  # seconds; sweeps run every second
 
 
-def action(view: Page) -> Page:
-    """A form's target. Whoever comes by GET, such as back from the sign-in page, is led to the
-    page that has the form."""
-
-    @login_required
-    @never_cache
-    @wraps(view)
-    def posted(http: SignedInRequest, **ids: str) -> HttpResponse:
-        if http.method in ("GET", "HEAD"):
-            return redirect(reverse("delivery" if ids else "deliveries", kwargs=ids))
-        if http.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        return view(http, **ids)
-
-    return posted
-
-
-@require_safe
-@login_required
-@never_cache
+@page
 def deliveries(http: SignedInRequest) -> HttpResponse:
     return list_page(http)
 
 
-@require_safe
-@login_required
-@never_cache
+@page
 def delivery(http: SignedInRequest, delivery_id: str) -> HttpResponse:
     item = find_delivery(http, delivery_id)
     attempts = with_duration(item.attempts.order_by("-started_at", "-id"))
-    page = Paginator(attempts, ATTEMPTS_PER_PAGE).get_page(http.GET.get("page"))
-    first = page.paginator.count - page.start_index() + 1
+    sheet = Paginator(attempts, ATTEMPTS_PER_PAGE).get_page(http.GET.get("page"))
+    first = sheet.paginator.count - sheet.start_index() + 1
     shown = {
         "item": item,
         "is_test": item.event == TEST_EVENT,
         "url": contents.visible(item.url),
         "body": contents.indent_json(contents.body_text(item.body)),
-        "page": page,
+        "page": sheet,
         "attempts": [
-            {"number": first - place, **describe(attempt)} for place, attempt in enumerate(page)
+            {"number": first - place, **describe(attempt)} for place, attempt in enumerate(sheet)
         ],
     }
     return render(http, "webhooks/delivery.html", shown)
 
 
-@action
+@action("delivery")
 def resend(http: SignedInRequest, delivery_id: str) -> HttpResponse:
     item = find_delivery(http, delivery_id)
     try:
@@ -99,7 +74,8 @@ def resend(http: SignedInRequest, delivery_id: str) -> HttpResponse:
     return redirect("delivery", delivery_id=item.pk)
 
 
-@action
+@keeping
+@action("deliveries")
 def resend_dead(http: SignedInRequest) -> HttpResponse:
     form = ResendDeadForm(http.POST, auto_id="dead-%s")
     if not form.is_valid():
@@ -119,7 +95,8 @@ def resend_dead(http: SignedInRequest) -> HttpResponse:
     return redirect("deliveries")
 
 
-@action
+@keeping
+@action("deliveries")
 def send_test(http: SignedInRequest) -> HttpResponse:
     form = TestEventForm(http.POST, auto_id="test-%s")
     status = 422
@@ -166,17 +143,20 @@ def list_page(
         status = 422
     tested = find_test(http)
     day_ago = timezone.now() - timedelta(days=1)
+    test_form = test_form or TestEventForm(
+        initial={"url": tested["attempt"].delivery.url} if tested else {}, auto_id="test-%s"
+    )
+    dead_form = dead_form or ResendDeadForm(initial={"since": day_ago}, auto_id="dead-%s")
     shown: dict[str, Any] = {
         "pulse": pulse(),
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),
         "window": window,
         "tested": tested,
-        "test_form": test_form
-        or TestEventForm(
-            initial={"url": tested["attempt"].delivery.url} if tested else {}, auto_id="test-%s"
-        ),
-        "dead_form": dead_form or ResendDeadForm(initial={"since": day_ago}, auto_id="dead-%s"),
+        "test_form": test_form,
+        "is_test_open": refill(http, test_form, "send-test") or test_form.is_bound or tested,
+        "dead_form": dead_form,
+        "is_dead_open": refill(http, dead_form, "resend-dead") or dead_form.is_bound,
     }
     return render(http, "webhooks/deliveries.html", shown, status=status)
 

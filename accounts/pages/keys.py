@@ -15,6 +15,7 @@ from accounts.listing import read_keys
 from accounts.models import ApiKey
 from accounts.pages import SignedInRequest, key_examples
 from accounts.pages.access import Stale, action, behind, form_page, own_key, page
+from accounts.pages.kept import keeping, refill
 from accounts.usage import KeyUsage, read_hourly
 from config.charts import Chart, Series
 
@@ -33,9 +34,11 @@ def keys(http: SignedInRequest) -> HttpResponse:
     return render(http, "accounts/keys/list.html", shown)
 
 
+@keeping
 @form_page
 def create(http: SignedInRequest) -> HttpResponse:
     form = KeyForm(http.POST or None, initial={"token": fresh_token(http, "create")})
+    refill(http, form, "new-key")
     status = 200
     if form.is_bound:
         status = 422
@@ -99,6 +102,7 @@ def switch(http: SignedInRequest, key_id: str) -> HttpResponse:
     return redirect("key", key_id=key.pk)
 
 
+@keeping
 @action("key")
 def roll(http: SignedInRequest, key_id: str) -> HttpResponse:
     key = own_key(http, key_id)
@@ -161,6 +165,7 @@ def key_page(
         unit="calls",
     )
     fresh = RollForm(initial={"token": fresh_token(http, f"roll.{key.pk}")})
+    refill(http, fresh, "roll-key", key_id=key.pk)
     shown = {"key": key, "usage": usage, "chart": chart, "roll_form": roll_form or fresh}
     return render(http, "accounts/keys/key.html", shown, status=422 if roll_form else 200)
 

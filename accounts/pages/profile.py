@@ -9,12 +9,15 @@ from accounts import services, sessions
 from accounts.forms import ProfileForm
 from accounts.pages import SignedInRequest
 from accounts.pages.access import Stale, action, form_page, page
+from accounts.pages.kept import keeping, refill
 
 
+@keeping
 @form_page
 def account(http: SignedInRequest) -> HttpResponse:
     now = {"name": http.user.name, "time_zone": http.user.time_zone}
     form = ProfileForm(http.POST or None, initial=now)
+    refill(http, form, "account")
     if form.is_valid():
         if form.changed_data:
             services.save_profile(user=http.user, **form.cleaned_data)

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from accounts.pages import SignedInRequest
+from accounts.pages.kept import keeping, refill
 from accounts.quota import Account
 from config import once
 from reviews import services
@@ -20,10 +21,12 @@ from reviews.dashboard.question import QuestionForm
 PURPOSE = "request"
 
 
+@keeping
 @form_page
 def new(http: SignedInRequest) -> HttpResponse:
     form = question_form(http)
     if http.method != "POST":
+        refill(http, form, "new-request")
         return question_page(http, form)
     if "show-curl" in http.POST:
         return question_page(http, form.unjudged())

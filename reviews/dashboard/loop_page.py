@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from accounts.pages import SignedInRequest
+from accounts.pages.kept import refill
 from loops.models import Loop
 from reviews.dashboard import examples, roster
 from reviews.dashboard.forms import InviteForm
@@ -18,11 +19,13 @@ def loop_page(
 ) -> HttpResponse:
     """A form that is given was refused."""
     count = roster.count_heads(loop)
+    form = invite_form or InviteForm(auto_id="invite-%s")
+    refill(http, form, "invite-member", loop_id=loop.pk)
     shown = {
         "loop": loop,
         "count": count,
         "page": read_members(http, loop, total=count.members),
-        "invite_form": invite_form or InviteForm(auto_id="invite-%s"),
+        "invite_form": form,
         "tabs": examples.ask(loop.pk),
         "site_url": settings.SITE_URL,
     }

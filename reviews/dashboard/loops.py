@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from accounts.pages import SignedInRequest
+from accounts.pages.kept import keeping, refill
 from config import once
 from loops import services
 from loops.models import Loop
@@ -30,10 +31,12 @@ def loops(http: SignedInRequest) -> HttpResponse:
     return render(http, "dashboard/loops/list.html", shown)
 
 
+@keeping
 @form_page
 def create(http: SignedInRequest) -> HttpResponse:
     initial = {"once": once.issue(PURPOSE, http.user.pk)}
     form = LoopForm(http.POST or None, initial=initial)
+    refill(http, form, "new-loop")
     if not form.is_valid():
         status = 422 if form.is_bound else 200
         return render(http, "dashboard/loops/new.html", {"form": form}, status=status)
@@ -52,11 +55,13 @@ def show(http: SignedInRequest, loop_id: str) -> HttpResponse:
     return loop_page(http, find_loop(http, loop_id))
 
 
+@keeping
 @form_page
 def edit(http: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(http, loop_id)
     initial = {"name": loop.name, "description": loop.description, "icon": loop.icon}
     form = LoopForm(http.POST or None, initial=initial, kept=loop.icon)
+    refill(http, form, "edit-loop", loop_id=loop.pk)
     if not form.is_valid():
         shown = {"form": form, "loop": loop, "count": roster.count_heads(loop)}
         status = 422 if form.is_bound else 200

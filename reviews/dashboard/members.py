@@ -6,6 +6,7 @@ from django.shortcuts import redirect
 from django_ratelimit.core import get_usage
 
 from accounts.pages import SignedInRequest
+from accounts.pages.kept import keeping
 from loops import services
 from loops.invitations import send_invitation
 from loops.models import Loop, Membership
@@ -18,6 +19,7 @@ MAIL_RATE = "60/h"  # invitations of one person
 TOO_MANY = "That was the sixtieth mail in an hour. Wait {} min, or share the link yourself"
 
 
+@keeping
 @action("loop")
 def invite(http: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(http, loop_id)

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.safestring import mark_safe
 
 from accounts.pages import SignedInRequest
+from accounts.pages.kept import keeping, refill
 from reviews import context, forms, markdown, services, states
 from reviews.dashboard import timeline
 from reviews.dashboard.access import action, find_request, page
@@ -42,6 +43,8 @@ def request_page(
     mine = Delivery.objects.of_account(http.user.pk).filter(subject_id=item.pk)
     deliveries = list(mine.newest_first().defer("body")[:MOST_DELIVERIES])
     given = feedback_of(item)
+    form = feedback_form or FeedbackForm(initial=initial_feedback(given), auto_id="feedback-%s")
+    refill(http, form, "request-feedback", request_id=item.pk)
     written = as_json(item)
     shown: dict[str, Any] = {
         "item": item,
@@ -55,8 +58,7 @@ def request_page(
         "json": short(written),
         "is_cut": len(written) > LONGEST_JSON,
         "given": given,
-        "feedback_form": feedback_form
-        or FeedbackForm(initial=initial_feedback(given), auto_id="feedback-%s"),
+        "feedback_form": form,
     }
     if item.status in (states.COMPLETED, states.TIMEOUT):
         shown["answer"] = forms.in_words(item, item.response_data)
@@ -84,6 +86,7 @@ def cancel(http: SignedInRequest, request_id: str) -> HttpResponse:
     return redirect("request", request_id=item.pk)
 
 
+@keeping
 @action("request")
 def feedback(http: SignedInRequest, request_id: str) -> HttpResponse:
     item = find_request(http, request_id)

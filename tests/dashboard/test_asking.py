@@ -176,6 +176,7 @@ def test_without_scripts_a_button_shows_the_command(
     assert not Request.objects.exists()
 
 
+@pytest.mark.django_db(transaction=True)  # what is refused ends its transaction
 def test_a_double_click_asks_once(owner: User, loop: Loop) -> None:
     browser = signed_in(owner)
     (once,) = re.findall(r'name="once" value="([^"]+)"', browser.get(NEW).content.decode())
