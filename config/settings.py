@@ -70,6 +70,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.middleware.TextMiddleware",
     "config.middleware.LightMiddleware",
     "config.middleware.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -148,15 +149,7 @@ CACHES = {
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
-]
+AUTH_PASSWORD_VALIDATORS = [{"NAME": "accounts.passwords.GoodPassword"}]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "inbox"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"

@@ -12,6 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import User
+from accounts.passwords import GoodPassword
 from accounts.services import create_account, reserve_user_id
 from loops.models import Loop, Membership
 from tests.portal import signed_in, words
@@ -45,6 +46,23 @@ def test_from_the_join_link_and_back(loop: Loop) -> None:
     assert user.name == "Nora New"
     assert not EmailAddress.objects.get(user=user).verified
     assert Membership.objects.get(loop=loop, user=user).status == "active"
+
+
+def test_the_rules_of_a_password_are_one_sentence(db: None) -> None:
+    page = words(Client().get("/accounts/signup/"))
+    assert f"Password {GoodPassword().get_help_text()}" in page
+    for weak in ("nora@example", "12345678", "password", "short"):
+        form = {**FORM, "password1": weak}
+        assert Client().post("/accounts/signup/", form).status_code == 200
+    assert not User.objects.exists()
+
+
+def test_only_what_is_unconfirmed_can_be_confirmed(owner: User) -> None:
+    browser, page = signed_in(owner), "/accounts/email/"
+    assert "Send the confirmation again" not in words(browser.get(page))
+    for name in ("a", "b"):
+        EmailAddress.objects.create(user=owner, email=f"{name}@example.org")
+    assert words(browser.get(page)).count("Send the confirmation again") == 1
 
 
 def test_the_form_has_three_fields(db: None) -> None:

@@ -1,0 +1,37 @@
+"""What a password must be, in one sentence instead of Django's four."""
+
+from typing import Any
+
+from django.contrib.auth.password_validation import (
+    CommonPasswordValidator,
+    MinimumLengthValidator,
+    NumericPasswordValidator,
+    UserAttributeSimilarityValidator,
+)
+from django.core.exceptions import ValidationError
+
+
+class GoodPassword:
+    """All of Django's validators."""
+
+    def __init__(self) -> None:
+        self.rules: list[Any] = [
+            UserAttributeSimilarityValidator(("name", "email")),
+            MinimumLengthValidator(),
+            CommonPasswordValidator(),
+            NumericPasswordValidator(),
+        ]
+
+    def validate(self, password: str, user: Any = None) -> None:
+        """Raises ValidationError with everything that is wrong."""
+        faults: list[ValidationError] = []
+        for rule in self.rules:
+            try:
+                rule.validate(password, user)
+            except ValidationError as fault:
+                faults.append(fault)
+        if faults:
+            raise ValidationError(faults)
+
+    def get_help_text(self) -> str:
+        return "8 characters or more, no common password, not only digits, not like your address."
