@@ -244,7 +244,7 @@ def test_what_was_skipped_waits_until_the_end(member: User, make: Make) -> None:
     assert f'href="/inbox/{first.pk}/">Next question' in last.content.decode()
 
 
-@pytest.mark.parametrize("query", ["n=x", "n=99999", "n=%D9%A3", "skipped=a.b..", "sent=%00"])
+@pytest.mark.parametrize("query", ["n=x", "n=99999", "n=%D9%A3", "skipped=a.b..", "sent=x"])
 def test_an_odd_address_counts_as_nothing(member: User, make: Make, query: str) -> None:
     request = make()
     answer = signed_in(member).get(f"/inbox/{request.pk}/?{query}")

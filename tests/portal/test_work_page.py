@@ -64,7 +64,7 @@ def test_pages_of_thirty(member: User, make: Make) -> None:
     found = [n for n in range(35) for page in (first, second) if f"Number {n:02}" in words(page)]
     assert found == list(range(35))
     assert words(first).count("Number") == 30
-    for odd in ("x", "1-x", "nan-" + "a" * 24, "1e999-" + "a" * 24, "%00"):
+    for odd in ("x", "1-x", "nan-" + "a" * 24, "1e999-" + "a" * 24):
         assert browser.get(f"/work/?before={odd}").status_code == 200
 
 
