@@ -57,7 +57,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         }
         try:
             super().send_mail(template_prefix, email, {**here, "site_url": settings.SITE_URL})
-        except (OSError, SMTPException) as error:
+        except (OSError, SMTPException, ValueError) as error:  # ValueError: no mail goes there
             log.error("mail.failed", template=template_prefix, error=str(error))
 
     def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:

@@ -19,6 +19,8 @@ MEANINGS = {
     "requests:write": "Ask, cancel, and give feedback",
 }
 OVERLAPS = {"0": "Now", "1": "In 1 hour", "24": "In 24 hours", "168": "In 7 days"}
+# The last day of the calendar is no moment any more in other zones, and cannot be read back.
+LONGEST_LIFE = timedelta(days=36_525)
 MOMENT = "%Y-%m-%dT%H:%M"
 
 
@@ -92,6 +94,8 @@ class KeyForm(forms.Form):
         moment: datetime | None = self.cleaned_data["expires_at"]
         if moment is not None and moment <= timezone.now():
             raise forms.ValidationError("That moment has passed: choose a later one")
+        if moment is not None and moment - timezone.now() > LONGEST_LIFE:
+            raise forms.ValidationError("That is more than 100 years: leave it empty instead")
         return moment
 
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
 
 from config.api import is_api, is_outage
-from config.views import unavailable
+from config.views import bad_request, unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -48,6 +48,21 @@ class LightMiddleware:
             answer = HttpResponse(status=503)
         answer["Cache-Control"] = "no-store"
         return answer
+
+
+class TextMiddleware:
+    """Text is UTF-8, whatever charset a client names: some could make anything of a text. And a
+    session's cookie has no NUL, for which PostgreSQL cannot look."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.encoding not in (None, "utf-8"):
+            request.encoding = "utf-8"
+        if "\0" in request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""):
+            return bad_request(request)
+        return self.get_response(request)
 
 
 class TrustedProxyMiddleware:

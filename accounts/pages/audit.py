@@ -1,11 +1,9 @@
 """The audit log: who did what to this account."""
 
-from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 
 from accounts.actions import sentence
 from accounts.forms import AuditFilterForm
@@ -13,6 +11,7 @@ from accounts.listing import Choice, Window, read_audit
 from accounts.models import AuditEntry, User
 from accounts.pages import SignedInRequest
 from accounts.pages.access import behind, page
+from config.days import midnight
 
 
 @page
@@ -24,8 +23,8 @@ def audit(http: SignedInRequest) -> HttpResponse:
         choice = Choice(
             kind=chosen["kind"],
             who=chosen["who"],
-            since=beginning(chosen["since"]),
-            until=beginning(chosen["until"], days_later=1),
+            since=chosen["since"] and midnight(chosen["since"]),
+            until=chosen["until"] and midnight(chosen["until"], days_later=1),
         )
         window, status = read_audit(http.user, choice=choice, behind=behind(http)), 200
     shown = {
@@ -35,16 +34,6 @@ def audit(http: SignedInRequest) -> HttpResponse:
         "entries": [told(entry, http.user) for entry in window.rows],
     }
     return render(http, "accounts/audit.html", shown, status=status)
-
-
-def beginning(day: date | None, *, days_later: int = 0) -> datetime | None:
-    """When a day begins, where the reader is."""
-    if day is None:
-        return None
-    try:
-        return timezone.make_aware(datetime.combine(day + timedelta(days=days_later), time.min))
-    except OverflowError:
-        return None  # the last day of the calendar has no next
 
 
 def told(entry: AuditEntry, reader: User) -> dict[str, Any]:

@@ -87,7 +87,8 @@ def end_overlap(http: SignedInRequest, seen: datetime) -> HttpResponse:
 def secret_page(http: SignedInRequest, *, form: SecretForm | None = None) -> HttpResponse:
     """The page; a form that is given was refused."""
     revealed = None
-    if http.method == "GET" and http.session.pop(REVEAL, False):
+    is_asked = http.method == "GET" and http.session.pop(REVEAL, False)
+    if is_asked and did_recently_reauthenticate(http):  # nobody else finds an old wish
         try:
             revealed = secret_services.reveal_secrets(account=http.user)
         except vault.Unreadable:

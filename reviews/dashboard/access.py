@@ -1,8 +1,9 @@
 """Whose loops and requests a page of the dashboard shows."""
 
 from collections.abc import Callable
+from functools import wraps
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 
 from accounts.pages import SignedInRequest, access
 from accounts.pages.access import Page, behind, form_page, page
@@ -15,6 +16,8 @@ __all__ = [
     "Stale", "action", "behind", "created_by", "find_loop", "find_request", "form_page", "page",
 ]  # fmt: skip
 
+NOBODY = "0" * 24
+
 
 class Stale(access.Stale):
     """Somebody removed what the page was about; the words say what. `back` names a page."""
@@ -25,7 +28,18 @@ class Stale(access.Stale):
 
 def action(back: str) -> Callable[[Page], Page]:
     """A form's target; coming by GET leads to the page called `back`, of the loop or request."""
-    return access.action(back, without="member_id")
+    guarded = access.action(back, without="member_id")
+
+    def decorate(view: Page) -> Page:
+        @wraps(view)
+        def checked(http: SignedInRequest, **ids: str) -> HttpResponse:
+            if normalize_id(ids.get("member_id", NOBODY)) is None:
+                raise Http404
+            return view(http, **ids)
+
+        return guarded(checked)
+
+    return decorate
 
 
 def find_loop(http: SignedInRequest, raw_id: str) -> Loop:

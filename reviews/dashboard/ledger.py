@@ -6,13 +6,13 @@ and words are not counted anywhere: there the way leads from the last row to old
 
 import json
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date
 from typing import Any
 
 from django.db.models import F, Q, Subquery, TextField
 from django.db.models.functions import Cast, Left
-from django.utils import timezone
 
+from config.days import midnight
 from reviews import listed, search, states
 from reviews.markdown import headline
 from reviews.models import SEEN, Request, RequestQuerySet
@@ -114,14 +114,9 @@ def matching(chosen: Chosen) -> RequestQuerySet:
         found = found.filter(priority=chosen.priority)
     if chosen.since:
         found = found.filter(created_at__gte=midnight(chosen.since))
-    if chosen.until:
-        found = found.filter(created_at__lt=midnight(chosen.until + timedelta(days=1)))
+    if chosen.until and (end := midnight(chosen.until, days_later=1)):
+        found = found.filter(created_at__lt=end)
     return found.order_by("-created_at", "-id")
-
-
-def midnight(day: date) -> datetime:
-    """Where the day begins for the reader."""
-    return timezone.make_aware(datetime.combine(day, time.min))
 
 
 def described(requests: Any) -> list[Any]:
