@@ -59,6 +59,13 @@ PRICE = {
     "response_config": {"max_value": 2000},
     "default_response": 100,
 }
+ASKED = (
+    "Refund order #4807? The parcel was nine days late.",
+    "Refund the shipping of order #4790?",
+    "Accept the return of order #4788 after 40 days?",
+    "Send a new saucer for order #4775 instead of a refund?",
+    "Is a discount of 20 % right for this complaint?",
+)
 SHARED = {"processing_type": "time-sensitive", "type": "markdown", "platform": "api"}
 
 
@@ -132,6 +139,9 @@ def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
 def fill_the_week(scene: Scene, desk: Loop) -> None:
     """What the overview draws, and somebody who has not joined yet."""
     history(*(services.read_request(scene.ids[name]) for name in ("answered", "missed")))
+    written = Request.objects.exclude(pk__in=scene.ids.values()).order_by("created_at")
+    for number, each in enumerate(written):
+        Request.objects.filter(pk=each.pk).update(request_text=ASKED[number % len(ASKED)])
     given = {"rating": 5, "comment": "Quick, and right.", "category": "positive"}
     services.add_feedback(request=services.read_request(scene.ids["answered"]), feedback=given)
     invite_member(loop=desk, email="grace@example.org")

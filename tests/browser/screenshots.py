@@ -15,6 +15,7 @@ from playwright.sync_api import Browser
 from tests.browser.catalogue import EVERY_PAGE
 from tests.browser.looking import SIZES, signed_in_contexts
 from tests.browser.scene import set_the_scene
+from tests.dashboard.scene import alive
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT, LOOKED_AT = ROOT / "docs/screenshots", ROOT / "build/screenshots"
@@ -36,6 +37,7 @@ def test_photograph(
             chosen = wanted == "all" or stop.title in wanted.split(",")
             if not (chosen or (stop.pictured and not wanted)) or not stop.exists(scene):
                 continue
+            alive()  # its pulse is half a minute old after some pictures
             page = contexts[stop.who].new_page()
             page.goto(stop.path(scene), wait_until="load")
             if stop.opens:
