@@ -174,6 +174,17 @@ def test_two_factors_are_turned_on_and_asked_for(visitor: Visitor) -> None:
     assert page.url.endswith("/dashboard/audit/")
 
 
+def test_the_audit_log_is_filtered(visitor: Visitor, holder: User) -> None:
+    create_api_key(user=holder, name="Refund bot")
+    sign_in(visitor, "/dashboard/audit/")
+    visitor.reads("You signed in")
+    visitor.page.get_by_label("About").select_option("key")
+    visitor.press("Filter")
+    visitor.reads("created the key Refund bot")
+    expect(visitor.page.locator("tbody tr")).to_have_count(1)
+    assert "kind=key" in visitor.page.url
+
+
 def test_an_expired_session_returns_to_where_it_was(visitor: Visitor) -> None:
     sign_in(visitor, "/dashboard/keys/new/")
     visitor.page.context.clear_cookies()
