@@ -26,7 +26,7 @@ ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
 LONGEST = 20_000  # characters; beyond, colours cost more than they tell
 _CODE = HtmlFormatter(nowrap=True, classprefix="hl-")
-_MARKS = re.compile(r"^```\w*|^[\s#>]+|[*`]+|^[\s|:-]+$", re.MULTILINE)
+_MARKS = re.compile(r"^```\w*|^[\s#>]*[-+]\s+|^[\s#>]+|[*`]+|^[\s|:-]+$", re.MULTILINE)
 _LINK = re.compile(r"<a href=")
 
 

@@ -11,9 +11,11 @@ import time
 from typing import Any
 
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.core import signing
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 
 from config.ids import normalize_id
 from reviews.states import CLAIMED
@@ -63,6 +65,8 @@ def inbox(http: HttpRequest) -> HttpResponse:
         (current,) = cursor.fetchone()
         if current == http.GET.get("v"):
             return HttpResponse(status=204)
+        if not is_signed_in(http):
+            return HttpResponse(status=403)
         cursor.execute(_ROWS, {**asked, "since": moment(http.GET.get("since", ""))})
         rows = cursor.fetchall()
     return JsonResponse(
@@ -122,6 +126,16 @@ def read_token(http: HttpRequest) -> str | None:
     return str(user_id) if session == _session(http) else None
 
 
+def is_signed_in(http: HttpRequest) -> bool:
+    """Whether the session still lives; asked only where there is something to tell."""
+    living = Session.objects.filter(expire_date__gt=timezone.now())
+    return living.filter(session_key=_cookie(http)).exists()
+
+
+def _cookie(http: HttpRequest) -> str:
+    return http.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
+
+
 def _session(http: HttpRequest) -> str:
-    cookie = http.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
+    cookie = _cookie(http)
     return hashlib.sha256(cookie.encode()).hexdigest()[:16]

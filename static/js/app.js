@@ -118,6 +118,14 @@ document.addEventListener("submit", (event) => {
   form.dataset.sent = "yes";
   setTimeout(() => { delete form.dataset.sent; }, 10000); // a download leaves the page as it is
 });
+// Whoever signs out leaves nothing that they typed to the next person at this browser.
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("[data-sign-out]")) return;
+  try {
+    const typed = Object.keys(localStorage).filter((name) => name.startsWith("draft:"));
+    for (const key of typed) localStorage.removeItem(key);
+  } catch { /* nothing is kept, then */ }
+});
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });

@@ -67,8 +67,15 @@ class Question {
   // The page anew, with what was typed so far.
   async refresh() {
     this.isStaying = true;
+    const { id, selectionStart, selectionEnd } = document.activeElement ?? {};
+    const [left, top] = [scrollX, scrollY];
     await go(location.href, { stays: true });
     this.isStaying = false;
+    scrollTo(left, top);
+    const field = id && document.getElementById(id);
+    if (!field?.closest("#answer-form")) return;
+    field.focus({ preventScroll: true });
+    if (selectionStart != null) field.setSelectionRange(selectionStart, selectionEnd);
   }
 
   // ---- the form

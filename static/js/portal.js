@@ -39,14 +39,34 @@ class Watch {
   }
 
   async ask() {
-    let isOver = false;
+    let wait = null;
     try {
       const answer = await fetch(this.address(), { headers: { "X-Watch": this.token }, cache: "no-store" });
       if (this.stops.signal.aborted) return;
-      if (answer.status === 403) isOver = true; // the token has run out, or belongs to another sign-in
-      else if (answer.status !== 204) await this.heard(answer);
-    } catch { /* without a connection there is nothing new */ }
-    this.plan(isOver ? null : this.isActive() ? ACTIVE : IDLE);
+      if (answer.status === 403) wait = await this.renewed() ? 0 : null;
+      else {
+        this.isRenewed = false;
+        if (answer.status !== 204) await this.heard(answer);
+        wait = this.pause();
+      }
+    } catch {
+      wait = this.pause(); // without a connection there is nothing new
+    }
+    this.plan(wait);
+  }
+
+  pause() {
+    return this.isActive() ? ACTIVE : IDLE;
+  }
+
+  // A token that has run out, or belongs to an earlier sign-in, is read anew from the page, once.
+  async renewed() {
+    if (this.isRenewed) return false;
+    this.isRenewed = true;
+    const page = await (await fetch(location.href, { cache: "no-store" })).text();
+    const place = new DOMParser().parseFromString(page, "text/html").querySelector("[data-watch]");
+    if (place) this.token = place.dataset.watch;
+    return Boolean(place);
   }
 
   stop() {

@@ -196,6 +196,7 @@ def test_strangers_come_back(client: Any) -> None:
         ("# Top\n\n> quoted **bold**", "Top quoted bold"),
         ("| a | b |\n|---|---|\n| 1 | 2 |", "a b 1 2"),
         ("```python\nx = 1\n```", "x = 1"),
+        ("Either:\n- this\n+ that -5", "Either: this that -5"),
         ("***", "***"),
     ],
 )

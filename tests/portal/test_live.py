@@ -149,6 +149,16 @@ def test_a_token_belongs_to_its_session_and_runs_out(
     assert inbox.ask().status_code == 403
 
 
+def test_a_session_that_was_ended_hears_nothing(member: User, make: Make) -> None:
+    inbox = Open(member)
+    make()
+    cookies = inbox.browser.cookies.output(attrs=[], header="", sep=";").strip()
+    inbox.browser.post("/accounts/logout/")
+    copied = Client(headers={"Cookie": cookies, "X-Watch": inbox.token})
+    assert copied.get(inbox.state, {**inbox.query, "v": inbox.version}).status_code == 403
+    assert inbox.ask().status_code == 403
+
+
 @pytest.mark.parametrize("since", ["", "x", "nan", "-1", "1e400", "9" * 40])
 def test_an_odd_moment_counts_as_now(member: User, make: Make, since: str) -> None:
     make()
