@@ -47,6 +47,7 @@ PLACES: dict[type[ApiError], str] = {
     InvalidDefaultResponse: "default_response",
     InvalidResponseConfiguration: "options",
 }
+LONGEST_NUMBER = 1000  # digits
 _OPTION = re.compile(r"options\[(\d+)\]\S* (.*)")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?\Z")
 
@@ -222,7 +223,8 @@ def default(typed: dict[str, Any]) -> Any:
 def number(typed: str) -> Any:
     """The JSON number that was typed; anything else stays a string, for the API to refuse."""
     text = typed.strip().replace(",", ".")
-    return json.loads(text) if _NUMBER.match(text) else typed.strip()
+    is_number = len(text) <= LONGEST_NUMBER and _NUMBER.match(text)  # Python reads no longer ones
+    return json.loads(text) if is_number else typed.strip()
 
 
 def seconds(typed: str, unit: str) -> Any:

@@ -1,6 +1,7 @@
 """Whatever a browser sends to a page, nothing of it is a fault of ours."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.db import transaction
@@ -45,6 +46,7 @@ FIELDS = [
     "options", "min_selections", "decimal_places", "max_length", "default_response", "context",
     "callback_url", "rating", "tags", "comment", "url", "since", "answer", "mails", "is_on", "code",
 ]  # fmt: skip
+FORM = "application/x-www-form-urlencoded"
 TYPED = ["\0\ud800", "9" * 400, "9999-12-31T23:59", "\u202e\r\n💣٣"]
 
 
@@ -124,13 +126,14 @@ def test_addresses(owner: User, ids: dict[str, str], value: str) -> None:
 @pytest.mark.parametrize("value", TYPED, ids=ascii)
 def test_forms(owner: User, ids: dict[str, str], value: str) -> None:
     browser = browser_of(owner)
-    sent = {name: value.encode(errors="surrogatepass") for name in FIELDS}
-    sent |= {"seen": b"2026-01-01T00:00:00+00:00", "loop": ids["loop_id"].encode()}
+    typed = dict.fromkeys(FIELDS, value.encode(errors="surrogatepass"))
+    typed |= {"seen": b"2026-01-01T00:00:00+00:00", "loop": ids["loop_id"].encode()}
+    sent = urlencode(typed)
     answers = {}
     for pattern in patterns():
         places = {each: ids.get(each, "zz") for each in pattern.pattern.converters}
         path = reverse(str(pattern.name), kwargs=places)
-        answers[path] = alone(browser.post, path, sent)
+        answers[path] = alone(browser.post, path, sent, content_type=FORM)
     assert not faults(answers)
 
 
@@ -162,3 +165,9 @@ def test_a_key_for_ever_is_one_without_an_end(owner: User, zone: str) -> None:
 def test_an_address_that_no_mail_goes_to() -> None:
     typed = {"name": "A", "email": f"a@{'ü' * 60}.com", "password1": "correct horse battery"}
     assert Client().post("/accounts/signup/", typed).status_code == 302
+
+
+@pytest.mark.parametrize("path", ["/dashboard/requests/new/", "/dashboard/requests/new/curl/"])
+def test_a_number_too_long_to_be_read(owner: User, ids: dict[str, str], path: str) -> None:
+    typed = {"loop": ids["loop_id"], "response_type": "number", "default_response": "9" * 5000}
+    assert signed_in(owner).post(path, typed).status_code in (200, 422)
