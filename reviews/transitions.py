@@ -65,11 +65,13 @@ RULES: dict[Transition, Rule] = {
 ONE = "id = %(id)s"
 OF_LOOP = "loop_id = %(loop)s"
 BATCH = 500
-DUE = f"""id IN (SELECT id FROM reviews_request WHERE {OVERDUE_SQL}
-    ORDER BY {DUE_AT_SQL} LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"""  # noqa: S608
-RUN_OUT = f"""id IN (SELECT id FROM reviews_request
+# An array is computed once. Joined instead, the planner may run the sub-select again for each row,
+# and as the rows before it are no longer due, its LIMIT moves on: a batch of any size.
+DUE = f"""id = ANY (ARRAY(SELECT id FROM reviews_request WHERE {OVERDUE_SQL}
+    ORDER BY {DUE_AT_SQL} LIMIT {BATCH} FOR UPDATE SKIP LOCKED))"""  # noqa: S608
+RUN_OUT = f"""id = ANY (ARRAY(SELECT id FROM reviews_request
     WHERE status = 'claimed' AND claim_expires_at <= statement_timestamp()
-    ORDER BY claim_expires_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"""  # noqa: S608
+    ORDER BY claim_expires_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED))"""  # noqa: S608
 
 
 def move(transition: Transition, which: str, **params: Any) -> list[str]:
