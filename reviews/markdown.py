@@ -25,6 +25,7 @@ TAGS = {
 ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
 LONGEST = 20_000  # characters; beyond, colours cost more than they tell
+MOST_CELLS = 2000  # 2,000 characters could ask for sixty thousand, which take seconds
 _CODE = HtmlFormatter(nowrap=True, classprefix="hl-")
 _MARKS = re.compile(r"^```\w*|^[\s#>]*[-+]\s+|^[\s#>]+|[*`]+|^[\s|:-]+$", re.MULTILINE)
 _LINK = re.compile(r"<a href=")
@@ -34,8 +35,9 @@ _LINK = re.compile(r"<a href=")
 def render(text: str, *, level: int = 3) -> str:
     """The HTML, to be trusted; `level` is the rank of its headings. About 10 ms for 2,000
     characters with code."""
-    html = _PARSER.render(text, {"level": level})
-    if len(html) > LONGEST:
+    parser = _UNRULED if cells(text) > MOST_CELLS else _PARSER
+    html = parser.render(text, {"level": level})
+    if parser is _PARSER and len(html) > LONGEST:
         html = _PLAIN.render(text, {"level": level})
     cleaned = nh3.clean(
         html,
@@ -45,6 +47,12 @@ def render(text: str, *, level: int = 3) -> str:
         link_rel="nofollow noopener noreferrer",
     )
     return _LINK.sub('<a target="_blank" href=', cleaned)
+
+
+def cells(text: str) -> int:
+    """How many a table of these lines could have: each row is filled up to the widest."""
+    lines = text.replace("\r", "\n").split("\n")
+    return len(lines) * (1 + max(line.count("|") for line in lines))
 
 
 def headline(text: str) -> str:
@@ -83,3 +91,4 @@ def _parser(**options: Any) -> MarkdownIt:
 
 _PARSER = _parser(highlight=_coloured)
 _PLAIN = _parser()
+_UNRULED = _parser().disable("table")

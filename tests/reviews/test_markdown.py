@@ -53,6 +53,13 @@ def test_tables() -> None:
     assert "<td>1</td>" in html
 
 
+@pytest.mark.parametrize("end", ["\n", "\r"])
+def test_a_table_that_would_fill_itself_up_is_none(end: str) -> None:
+    html = render(end.join(["a|" * 300, "-|" * 300, *["b|"] * 250]))
+    assert "<table>" not in html
+    assert len(html) < 5000
+
+
 def test_code_is_coloured_by_classes() -> None:
     html = render("```python\ndef f(): ...\n```")
     assert '<span class="hl-k">def</span>' in html
