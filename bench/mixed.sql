@@ -10,9 +10,8 @@ SELECT lpad(to_hex((extract(epoch FROM born) * 1000)::bigint), 12, '0')
        loop.id, loop.creator_id, key.id, 'deferred', 'markdown',
        (ARRAY['medium', 'medium', 'medium', 'high', 'high', 'low', 'low', 'critical'])
            [1 + mod(number / 7, 8)],
-       'Should we refund order ' || number || '? The parcel arrived broken, the customer sent '
-           || 'photographs of it, and the carrier has not answered in four days. She would '
-           || 'take a replacement as well, if it can be there before the end of the week.',
+       'Should we refund order ' || number || '? The parcel arrived broken, and the carrier has '
+           || 'not answered in four days.',
        json_build_object('order', number, 'customer', json_build_object(
            'since', 2019, 'claims', json_build_array(1, 2, 3), 'tier', 'gold')),
        2592000, 'single_select',

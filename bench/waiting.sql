@@ -6,7 +6,7 @@ INSERT INTO reviews_request (
 SELECT lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0')
            || substr(md5(number::text || random()), 1, 12),
        %(loop)s, %(creator)s, 'deferred', 'markdown', 'high',
-       repeat('Should we refund order 4821? The parcel arrived broken. ', 4),
+       repeat('Should we refund order 4821? The parcel arrived broken. ', 2),
        '{"order": 4821, "customer": {"since": 2019, "claims": [1, 2, 3]}}',
        600, 'single_select', '{"options": [{"value": "yes", "label": "Yes"}, "no"]}', '"no"',
        'api', %(callback_url)s, 'pending',
