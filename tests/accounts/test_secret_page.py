@@ -10,6 +10,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts import secret_services
 from accounts.models import AuditEntry, User
+from accounts.pages.webhook_secret import REVEAL
 from tests.conftest import PASSWORD
 from tests.portal import signed_in, words
 
@@ -71,6 +72,15 @@ class TestRevealing:
         assert told(owner) == ["webhook_secret.revealed"]
         again = browser.post(f"{PAGE}reveal/", follow=True)  # asked a moment ago
         assert text in words(again)
+
+    def test_an_old_wish_opens_nothing(self, owner: User) -> None:
+        (text,) = secrets_of(owner)
+        browser = signed_in(owner)
+        session = browser.session
+        session[REVEAL] = True  # its page was never fetched, and the password is long ago
+        session.save()
+        assert text not in browser.get(PAGE).content.decode()
+        assert told(owner) == []
 
     def test_both_during_a_rotation(self, owner: User) -> None:
         secrets_of(owner)
