@@ -48,7 +48,7 @@ def leases_on_time(trial: Trial) -> str:
     service, machine, person = trial.service, trial.service.machine(), trial.service.person()
     request_ids = [machine.ask() for _ in range(10)]
     for request_id in request_ids:
-        assert person.claim(request_id).status_code == 302
+        assert person.claim(request_id).status_code == 303
     service.rows(
         "UPDATE reviews_request SET claim_expires_at = statement_timestamp() + interval '1 second'"
         " WHERE id = ANY(%(ids)s)",
