@@ -29,7 +29,7 @@ def listed(answer: Any) -> list[str]:
 
 class TestList:
     def test_newest_first_with_all_that_matters(self, owner: User) -> None:
-        soon = NOW + timedelta(minutes=10)
+        soon = timezone.now() + timedelta(minutes=10, seconds=50)
         dead = made(owner, "request.timeout", state="dead")
         waiting = made(owner, "request.claimed", next_attempt_at=soon)
         delivered = made(owner, state="delivered")
@@ -39,7 +39,7 @@ class TestList:
         assert listed(answer) == pks([delivered, waiting, dead])
         page = words(answer)
         assert f"request.timeout {dead.subject_id} Dead 12 " in page
-        assert "Waiting next attempt in 9 min 0 " in page
+        assert "Waiting next attempt in 10 min 0 " in page
         assert f'<time datetime="{soon:%Y-%m-%dT%H:%M:%S}Z"' in answer.content.decode()
         assert f"request.completed {delivered.subject_id} Delivered 0 " in page
 
