@@ -6,6 +6,8 @@ import threading
 import time
 from dataclasses import dataclass
 
+import psycopg
+
 from tests.faults.history import Delivery, History, Row, count
 from tests.faults.receiver import Receiver, receiving
 from tests.faults.service import PEOPLE, Service
@@ -86,9 +88,13 @@ def strike(service: Service, chance: random.Random) -> list[str]:
 
 
 def settled(service: Service) -> bool:
-    """Whether every request has ended and every event has arrived."""
+    """Whether every request has ended and every event has arrived; not while the last blow still
+    keeps the database away."""
     waiting = "SELECT 1 FROM webhooks_delivery WHERE state <> 'delivered'"
-    return not open_requests(service) and not service.rows(waiting)
+    try:
+        return not open_requests(service) and not service.rows(waiting)
+    except psycopg.OperationalError:
+        return False
 
 
 def open_requests(service: Service) -> list[str]:
