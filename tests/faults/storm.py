@@ -43,8 +43,8 @@ def weather(service: Service, storm: Storm) -> Aftermath:
         ground = Ground(service, receiver.url, storm.seed, storm.hurry)
         witnesses = [Asker(ground, "asker 1"), Asker(ground, "asker 2"), Reader(ground, "reader")]
         kills = rage(storm, ground, [*witnesses, *(Reviewer(ground, name) for name in PEOPLE)])
-        if storm.hurry:
-            service.hasten(open_requests(service), storm.hurry)
+        if hurry := storm.hurry:
+            wait_until(lambda: hastened(service, hurry), CALM)
         wait_until(lambda: settled(service), LONGEST_DEADLINE + service.lease + CALM)
         return Aftermath(kills, gather(ground, receiver))
 
@@ -87,9 +87,17 @@ def strike(service: Service, chance: random.Random) -> list[str]:
     return [f"{name} killed"]
 
 
+def hastened(service: Service, seconds: float) -> bool:
+    """Brings every deadline near; not while the last blow still keeps the database away."""
+    try:
+        service.hasten(open_requests(service), seconds)
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
 def settled(service: Service) -> bool:
-    """Whether every request has ended and every event has arrived; not while the last blow still
-    keeps the database away."""
+    """Whether every request has ended and every event has arrived, as far as can be seen."""
     waiting = "SELECT 1 FROM webhooks_delivery WHERE state <> 'delivered'"
     try:
         return not open_requests(service) and not service.rows(waiting)
