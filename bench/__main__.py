@@ -101,7 +101,7 @@ def main() -> None:
             started = time.monotonic()
             found[name] = PARTS[name](here, QUICK if chosen.quick else SIZES)
             for title, text in found[name].tables.items():
-                say(f"\n{title}\n\n{text}")
+                say(f"\n{title}: {text}" if "\n" not in text else f"\n{title}\n\n{text}")
             say(f"\n{name} took {time.monotonic() - started:.0f} s")
     goals = [goal for part in found.values() for goal in part.goals]
     say("\n" + table(page.GOALS, [goal.cells() for goal in goals]))
