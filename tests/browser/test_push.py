@@ -27,6 +27,7 @@ from tests.conftest import Api, key_of
 from tests.notifications.conftest import push_key as push_key
 from tests.notifications.conftest import service as service
 from tests.notifications.push_service import Phone, PushService, decode
+from tests.waiting import wait_until
 
 STAND_IN = """
 const subscription = () => ({
@@ -101,8 +102,13 @@ class Deliverer:
 
     def shown(self, count: int) -> list[dict[str, Any]]:
         """The notifications on the screen, once there are so many."""
-        self.page.wait_for_function(f"async () => (await ({SHOWN})()).length === {count}")
-        found: list[dict[str, Any]] = self.page.evaluate(SHOWN)
+        found: list[dict[str, Any]] = []
+
+        def there() -> bool:
+            found[:] = self.page.evaluate(SHOWN)
+            return len(found) == count
+
+        wait_until(there, 30)
         return found
 
 
