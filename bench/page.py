@@ -32,7 +32,8 @@ def machine() -> str:
     today = datetime.now(UTC)
     return (
         f"{today.day} {today:%B %Y}, {len(os.sched_getaffinity(0))} cores, {memory:.0f} GiB,"
-        f" {platform.system()}, Python {platform.python_version()}, PostgreSQL 18"
+        f" {platform.system()}, Python {platform.python_version()}, PostgreSQL 18, load average"
+        f" {os.getloadavg()[2]:.0f} (about 4 where nothing else runs)"
     )
 
 
