@@ -19,5 +19,5 @@ urlpatterns = [
     path(f"{QUESTION}release/", claiming.release, name="release"),
     path("loops/", my_loops.my_loops, name="my-loops"),
     path("loops/<str:loop_id>/leave/", my_loops.leave, name="leave-loop"),
-    path("work/", work.work, name="work"),
+    path("my-work/", work.work, name="work"),
 ]

@@ -101,5 +101,5 @@ def test_pages_for_members(visitor: Visitor, wordy: User, loop: Loop) -> None:
     visitor.send()
     visitor.open(questions["text"])
     visitor.reads("You have answered this")
-    for path in ("/work/", "/loops/"):
+    for path in ("/my-work/", "/loops/"):
         visitor.open(path)

@@ -39,7 +39,7 @@ class Polls:
 
 
 def test_every_3_seconds_then_once_a_minute(desk: Desk, member: User) -> None:
-    page = desk.open(member, "/work/")
+    page = desk.open(member, "/my-work/")
     page.clock.install()
     page.goto("/inbox/")
     page.clock.pause_at(page.evaluate("Date.now() / 1000 + 1"))
@@ -100,7 +100,7 @@ def test_who_signs_out_leaves_no_draft(desk: Desk, member: User, make: Make) -> 
 def test_on_the_narrowest_screen(desk: Desk, member: User, make: Make) -> None:
     """320 px, which is also a desk at 400 %."""
     request = make(image_url="https://images.example/a.png", context={"order": {"number": 1}})
-    for path in ("/inbox/", f"/inbox/{request.pk}/", "/work/", "/loops/"):
+    for path in ("/inbox/", f"/inbox/{request.pk}/", "/my-work/", "/loops/"):
         for height in (568, 256):
             page = desk.open(member, path, viewport={"width": 320, "height": height})
             looks_right(page)

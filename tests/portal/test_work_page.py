@@ -33,7 +33,7 @@ def test_what_how_fast_and_what_was_thought_of_it(owner: User, member: User, mak
     answered(make, owner, request_text="Not mine")
     make(request_text="Still open")
     services.add_feedback(request=slow, feedback={"rating": 4, "comment": "<b>Thanks"})
-    page = words(signed_in(member).get("/work/"))
+    page = words(signed_in(member).get("/my-work/"))
     assert "Answers 2 in 30 days Median time 50 s" in page
     assert "With feedback 1" in page
     assert "Is this slow? Refund desk, just now , after 1 min 35 s yes" in page
@@ -46,10 +46,10 @@ def test_nobody_elses_and_nothing_of_a_loop_that_was_left(
     member: User, outsider: User, loop: Loop, make: Make
 ) -> None:
     answered(make, member)
-    assert "Nothing answered yet" in words(signed_in(outsider).get("/work/"))
+    assert "Nothing answered yet" in words(signed_in(outsider).get("/my-work/"))
     services.remove_member(loop_id=loop.pk, member_id=member.pk)
-    assert "Should we refund" not in words(signed_in(member).get("/work/"))
-    assert Client().get("/work/")["Location"] == "/accounts/login/?next=/work/"
+    assert "Should we refund" not in words(signed_in(member).get("/my-work/"))
+    assert Client().get("/my-work/")["Location"] == "/accounts/login/?next=/my-work/"
 
 
 def test_pages_of_thirty(member: User, make: Make) -> None:
@@ -57,15 +57,15 @@ def test_pages_of_thirty(member: User, make: Make) -> None:
     same = requests[4].response_at  # two at one moment, on either side of the page's end
     Request.objects.filter(pk__in=[requests[4].pk, requests[5].pk]).update(response_at=same)
     browser = signed_in(member)
-    first = browser.get("/work/")
+    first = browser.get("/my-work/")
     links = first.content.decode().split('"')
     older = next(link for link in links if link.startswith("?before="))
-    second = browser.get("/work/" + older)
+    second = browser.get("/my-work/" + older)
     found = [n for n in range(35) for page in (first, second) if f"Number {n:02}" in words(page)]
     assert found == list(range(35))
     assert words(first).count("Number") == 30
     for odd in ("x", "1-x", "nan-" + "a" * 24, "1e999-" + "a" * 24):
-        assert browser.get(f"/work/?before={odd}").status_code == 200
+        assert browser.get(f"/my-work/?before={odd}").status_code == 200
 
 
 def test_statements(
@@ -75,4 +75,4 @@ def test_statements(
     for _ in range(3):
         services.add_feedback(request=answered(make, member), feedback={"rating": 5})
         with django_assert_num_queries(4):
-            browser.get("/work/")
+            browser.get("/my-work/")
