@@ -33,7 +33,7 @@ def machine() -> str:
     return (
         f"{today.day} {today:%B %Y}, {len(os.sched_getaffinity(0))} cores, {memory:.0f} GiB,"
         f" {platform.system()}, Python {platform.python_version()}, PostgreSQL 18, load average"
-        f" {os.getloadavg()[2]:.0f} (about 4 where nothing else runs)"
+        f" {os.getloadavg()[2]:.0f}"
     )
 
 
