@@ -29,10 +29,10 @@ SYSTEMS = (
 )
 
 
-def browser_name(user_agent: str) -> str:
-    """Such as "Firefox on Windows"."""
+def browser_name(user_agent: str, *, unknown: str = "An unknown browser") -> str:
+    """Such as "Firefox on Windows"; `unknown` where it says neither."""
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
     if browser and system:
         return f"{browser} on {system}"
-    return browser or system or "An unknown browser"
+    return browser or system or unknown

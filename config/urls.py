@@ -4,6 +4,7 @@ from django.urls import include, path, re_path
 
 from accounts import admin as operator
 from accounts.api import KeyCheck
+from accounts.pages.email import email_addresses
 from config import docs, health
 from config.api import UnknownPath
 from loops import pages as loop_pages
@@ -48,6 +49,7 @@ notification_urls = [
 
 pages = [
     path("", include("reviews.portal.urls")),
+    path("accounts/email/", email_addresses, name="account_email"),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("admin/", operator.site.urls),

@@ -16,6 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_ratelimit.core import get_usage
 
+from accounts.browsers import browser_name
 from accounts.pages import SignedInRequest
 from config.errors import InvalidBody
 from config.ids import normalize_id
@@ -27,7 +28,6 @@ from reviews.notifications.dispatch import SENDER, is_accepted
 from reviews.notifications.message import Message, Target
 from reviews.notifications.schedule import Meaning
 from reviews.notifications.subscription import InvalidSubscription, read_subscription
-from reviews.notifications.wording import device_label
 
 TEST_SECONDS = 4.0
 TEST_RATE = "6/m"
@@ -114,7 +114,7 @@ def subscribe(http: HttpRequest) -> HttpResponse:
     is_on = services.subscribe(
         user_id=http.user.pk,
         subscription=subscription,
-        label=device_label(http.headers.get("User-Agent", "")),
+        label=browser_name(http.headers.get("User-Agent", ""), unknown="Browser"),
         is_new=sent.get("is_new") is not False,
     )
     return answer(200, state={True: "on", False: "off", None: "ask"}[is_on])

@@ -19,31 +19,3 @@ def excerpt(text: str, longest: int = LONGEST) -> str:
     head, blank, _ = cut.rpartition(" ")
     # at a word, unless the last one is most of it
     return (head if blank and len(head) > longest // 2 else cut).rstrip() + "…"
-
-
-_SYSTEMS = (
-    ("iPhone", "iPhone"),
-    ("iPad", "iPad"),
-    ("Android", "Android"),
-    ("CrOS", "ChromeOS"),
-    ("Windows", "Windows"),
-    ("Mac OS X", "Mac"),
-    ("Linux", "Linux"),
-)
-_BROWSERS = (  # in this order: each names the ones after it, too
-    ("Edg", "Edge"),
-    ("OPR/", "Opera"),
-    ("SamsungBrowser", "Samsung Internet"),
-    ("FxiOS", "Firefox"),
-    ("Firefox", "Firefox"),
-    ("CriOS", "Chrome"),
-    ("Chrome", "Chrome"),
-    ("Safari", "Safari"),
-)
-
-
-def device_label(user_agent: str) -> str:
-    """What its owner calls a device, such as `Chrome on Android`."""
-    browser = next((name for mark, name in _BROWSERS if mark in user_agent), "Browser")
-    system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
-    return f"{browser} on {system}" if system else browser

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.models import ApiKey, User
@@ -87,6 +88,19 @@ def test_what_was_typed_is_there_again(
     again = browser.get(answer.request["PATH_INFO"])
     assert kept.SAID not in words(again)
     assert not all(re.search(each, again.content.decode()) for each in there)
+
+
+def test_an_address_is_kept_on_the_page_of_another_maker(owner: User) -> None:
+    browser = signed_in(owner)
+    expire(browser)
+    typed = {"email": "ada@example.org", "action_add": ""}
+    answer = browser.post("/accounts/email/", typed)
+    form = {"login": owner.email, "password": PASSWORD, "next": "/accounts/email/"}
+    assert answer["Location"] == "/accounts/login/?next=/accounts/email/"
+    page = browser.post("/accounts/login/", form, follow=True)
+    assert kept.SAID in words(page)
+    assert 'value="ada@example.org"' in page.content.decode()
+    assert EmailAddress.objects.filter(user=owner).count() == 1
 
 
 def counts() -> list[int]:

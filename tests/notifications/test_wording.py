@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviews.notifications.wording import device_label, excerpt
+from accounts.browsers import browser_name
+from reviews.notifications.wording import excerpt
 
 
 @pytest.mark.parametrize(
@@ -53,4 +54,4 @@ CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0.0.0"
     ],
 )
 def test_a_device_is_called_what_its_owner_calls_it(user_agent: str, label: str) -> None:
-    assert device_label(user_agent) == label
+    assert browser_name(user_agent, unknown="Browser") == label
