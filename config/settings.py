@@ -76,6 +76,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.ApiMiddleware",  # below /v1 nothing of what follows
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Lengths tell nobody a secret: tokens are masked anew, sessions never cross sites, it pads.
+    "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
