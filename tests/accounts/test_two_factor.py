@@ -12,14 +12,16 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from cryptography.fernet import Fernet
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts import vault
 from accounts.models import AuditEntry, User
 from accounts.second_factor import TwoFactorAdapter
 from tests.conftest import PASSWORD
-from tests.portal import signed_in, words
+from tests.portal import confirmed, signed_in, words
 
 pytestmark = pytest.mark.django_db
 SEED = "JBSWY3DPEHPK3PXP"
@@ -160,6 +162,17 @@ class TestThePages:
         form = {"code": code_of(SEED), "next": OFF}
         answer = browser.post("/accounts/2fa/reauthenticate/", form, follow=True)
         assert "Turn it off?" in words(answer)
+
+    @pytest.mark.parametrize("path", [*PATHS[:-1], "reauthenticate/"])
+    def test_no_page_asks_again_and_again(self, owner: User, path: str) -> None:
+        if path != "totp/activate/":
+            TOTP.activate(owner, SEED)
+            RecoveryCodes.activate(owner)
+        browser = confirmed(owner)
+        with CaptureQueriesContext(connection) as asked:
+            assert browser.get(INDEX + path).status_code == 200
+        looks = [each["sql"] for each in asked if 'FROM "mfa_authenticator"' in each["sql"]]
+        assert len(looks) <= 2, looks  # the kinds, and the one that the page is about
 
     @pytest.mark.parametrize("path", PATHS)
     def test_every_page_is_one_of_ours(self, owner: User, path: str) -> None:

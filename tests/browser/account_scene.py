@@ -2,6 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
+from allauth.account.forms import default_token_generator
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.backends.db import SessionStore
 
@@ -10,6 +15,7 @@ from accounts.audit import record
 from accounts.key_services import roll_api_key
 from accounts.models import ApiKey, Usage, User
 from accounts.services import create_api_key, set_key_state
+from reviews.notifications import unsubscribing
 
 HOUR = timedelta(hours=1)
 CALLS = (31, 64, 88, 52, 40, 12, 3, 0, 0, 0, 2, 9, 17, 44, 61, 70, 66, 58, 71, 80, 92, 97, 54, 20)
@@ -71,3 +77,21 @@ def sign_in_elsewhere(user: User) -> None:
             ip=ip,
             created_at=datetime.now(UTC) - 24 * days_ago * HOUR,
         )
+
+
+def guard(user: User) -> None:
+    """Turns on an authenticator app, with recovery codes of which one is used up."""
+    TOTP.activate(user, "JBSWY3DPEHPK3PXP")
+    codes = RecoveryCodes.activate(user)
+    codes.validate_code(codes.get_unused_codes()[0])
+
+
+def fill_the_mailbox(owner: User, member: User) -> dict[str, str]:
+    """What the links in mails are made of."""
+    fresh = EmailAddress.objects.create(user=member, email="ben.okafor@example.org")
+    return {
+        "confirmation": EmailConfirmationHMAC(fresh).key,
+        "reset_user": user_pk_to_url_str(owner),
+        "reset_key": default_token_generator.make_token(owner),
+        "unsubscribe": unsubscribing.link(member.pk).rstrip("/").rpartition("/")[2],
+    }

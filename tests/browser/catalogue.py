@@ -1,13 +1,17 @@
 """Every page of the product, for test_every_page.py and `make screenshots`.
 
 A new page is a line here; what its address needs is an id of the scene (tests/browser/scene.py).
+tests/dashboard/test_catalogue.py finds a page that is missing.
 """
 
 from dataclasses import dataclass
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from tests.browser.scene import Scene
+from tests.conftest import PASSWORD
+
+SENT = "main form .btn-primary"  # the button that sends the page's form
 
 
 @dataclass(frozen=True)
@@ -18,10 +22,12 @@ class Stop:
     url: str
     args: tuple[str, ...] = ()
     query: str = ""
-    who: str = "owner"  # or member, or stranger
-    status: int = 200
+    who: str = "owner"  # or another of the scene's people, or stranger
+    status: int = 200  # of the page that is looked at
     pictured: bool = True
+    typed: tuple[tuple[str, str], ...] = ()  # selectors, and what is typed there
     opens: str = ""  # a selector that is clicked first
+    leads: bool = False  # to another page
     images: bool = False  # the one page that may load an image from elsewhere
 
     def path(self, scene: Scene) -> str:
@@ -30,19 +36,55 @@ class Stop:
             return self.url + self.query
         return reverse(self.url, args=[scene.ids[name] for name in self.args]) + self.query
 
-    def exists(self, scene: Scene) -> bool:
-        try:
-            return bool(self.path(scene))
-        except NoReverseMatch:
-            return False
-
 
 STRANGERS = [
     Stop("home", "home", who="stranger"),
     Stop("sign-in", "account_login", who="stranger"),
+    Stop(
+        "sign-in-wrong",
+        "account_login",
+        who="stranger",
+        typed=(("#id_login", "ada@example.com"), ("#id_password", "wrong")),
+        opens=SENT,
+        leads=True,
+        pictured=False,
+    ),
+    Stop(
+        "second-step",
+        "account_login",
+        who="stranger",
+        typed=(("#id_login", "cleo@example.com"), ("#id_password", PASSWORD)),
+        opens=SENT,
+        leads=True,
+        pictured=False,
+    ),
     Stop("sign-up", "account_signup", who="stranger"),
     Stop("password-reset", "account_reset_password", who="stranger", pictured=False),
     Stop("password-reset-sent", "account_reset_password_done", who="stranger", pictured=False),
+    Stop(
+        "password-new",
+        "account_reset_password_from_key",
+        ("reset_user", "reset_key"),
+        who="stranger",
+        pictured=False,
+    ),
+    Stop("password-new-old", "/accounts/password/reset/key/1-x/", who="stranger", pictured=False),
+    Stop(
+        "password-new-done",
+        "account_reset_password_from_key_done",
+        who="stranger",
+        pictured=False,
+    ),
+    Stop(
+        "email-confirm",
+        "account_confirm_email",
+        ("confirmation",),
+        who="stranger",
+        pictured=False,
+    ),
+    Stop("email-confirm-old", "/accounts/confirm-email/x/", who="stranger", pictured=False),
+    Stop("unsubscribe", "unsubscribe", ("unsubscribe",), who="stranger", pictured=False),
+    Stop("offline", "offline", who="stranger", pictured=False),
     Stop("inactive", "account_inactive", who="stranger", pictured=False),
     Stop("verification-sent", "account_email_verification_sent", who="stranger", pictured=False),
     Stop("enter-code", "enter-code", who="stranger", pictured=False),
@@ -50,20 +92,32 @@ STRANGERS = [
     Stop("join-unknown", "/join/NOSUCHCODE", who="stranger", status=404, pictured=False),
     Stop("not-found", "/nothing-here", who="stranger", status=404),
 ]
+ERRORS = [
+    Stop(f"error-{name}", f"/errors/{name}/", who="stranger", status=int(name[:3]), pictured=False)
+    for name in ("400", "403", "403-form", "429", "500", "503")
+]
 ACCOUNT = [
     Stop("email", "account_email"),
+    Stop("email-two", "account_email", who="member", pictured=False),
     Stop("password", "account_change_password", pictured=False),
     Stop("sign-out", "account_logout", pictured=False),
     Stop("two-factor", "mfa_index", pictured=False),
-    Stop("authenticator", "mfa_activate_totp", pictured=False),
+    Stop("two-factor-on", "mfa_index", who="guarded"),
+    Stop("authenticator", "mfa_activate_totp"),
+    Stop("authenticator-off", "mfa_deactivate_totp", who="guarded", pictured=False),
+    Stop("recovery-codes", "mfa_view_recovery_codes", who="guarded"),
+    Stop("recovery-codes-new", "mfa_generate_recovery_codes", who="guarded", pictured=False),
     Stop("account", "account"),
     Stop("sessions", "sessions"),
     Stop("reauthenticate", "account_reauthenticate", pictured=False),
+    Stop("reauthenticate-code", "mfa_reauthenticate", who="guarded", pictured=False),
 ]
 KEYS = [
     Stop("keys", "keys"),
     Stop("keys-none", "keys", who="member", pictured=False),
     Stop("key-new", "new-key"),
+    Stop("key-new-wrong", "new-key", opens=SENT, leads=True, status=422, pictured=False),
+    Stop("key-secret", "new-key", typed=(("#id_name", "Night shift"),), opens=SENT, leads=True),
     Stop("key", "key", ("key",)),
     Stop("key-idle", "key", ("idle_key",), pictured=False),
     Stop("key-rolling", "key", ("rolling_key",), pictured=False),
@@ -75,6 +129,13 @@ KEYS = [
         "webhook-secret-end",
         "webhook-secret",
         opens="main details.confirm >> nth=0",
+        pictured=False,
+    ),
+    Stop(
+        "webhook-secret-shown",
+        "webhook-secret",
+        opens="[action$='/reveal/'] button",
+        leads=True,
         pictured=False,
     ),
     Stop("webhook-secret-calm", "webhook-secret", who="member", pictured=False),
@@ -94,7 +155,17 @@ LOOPS = [
     Stop("loops", "loops"),
     Stop("loops-none", "loops", who="member"),
     Stop("loop-new", "new-loop"),
+    Stop("loop-new-wrong", "new-loop", opens=SENT, leads=True, status=422, pictured=False),
     Stop("loop", "loop", ("loop",)),
+    Stop(
+        "loop-invite-wrong",
+        "loop",
+        ("loop",),
+        opens="#invite button",
+        leads=True,
+        status=422,
+        pictured=False,
+    ),
     Stop("loop-edit", "edit-loop", ("loop",), pictured=False),
     Stop("loop-delete", "edit-loop", ("loop",), opens="details.confirm > summary", pictured=False),
     Stop("loop-sheet", "loop-sheet", ("loop",)),
@@ -106,6 +177,7 @@ REQUESTS = [
     Stop("requests-none", "requests", who="member", pictured=False),
     Stop("requests-wrong", "requests", query="?status=lost", status=422, pictured=False),
     Stop("request-new", "new-request"),
+    Stop("request-new-wrong", "new-request", opens=SENT, leads=True, status=422, pictured=False),
     Stop("request-new-none", "new-request", who="member", pictured=False),
     Stop("request", "request", ("critical",)),
     Stop("request-cancel", "request", ("text",), opens="details.confirm > summary", pictured=False),
@@ -136,6 +208,7 @@ PORTAL = [
     Stop("work-none", "work", pictured=False),
     Stop("my-loops", "my-loops", who="member"),
     Stop("inbox-filtered", "inbox", query="?loop=x", who="member", pictured=False),
+    Stop("notifications", "notifications", who="member", pictured=False),
     Stop("gone", "/inbox/x/", who="member", status=404, pictured=False),
 ]
-EVERY_PAGE = [*STRANGERS, *ACCOUNT, *KEYS, *LOOPS, *REQUESTS, *DASHBOARD, *PORTAL]
+EVERY_PAGE = [*STRANGERS, *ERRORS, *ACCOUNT, *KEYS, *LOOPS, *REQUESTS, *DASHBOARD, *PORTAL]

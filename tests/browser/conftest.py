@@ -55,6 +55,7 @@ def django_db_setup(chromium: Browser, django_db_setup: None) -> None:
 def site(live_server: LiveServer, settings: Settings) -> Iterator[str]:
     """The address of the running service; links are built with it."""
     settings.SITE_URL = live_server.url
+    settings.ROOT_URLCONF = "tests.browser.addresses"
     yield str(live_server.url)
     wait_until(nobody_else_is_connected)
 

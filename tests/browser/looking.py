@@ -1,17 +1,17 @@
 """Walking through the catalogue with a browser that is signed in."""
 
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from accounts.models import User
+from tests.browser.catalogue import Stop
 from tests.browser.scene import Scene
+from tests.portal import confirmed
 
 SIZES = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 800}}
 AXE = Path(__file__).parent / "vendor/axe.min.js"
@@ -27,34 +27,47 @@ FAULTS = """async rules => (await axe.run(
 def signed_in_contexts(
     browser: Browser, site: str, scene: Scene, size: str, scheme: str
 ) -> Iterator[dict[str, BrowserContext]]:
-    """A context for the stranger, the owner and the member; the server knows who they are."""
-    people: dict[str, User | None] = {
-        "stranger": None,
-        "owner": scene.owner,
-        "member": scene.member,
-    }
+    """A context for each of the scene's people."""
+    with ExitStack() as stack:
+        yield {
+            name: stack.enter_context(signed_in_context(browser, site, user, size, scheme))
+            for name, user in scene.people().items()
+        }
+
+
+@contextmanager
+def signed_in_context(
+    browser: Browser, site: str, user: User | None, size: str, scheme: str
+) -> Iterator[BrowserContext]:
+    """The server knows who it is; None is a stranger."""
     options: Any = {"viewport": SIZES[size], "color_scheme": scheme, "base_url": site}
-    contexts = {}
-    for name, user in people.items():
-        contexts[name] = browser.new_context(**options, reduced_motion="reduce")
-        contexts[name].set_default_timeout(10_000)
-        if user:
-            contexts[name].add_cookies([session_cookie(user, site)])  # type: ignore[list-item]
-    yield contexts
-    for context in contexts.values():
-        context.close()
+    context = browser.new_context(**options, reduced_motion="reduce")
+    context.set_default_timeout(10_000)
+    if user:
+        context.add_cookies([session_cookie(user, site)])  # type: ignore[list-item]
+    yield context
+    context.close()
 
 
 def session_cookie(user: User, site: str) -> dict[str, str]:
-    client = Client()
-    client.force_login(user)
-    session = client.session  # as if the password had just been typed
-    session["account_authentication_methods"] = [
-        {"method": "password", "at": time.time(), "reauthenticated": True}
-    ]
-    session.save()
-    value = client.cookies[settings.SESSION_COOKIE_NAME].value
+    value = confirmed(user).cookies[settings.SESSION_COOKIE_NAME].value
     return {"name": settings.SESSION_COOKIE_NAME, "value": value, "url": site}
+
+
+def arrive(page: Page, stop: Stop, scene: Scene) -> int:
+    """Opens the page as the catalogue says, and returns the status that it came with."""
+    if stop.who == "stranger":
+        page.context.clear_cookies()  # of whoever was half-way in
+    answer = page.goto(stop.path(scene), wait_until="load")
+    for selector, text in stop.typed:
+        page.locator(selector).fill(text)
+    if stop.leads:
+        with page.expect_navigation(wait_until="load") as led:
+            page.locator(stop.opens).click()
+        answer = led.value
+    elif stop.opens:
+        page.locator(stop.opens).click()
+    return answer.status if answer else 0
 
 
 def accessibility_faults(page: Page) -> list[str]:

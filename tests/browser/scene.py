@@ -10,7 +10,7 @@ from loops.models import Loop
 from loops.services import create_loop, invite_member, join_loop
 from reviews import services
 from reviews.models import Request
-from tests.browser.account_scene import fill_the_account
+from tests.browser.account_scene import fill_the_account, fill_the_mailbox, guard
 from tests.conftest import PASSWORD
 from tests.dashboard.scene import alive, history
 from tests.reviews.conftest import acting
@@ -75,7 +75,17 @@ class Scene:
 
     owner: User
     member: User
+    guarded: User  # has a second factor
     ids: dict[str, str] = field(default_factory=dict)
+
+    def people(self) -> dict[str, User | None]:
+        """Who looks at pages, as the catalogue calls them."""
+        return {
+            "stranger": None,
+            "owner": self.owner,
+            "member": self.member,
+            "guarded": self.guarded,
+        }
 
     def ask(self, loop: Loop, fields: dict[str, Any], *, ago: float = 0) -> Request:
         """A request that was sent `ago` minutes before now, but never so long that it has ended."""
@@ -88,9 +98,9 @@ class Scene:
 
 
 def set_the_scene() -> Scene:
-    """Two people, two loops, requests in every state, deliveries in every state."""
-    owner, member = person("Ada Jansen"), person("Ben Okafor")
-    scene = Scene(owner, member)
+    """Three people, two loops, requests in every state, deliveries in every state."""
+    owner, member, guarded = person("Ada Jansen"), person("Ben Okafor"), person("Cleo Marsh")
+    scene = Scene(owner, member, guarded)
     desk = create_loop(
         owner_id=owner.pk,
         name="Refund desk",
@@ -107,6 +117,8 @@ def set_the_scene() -> Scene:
     fill_the_log(scene)
     fill_the_week(scene, desk)
     scene.ids.update(fill_the_account(owner, member))
+    scene.ids.update(fill_the_mailbox(owner, member))
+    guard(guarded)
     return scene
 
 

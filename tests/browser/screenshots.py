@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from tests.browser.catalogue import EVERY_PAGE
-from tests.browser.looking import SIZES, signed_in_contexts
+from tests.browser.looking import SIZES, arrive, signed_in_contexts
 from tests.browser.scene import set_the_scene
 from tests.dashboard.scene import alive
 
@@ -35,13 +35,11 @@ def test_photograph(
     with signed_in_contexts(chromium, site, scene, size, scheme) as contexts:
         for stop in EVERY_PAGE:
             chosen = wanted == "all" or stop.title in wanted.split(",")
-            if not (chosen or (stop.pictured and not wanted)) or not stop.exists(scene):
+            if not (chosen or (stop.pictured and not wanted)):
                 continue
             alive()  # its pulse is half a minute old after some pictures
             page = contexts[stop.who].new_page()
-            page.goto(stop.path(scene), wait_until="load")
-            if stop.opens:
-                page.locator(stop.opens).click()
+            arrive(page, stop, scene)
             whole = page.evaluate("document.documentElement.scrollHeight")
             height = min(max(whole, SIZES[size]["height"]), TALLEST * SIZES[size]["height"])
             page.set_viewport_size({"width": SIZES[size]["width"], "height": height})

@@ -7,12 +7,20 @@ from typing import Any
 from django.test import Client
 
 from accounts.models import User
+from tests.conftest import PASSWORD
 
 
 def signed_in(user: User, **options: Any) -> Client:
     """The browser of this person."""
     browser = Client(**options)
     browser.force_login(user)
+    return browser
+
+
+def confirmed(user: User) -> Client:
+    """The browser of this person, who has just typed the password once more."""
+    browser = signed_in(user)
+    assert browser.post("/accounts/reauthenticate/", {"password": PASSWORD}).status_code == 302
     return browser
 
 
