@@ -14,6 +14,7 @@ from accounts.audit import record
 from accounts.browsers import browser_name
 
 MOST = 50
+BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def ensure_listed(request: HttpRequest) -> None:
 def admit(request: HttpRequest, user_id: str) -> None:
     """Lists a browser that has just signed in. What has expired leaves the list, and beyond 50
     browsers the oldest are signed out: a program that signs in again and again fills nothing."""
+    request.session.set_expiry(None)  # it may have been a stranger's, which ends within the hour
     UserSession.objects.create_from_request(request)
     kept = _living(user_id).order_by("-created_at", "-pk").values_list("pk", flat=True)[:MOST]
     gone = UserSession.objects.filter(user_id=user_id).exclude(pk__in=list(kept))
@@ -81,6 +83,12 @@ def end_sessions(user_id: str, *, but: str | None, only: int | None = None) -> i
             account_id=user_id, actor_id=user_id, action="sign_in.session_ended", subject=subject
         )
     return ended
+
+
+def remove_expired() -> int:
+    """Removes sessions that have ended by themselves, a thousand at most; returns how many."""
+    ended = Session.objects.filter(expire_date__lt=Now()).values("session_key")[:BATCH]
+    return int(Session.objects.filter(session_key__in=ended).delete()[0])
 
 
 def _living(user_id: str) -> Any:

@@ -9,7 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("reviewloop")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["reviews", "reviews.notifications", "webhooks"])
+app.autodiscover_tasks(["accounts", "reviews", "reviews.notifications", "webhooks"])
 
 
 @worker_shutting_down.connect

@@ -265,10 +265,9 @@ CELERY_BEAT_SCHEDULE = {
         "webhooks.tasks.deliver_due",
     ))
 }  # fmt: skip
-CELERY_BEAT_SCHEDULE["reviews.notifications.tasks.forget_old"] = {
-    "task": "reviews.notifications.tasks.forget_old",
-    "schedule": 600.0,
-    "options": {"expires": 60.0},
+CELERY_BEAT_SCHEDULE |= {
+    task: {"task": task, "schedule": 600.0, "options": {"expires": 60.0}}
+    for task in ("reviews.notifications.tasks.forget_old", "accounts.tasks.forget_sessions")
 }
 
 # Static files and browsers

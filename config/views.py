@@ -1,7 +1,10 @@
 """What answers when nothing else does: JSON below /v1, a page elsewhere."""
 
+from collections.abc import Callable
+
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from config.api import failure, is_api
 from config.errors import (
@@ -12,6 +15,7 @@ from config.errors import (
     ServiceUnavailable,
 )
 
+Rescue = Callable[..., None]
 SYMBOLS = {
     400: "alert-circle",
     403: "lock",
@@ -37,9 +41,27 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """403 for a form without its token: an old page, or a form of another site's making."""
+    """403 for a form without its token: an old page, or a form of another site's making.
+
+    Whoever signed in again in another tab has such an old page. Where they sent it themselves, the
+    view's `on_old_token` may keep what they typed, and they come to a fresh page. Nothing is done.
+    """
+    view = request.resolver_match
+    rescue: Rescue | None = getattr(view and view.func, "on_old_token", None)
+    if view and rescue and is_sent_by_hand(request):
+        rescue(request, **view.kwargs)
+        return redirect(request.path)
     sentence = "Nothing was sent. Go back, reload the page, and try again."
     return error_page(request, 403, "That page was too old", sentence)
+
+
+def is_sent_by_hand(request: HttpRequest) -> bool:
+    """Whether a page of ours sent it, as a form that leads to another page. The browser says so,
+    and no other site can make it; a form of theirs must not leave its words in one of ours."""
+    site = request.headers.get("Sec-Fetch-Site")  # http without TLS has none
+    here = {f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS}
+    is_ours = request.headers.get("Origin") in here if site is None else site == "same-origin"
+    return is_ours and "text/html" in request.headers.get("Accept", "")  # a script takes anything
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -5,7 +5,7 @@ from functools import wraps
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -25,6 +25,9 @@ class Stale(Exception):
     def __init__(self, words: str, *, back: str, **ids: str) -> None:
         super().__init__(words)
         self.url = reverse(back, kwargs=ids)
+
+
+OLD_PAGE = "That page was from before you signed in again. Nothing was done: try it once more."
 
 
 def page(view: Page) -> Page:
@@ -67,7 +70,13 @@ def _guarded(view: Page) -> Page:
             messages.info(http, str(stale))
             return redirect(stale.url)
 
+    vars(guarded)["on_old_token"] = say_it_is_old
     return guarded
+
+
+def say_it_is_old(http: HttpRequest, **ids: str) -> None:
+    """For `config.views.form_expired`."""
+    messages.info(http, OLD_PAGE)
 
 
 def own_key(http: SignedInRequest, raw_id: str) -> ApiKey:

@@ -6,7 +6,8 @@ from allauth.account.views import EmailView
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 
-from accounts.pages.kept import keeping, refill
+from accounts.pages.access import say_it_is_old
+from accounts.pages.kept import keep, keeping, refill
 
 
 class EmailAddresses(EmailView):  # type: ignore[misc]
@@ -19,6 +20,17 @@ class EmailAddresses(EmailView):  # type: ignore[misc]
 
 
 def email_addresses(http: HttpRequest) -> HttpResponse:
-    """Only an address to add is typed; the other buttons choose one that is there."""
     view = EmailAddresses.as_view()
-    return (keeping(view) if "action_add" in http.POST else view)(http)
+    return (keeping(view) if is_typed(http) else view)(http)
+
+
+def is_typed(http: HttpRequest) -> bool:
+    """Only an address to add is typed; the other buttons choose one that is there."""
+    return "action_add" in http.POST
+
+
+def on_old_token(http: HttpRequest) -> None:
+    (keep if is_typed(http) else say_it_is_old)(http)
+
+
+vars(email_addresses)["on_old_token"] = on_old_token

@@ -6,13 +6,15 @@ from functools import wraps
 from csp.decorators import csp_update
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
-from django.http import Http404, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.pages import SignedInRequest
+from accounts.pages.access import say_it_is_old
+from accounts.pages.kept import has_room
 from config.ids import normalize_id
 from reviews import services
 from reviews.models import Request, RequestQuerySet
@@ -41,7 +43,7 @@ def action(view: Action) -> Page:
     @wraps(view)
     def posted(http: SignedInRequest, request_id: str) -> HttpResponse:
         if not http.user.is_authenticated:
-            kept.keep(http.session, request_id, http.POST.getlist("answer"))
+            keep_answer(http, request_id)
             return redirect_to_login(reverse("review", kwargs={"request_id": request_id}))
         if http.method in ("GET", "HEAD"):
             return redirect("review", request_id=request_id)
@@ -49,7 +51,18 @@ def action(view: Action) -> Page:
             return HttpResponseNotAllowed(["POST"])
         return view(http, find_request(http, request_id))
 
+    vars(posted)["on_old_token"] = keep_answer
     return _or_gone(posted)
+
+
+def keep_answer(http: HttpRequest, request_id: str) -> None:
+    """What was typed by somebody who has to sign in, or has done so in another tab."""
+    typed = http.POST.getlist("answer")
+    if any(typed):
+        if has_room(http):
+            kept.keep(http.session, request_id, typed)
+    elif http.user.is_authenticated:
+        say_it_is_old(http)
 
 
 def _or_gone(view: Page) -> Page:

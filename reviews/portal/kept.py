@@ -16,7 +16,7 @@ LONGEST = 12_000  # characters: no answer has more
 def keep(session: SessionBase, raw_id: str, typed: list[str]) -> None:
     """Keeps what was posted for the question; the oldest of too many goes."""
     request_id = normalize_id(raw_id)
-    if request_id is None or not any(typed) or sum(map(len, typed)) > LONGEST:
+    if request_id is None or sum(map(len, typed)) > LONGEST:
         return
     kept = {key: value for key, value in session.get(_KEY, {}).items() if key != request_id}
     session[_KEY] = dict([*kept.items(), (request_id, typed)][-MOST:])

@@ -1,20 +1,27 @@
-"""What somebody typed whose session ended meanwhile: it is there again after they sign in."""
+"""What somebody typed whose session ended meanwhile, or who signed in again in another tab: it is
+there again."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import timezone
 
+from accounts import sessions
 from accounts.models import ApiKey, User
 from accounts.pages import kept
+from accounts.pages.access import OLD_PAGE
 from accounts.services import create_api_key
+from accounts.tasks import forget_sessions
 from loops.models import Loop, Membership
 from reviews import services
 from reviews.models import Feedback, Request
 from tests.conftest import PASSWORD
-from tests.portal import signed_in, words
+from tests.portal import attribute, controls, signed_in, words
 from tests.reviews.conftest import Make
 from webhooks.models import Delivery
 
@@ -144,3 +151,153 @@ def test_whoever_comes_much_later_finds_nothing(owner: User) -> None:
     session.save()
     page = sign_in(browser, owner, answer)
     assert "Legal" not in page.content.decode()
+
+
+class TestAnOldToken:
+    """Signing in gives a browser another token, and the pages in its other tabs have the old."""
+
+    HERE = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html,*/*"}
+    WITHOUT_TLS = {"Origin": "http://testserver", "Accept": "text/html,*/*"}
+
+    def in_another_tab(self, user: User) -> tuple[Client, str]:
+        """A browser in which the person has signed in again, and the token from before."""
+        browser = signed_in(user, enforce_csrf_checks=True)
+        old = attribute(browser.get("/accounts/logout/"), 'csrfmiddlewaretoken" value')
+        expire(browser)
+        form = {"login": user.email, "password": PASSWORD, "csrfmiddlewaretoken": old}
+        assert browser.post("/accounts/login/", form).status_code == 302
+        return browser, old
+
+    @pytest.mark.parametrize(("path", "typed", "there"), FORMS, ids=[form[0] for form in FORMS])
+    def test_what_was_typed_is_there_and_nothing_was_done(
+        self, owner: User, ids: dict[str, str], path: str, typed: dict[str, Any], there: list[str]
+    ) -> None:
+        browser, old = self.in_another_tab(owner)
+        before = counts()
+        form = {**typed, "csrfmiddlewaretoken": old}
+        answer = browser.post(BASE + path.format(**ids), form, headers=self.HERE, follow=True)
+        assert kept.SAID in words(answer)
+        page = answer.content.decode()
+        assert [each for each in there if not re.search(each, page)] == []
+        assert counts() == before
+
+    def test_sent_once_more_it_counts(self, owner: User) -> None:
+        browser, old = self.in_another_tab(owner)
+        form = {"name": "Legal", "icon": "heart", "csrfmiddlewaretoken": old}
+        page = browser.post(f"{BASE}loops/new/", form, headers=self.WITHOUT_TLS, follow=True)
+        form["csrfmiddlewaretoken"] = attribute(page, 'csrfmiddlewaretoken" value')
+        assert "Legal is there." in words(browser.post(f"{BASE}loops/new/", form, follow=True))
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            {"Accept": "text/html"},
+            {"Accept": "text/html", "Origin": "https://evil.example"},
+            {"Accept": "text/html", "Origin": "null"},
+            {"Accept": "text/html", "Sec-Fetch-Site": "cross-site"},
+            {"Accept": "text/html", "Sec-Fetch-Site": "same-site"},
+            {"Accept": "text/html", "Sec-Fetch-Site": "none", "Origin": "http://testserver"},
+            {"Accept": "*/*", "Sec-Fetch-Site": "same-origin"},  # a script's, which knows better
+        ],
+    )
+    @pytest.mark.parametrize("is_signed_in", [True, False])
+    def test_no_other_site_plants_a_form(
+        self, owner: User, said: dict[str, str], is_signed_in: bool
+    ) -> None:
+        browser, old = self.in_another_tab(owner)
+        if not is_signed_in:
+            expire(browser)
+        for token in (old, ""):
+            form = {"name": "Planted", "icon": "heart", "csrfmiddlewaretoken": token}
+            answer = browser.post(f"{BASE}loops/new/", form, headers=said)
+            assert answer.status_code == 403
+            assert "That page was too old" in words(answer)
+        token = attribute(
+            browser.get("/accounts/login/", follow=True), 'csrfmiddlewaretoken" value'
+        )
+        form = {"login": owner.email, "password": PASSWORD, "csrfmiddlewaretoken": token}
+        browser.post("/accounts/login/", form)
+        page = browser.get(f"{BASE}loops/new/")
+        assert page.status_code == 200
+        assert "Planted" not in page.content.decode()
+
+    def test_where_nothing_is_typed_it_is_said(self, owner: User) -> None:
+        key, _ = create_api_key(user=owner, name="CI")
+        browser, old = self.in_another_tab(owner)
+        form = {"state": "inactive", "csrfmiddlewaretoken": old}
+        path = f"{BASE}keys/{key.pk}/switch/"
+        answer = browser.post(path, form, headers=self.HERE, follow=True)
+        assert answer.redirect_chain[-1][0] == f"{BASE}keys/{key.pk}/"
+        assert OLD_PAGE in words(answer)
+        key.refresh_from_db()
+        assert key.state == ApiKey.State.ACTIVE
+
+    def test_secrets_are_not_kept(self, owner: User) -> None:
+        browser, old = self.in_another_tab(owner)
+        form = {"secret": "a secret of my own", "csrfmiddlewaretoken": old}
+        path = f"{BASE}webhook-secret/set/"
+        answer = browser.post(path, form, headers=self.HERE, follow=True)
+        assert OLD_PAGE in words(answer)
+        assert "a secret of my own" not in answer.content.decode() + str(dict(browser.session))
+
+    def test_an_address_is_kept_and_a_button_is_not(self, owner: User) -> None:
+        browser, old = self.in_another_tab(owner)
+        for button, said in (("action_add", kept.SAID), ("action_send", OLD_PAGE)):
+            form = {"email": "ada@example.org", button: "", "csrfmiddlewaretoken": old}
+            answer = browser.post("/accounts/email/", form, headers=self.HERE, follow=True)
+            assert said in words(answer)
+        assert EmailAddress.objects.filter(user=owner).count() == 1
+
+    def test_an_answer(self, member: User, make: Make) -> None:
+        request = make()
+        browser, old = self.in_another_tab(member)
+        path = f"/inbox/{request.pk}/"
+        form = {"answer": "yes", "csrfmiddlewaretoken": old}
+        answer = browser.post(f"{path}answer/", form, headers=self.HERE, follow=True)
+        assert answer.redirect_chain[-1][0] == path
+        assert "It has not been sent yet." in words(answer)
+        assert any('value="yes"' in each and "checked" in each for each in controls(answer))
+        assert services.read_request(request.pk).status == "pending"
+        answer = browser.post(
+            f"{path}claim/", form | {"answer": ""}, headers=self.HERE, follow=True
+        )
+        assert OLD_PAGE in words(answer)
+        assert services.read_request(request.pk).status == "pending"
+
+
+class TestStrangers:
+    """Whoever has no account can have a form kept, too."""
+
+    @pytest.mark.parametrize("path", [f"{BASE}loops/new/", f"/inbox/{'0' * 24}/answer/"])
+    def test_an_address_has_only_so_many(
+        self, db: None, monkeypatch: pytest.MonkeyPatch, path: str
+    ) -> None:
+        monkeypatch.setattr(kept, "RATE", "2/h")
+        for _ in range(4):
+            assert Client().post(path, {"name": "x", "answer": "x"}).status_code == 302
+        assert Session.objects.count() == 2
+        Client(REMOTE_ADDR="192.0.2.9").post(path, {"name": "x", "answer": "x"})
+        assert Session.objects.count() == 3
+
+    def test_names_of_fields_count_too(self, db: None) -> None:
+        Client().post(f"{BASE}loops/new/", {"x" * kept.LONGEST: "", "y": ""})
+        assert not Session.objects.exists()
+
+    def test_what_they_leave_ends_within_the_hour(self, owner: User) -> None:
+        browser = Client()
+        browser.post(f"{BASE}loops/new/", {"name": "Legal"})
+        row = Session.objects.get()
+        assert row.expire_date < timezone.now() + timedelta(seconds=kept.LONGEST_WAIT + 1)
+        browser.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
+        assert browser.session.get_expiry_age() > 24 * kept.LONGEST_WAIT
+        assert 'value="Legal"' in browser.get(f"{BASE}loops/new/").content.decode()
+
+    def test_ended_sessions_are_removed(self, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sessions, "BATCH", 2)
+        here = signed_in(owner)
+        for _ in range(5):
+            Client().post(f"{BASE}loops/new/", {"name": "x"})
+        ended = Session.objects.exclude(pk=here.session.session_key)
+        ended.update(expire_date=timezone.now() - timedelta(seconds=1))
+        assert forget_sessions() == 5
+        assert Session.objects.get().pk == here.session.session_key
