@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from bench import api, memory, page, scale
+from bench import api, first_paint, inboxes, memory, page, scale
 from bench.outcome import Part, table
 from bench.serving import Web, web
 from bench.stage import Stage, say, stage
@@ -78,12 +78,29 @@ def measure_memory(here: Stage, sizes: dict[str, int]) -> Part:
         return memory.measure(alone, cast, here.load)
 
 
+def measure_inboxes(here: Stage, sizes: dict[str, int]) -> Part:
+    """What open inboxes ask again and again, in a database that no other part has filled."""
+    cast = here.cast("pages", sizes["1k"])
+    with ExitStack() as stack:
+        service = serve(here, "pages", stack)
+        return inboxes.measure(service, cast, here.load, here.postmaster)
+
+
+def measure_paint(here: Stage, sizes: dict[str, int]) -> Part:
+    """The page of a question in a browser on a slow network."""
+    cast = here.cast("pages", sizes["1k"])
+    with ExitStack() as stack:
+        return first_paint.measure(serve(here, "pages", stack), cast)
+
+
 PARTS: dict[str, Callable[[Stage, dict[str, int]], Part]] = {
     "api": measure_api,
     "scale": measure_scale,
     "webhooks": measure_webhooks,
     "sweep": measure_sweep,
     "memory": measure_memory,
+    "inboxes": measure_inboxes,
+    "paint": measure_paint,
 }
 
 

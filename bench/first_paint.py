@@ -1,41 +1,65 @@
-"""`python -m bench.first_paint`: when a phone on a slow network shows the page of a question.
+"""When a phone on a slow network shows the page of a question that waits for an answer.
 
 Chromium's own throttling delays each answer by the round trip and shares the bandwidth; it does not
-delay the opening of connections. Needs Playwright and /usr/bin/chromium.
+delay the opening of connections.
 """
 
-import os
+import importlib.util
 import re
+import shutil
 import statistics
-import urllib.request
-from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from playwright.sync_api import Browser, sync_playwright
+from bench.cast import Cast
+from bench.outcome import Goal, Part, table
+from bench.serving import Web, read_page
 
-from bench.outcome import table
-from bench.serving import web
-from bench.stage import say, stage
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
+CHROMIUM = "/usr/bin/chromium"
+MISSING = f"Not measured in this run: it needs Playwright and {CHROMIUM}."
 # Round trip in ms, bits per second down and up.
 NETWORKS = {
     "slow 4G (150 ms, 1.6 Mbit/s)": (150, 1_600_000, 750_000),
     "3G (400 ms, 400 kbit/s)": (400, 400_000, 400_000),
 }
+MOST = 1.5  # seconds, on either
 ROUNDS = 5
 PAINTED = """() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime"""
 
 
-def first_question(site: str, cookie: str) -> str:
-    call = urllib.request.Request(f"{site}/inbox/", headers={"Cookie": f"sessionid={cookie}"})
-    with urllib.request.urlopen(call) as answer:
-        found = re.search(r'href="(/inbox/[0-9a-f]{24}/)"', answer.read().decode())
-    assert found, "nothing waits"
-    return site + found[1]
+def measure(service: Web, cast: Cast) -> Part:
+    """Medians of the first visit and of the second, on each network."""
+    if not (shutil.which(CHROMIUM) and importlib.util.find_spec("playwright")):
+        return Part({"paint": MISSING})
+    from playwright.sync_api import sync_playwright
+
+    url = f"http://127.0.0.1:{service.port}{first_question(service.port, cast.cookie)}"
+    rows, goals = [], []
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        for name, network in NETWORKS.items():
+            rounds = [paint(browser, url, cast.cookie, network) for _ in range(ROUNDS)]
+            cold, warm = (statistics.median(times) for times in zip(*rounds, strict=True))
+            rows.append([name, f"{cold:.2f} s", f"{warm:.2f} s"])
+            goals.append(Goal(f"first paint, {name}", MOST, None, cold, " s", at_most=True))
+        browser.close()
+    return Part({"paint": table(["network", "first visit", "files cached"], rows)}, goals)
 
 
-def paint(browser: Browser, url: str, cookie: str, network: tuple[int, int, int]) -> list[float]:
-    """Milliseconds until the first paint: the first time, and with the files in the cache."""
+def first_question(port: int, cookie: str) -> str:
+    """The path of the most urgent one that nobody holds."""
+    inbox = read_page(port, "/inbox/", cookie)
+    for path in re.findall(r'href="(/inbox/[0-9a-f]{24}/)"', inbox):
+        if 'id="answer-form"' in read_page(port, path, cookie):
+            return str(path)
+    raise RuntimeError("nothing waits")
+
+
+def paint(browser: "Browser", url: str, cookie: str, network: tuple[int, int, int]) -> list[float]:
+    """Seconds until the first paint: the first time, and with the files in the cache."""
     phone: Any = {"width": 390, "height": 844}
     context = browser.new_context(viewport=phone, has_touch=True)
     context.add_cookies([{"name": "sessionid", "value": cookie, "url": url}])
@@ -52,29 +76,6 @@ def paint(browser: Browser, url: str, cookie: str, network: tuple[int, int, int]
     for _ in range(2):
         page.goto(url, wait_until="load")
         page.wait_for_function(PAINTED)
-        found.append(float(page.evaluate(PAINTED)))
+        found.append(float(page.evaluate(PAINTED)) / 1000)
     context.close()
     return found
-
-
-def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    rows = []
-    with stage() as here, ExitStack() as stack:
-        cast = here.cast("1k", 1_000)
-        service = stack.enter_context(web(DATABASE_URL=here.database("1k")))
-        url = first_question(f"http://127.0.0.1:{service.port}", cast.cookie)
-        playwright = stack.enter_context(sync_playwright())
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
-        for name, network in NETWORKS.items():
-            rounds = [paint(browser, url, cast.cookie, network) for _ in range(ROUNDS)]
-            cold, warm = (statistics.median(times) for times in zip(*rounds, strict=True))
-            rows.append([name, f"{cold / 1000:.2f} s", f"{warm / 1000:.2f} s"])
-        browser.close()
-    say(table(["network", "first visit", "files cached"], rows))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""`python -m bench.inboxes`: what a thousand open inboxes cost, in cores.
+"""What a thousand open inboxes cost, in cores.
 
 A poll is what an open page sends: every 3 s while somebody is at it, every 60 s while nobody is,
 never from a hidden tab (static/js/portal.js). What is measured is the CPU of the web server and of
@@ -6,16 +6,12 @@ PostgreSQL for each poll that finds nothing new, over real connections.
 """
 
 import html
-import os
 import re
-import urllib.request
-from contextlib import ExitStack
 from urllib.parse import urlencode
 
 from bench.cast import Cast
 from bench.outcome import Goal, Part, table
-from bench.serving import Load, Web, cpu_of, web
-from bench.stage import say, stage
+from bench.serving import Load, Web, cpu_of, read_page
 
 INBOXES = 1_000
 ACTIVE, IDLE = 3, 60  # seconds between two polls
@@ -27,10 +23,7 @@ MIXES = {"one in twenty is used": 0.05, "one in five is used": 0.2, "every one i
 
 def poll(port: int, cookie: str) -> str:
     """The poll of an inbox that was just opened, as it goes over the wire."""
-    address = f"http://127.0.0.1:{port}/inbox/"
-    call = urllib.request.Request(address, headers={"Cookie": f"sessionid={cookie}"})
-    with urllib.request.urlopen(call) as answer:
-        page = answer.read().decode()
+    page = read_page(port, "/inbox/", cookie)
     names = ("watch", "version", "since", "loop")
     said = {name: html.unescape(re.search(f'data-{name}="([^"]*)"', page)[1]) for name in names}  # type: ignore[index]
     query = urlencode({"v": said["version"], "since": said["since"], "loop": said["loop"]})
@@ -62,17 +55,3 @@ def measure(service: Web, cast: Cast, load: Load, postmaster: int) -> Part:
     cost = f"A poll: {web_ms:.2f} ms of the web server, {database_ms:.2f} ms of PostgreSQL."
     listed = table(["of 1,000 inboxes", "polls per second", "cores"], rows)
     return Part({"inboxes": f"{cost}\n\n{listed}"}, goals)
-
-
-def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    with stage() as here, ExitStack() as stack:
-        cast = here.cast("1k", 1_000)
-        service = stack.enter_context(web(DATABASE_URL=here.database("1k")))
-        found = measure(service, cast, here.load, here.postmaster)
-    say(found.tables["inboxes"])
-    say("\n".join(" | ".join(goal.cells()) for goal in found.goals))
-
-
-if __name__ == "__main__":
-    main()

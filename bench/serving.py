@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -160,6 +161,16 @@ def load() -> Iterator[Load]:
 def get(path: str, key: str) -> str:
     """A GET of the API as it goes over the wire."""
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n\r\n"
+
+
+def read_page(port: int, path: str, cookie: str) -> str:
+    """The HTML of a page by somebody who is signed in."""
+    call = urllib.request.Request(
+        f"http://127.0.0.1:{port}{path}", headers={"Cookie": f"sessionid={cookie}"}
+    )
+    with urllib.request.urlopen(call) as answer:
+        text: str = answer.read().decode()
+    return text
 
 
 def post(path: str, key: str, body: object) -> str:
