@@ -15,8 +15,10 @@ from reviews.dashboard.access import Stale, action, find_loop
 from reviews.dashboard.forms import InviteForm
 from reviews.dashboard.loop_page import loop_page
 
-MAIL_RATE = "60/h"  # invitations of one person
+# Mails of one account: all of them, and those to one address
+MAIL_RATE, ADDRESS_RATE = "60/h", "5/h"
 TOO_MANY = "That was the sixtieth mail in an hour. Wait {} min, or share the link yourself"
+ENOUGH = "This address got five mails in an hour. Wait {} min, or give them the link yourself"
 
 
 @keeping
@@ -26,9 +28,9 @@ def invite(http: SignedInRequest, loop_id: str) -> HttpResponse:
     form = InviteForm(http.POST, auto_id="invite-%s")
     if form.is_valid():
         email = form.cleaned_data["email"]
-        wait = minutes_to_wait(http)
-        if wait:
-            form.add_error("email", TOO_MANY.format(wait))
+        refusal = count_mail(http, email)
+        if refusal:
+            form.add_error("email", refusal)
             return loop_page(http, loop, invite_form=form, status=429)
         try:
             services.invite_member(loop=loop, email=email)
@@ -49,9 +51,9 @@ def resend(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
     member = pending.first()
     if member is None:
         raise Stale("This invitation is not open any more.", back="loop", loop_id=loop.pk)
-    wait = minutes_to_wait(http)
-    if wait:
-        messages.error(http, TOO_MANY.format(wait) + ".")
+    refusal = count_mail(http, member.email)
+    if refusal:
+        messages.error(http, f"Nothing was sent to {member.email}. {refusal}.")
     else:
         mail(http, loop, member.email)
     return redirect("loop", loop_id=loop.pk)
@@ -84,10 +86,17 @@ def mail(http: SignedInRequest, loop: Loop, email: str) -> None:
         )
 
 
-def minutes_to_wait(http: SignedInRequest) -> int:
-    """Counts a mail; how long this person must wait before it is sent, 0 for not at all."""
-    usage = get_usage(http, "invitation", key="user", rate=MAIL_RATE, increment=True)
-    return usage["time_left"] // 60 + 1 if usage and usage["should_limit"] else 0
+def count_mail(http: SignedInRequest, email: str) -> str:
+    """Why no mail may go there now, in words; else it counts, and nothing is said."""
+
+    def recipient(*_: object) -> str:
+        return f"{http.user.pk} {email.lower()}"
+
+    for key, rate, words in ((recipient, ADDRESS_RATE, ENOUGH), ("user", MAIL_RATE, TOO_MANY)):
+        usage = get_usage(http, f"invitation-{rate}", key=key, rate=rate, increment=True)
+        if usage and usage["should_limit"]:
+            return words.format(usage["time_left"] // 60 + 1)
+    return ""
 
 
 def gone(loop: Loop) -> Stale:

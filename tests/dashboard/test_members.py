@@ -1,5 +1,6 @@
 """The members of a loop in the dashboard: figures, inviting by mail, removing, sharing."""
 
+import re
 import smtplib
 from datetime import timedelta
 from typing import Any
@@ -12,7 +13,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from loops.models import Loop, Membership
-from loops.services import invite_member
+from loops.services import create_loop, invite_member
 from reviews import services
 from reviews.dashboard import members
 from reviews.models import Request
@@ -87,11 +88,42 @@ class TestInvite:
         assert mail.subject == "Owner invites you to Refund desk"
         assert loop.join_url in mail.body
 
-    def test_a_name_cannot_break_the_header(self, owner: User, loop: Loop, mailoutbox: Any) -> None:
-        Loop.objects.filter(pk=loop.pk).update(name="Two\nlines <b>&")
+    @pytest.mark.parametrize(
+        ("typed", "shown"),
+        [
+            ("Two\nlines <b>&", "Two lines <b>&"),
+            ("Two\r\nBcc: eve@example.org", "Two Bcc: eve@example.org"),
+            ("a\tb\x0bc\x0cd\x1ce\x85f\u2028g\u2029h", "a b c d e f g h"),
+            ("Pay\x00\x07\x1b[31m now".replace("\x00", ""), "Pay [31m now"),
+            ("\u202eksed dnufeR\u202c \u2067x", "ksed dnufeR x"),
+            (
+                "Zo\u0308e 👩\u200d👩\u200d👧 می\u200cخواهم",
+                "Zo\u0308e 👩\u200d👩\u200d👧 می\u200cخواهم",
+            ),
+        ],
+    )
+    def test_no_name_breaks_the_mail(
+        self, owner: User, loop: Loop, mailoutbox: Any, typed: str, shown: str
+    ) -> None:
+        Loop.objects.filter(pk=loop.pk).update(name=typed, description=f"{typed}\n\nMore")
+        User.objects.filter(pk=owner.pk).update(name=typed)
         invite(signed_in(owner), loop, "ada@example.org")
-        assert mailoutbox[0].subject == "Owner invites you to Two lines <b>&"
-        assert "<b>&" in mailoutbox[0].body
+        (mail,) = mailoutbox
+        assert mail.subject == f"{shown} invites you to {shown}"
+        assert (mail.to, mail.cc, mail.bcc) == (["ada@example.org"], [], [])
+        _, asks, quoted, *rest = mail.body.split("\n\n")
+        assert asks == f'{shown} (owner@example.com) asks you to join "{shown}" on Review Loop.'
+        assert all(line.startswith("> ") for line in quoted.splitlines())
+        assert " ".join(line[2:] for line in quoted.splitlines()).split() == [
+            *shown.split(),
+            "More",
+        ]
+        assert len(rest) == 3
+        assert mail.message().as_bytes().count(b"\nBcc") == 0
+
+    def test_a_loop_without_a_description(self, owner: User, loop: Loop, mailoutbox: Any) -> None:
+        invite(signed_in(owner), loop, "ada@example.org")
+        assert "on Review Loop.\n\nPrograms and AI agents" in mailoutbox[0].body
 
     def test_twice_is_one_member_and_two_mails(
         self, owner: User, loop: Loop, mailoutbox: Any
@@ -138,6 +170,30 @@ class TestInvite:
         assert "share the link yourself" in words(answer)
         assert len(mailoutbox) == 2
         assert not Membership.objects.filter(email="grace@example.org").exists()
+
+    def test_nobody_floods_one_address(
+        self, owner: User, loop: Loop, outsider: User, mailoutbox: Any
+    ) -> None:
+        browser = signed_in(owner)
+        other = create_loop(owner_id=owner.pk, name="Legal", icon="star")
+        for where in (loop, other, loop, other):
+            invite(browser, where, "Ada@example.org")
+        pending = Membership.objects.get(loop=loop, email="ada@example.org")
+        again = path(loop, f"members/{pending.member_id}/resend/")
+        page = words(browser.post(again, follow=True))
+        assert "Invited: ada@example.org" in page
+        page = words(browser.post(again, follow=True))
+        assert (
+            "Nothing was sent to ada@example.org. This address got five mails in an hour." in page
+        )
+        answer = invite(browser, loop, "ADA@example.org")
+        assert answer.status_code == 429
+        assert re.search(r"Wait \d+ min, or give them the link yourself", words(answer))
+        assert len(mailoutbox) == 5
+        invite(browser, loop, "grace@example.org")
+        theirs = create_loop(owner_id=outsider.pk, name="Theirs", icon="star")
+        invite(signed_in(outsider), theirs, "ada@example.org")
+        assert len(mailoutbox) == 7
 
     def test_resending(self, owner: User, loop: Loop, mailoutbox: Any) -> None:
         pending = invite_member(loop=loop, email="ada@example.org")

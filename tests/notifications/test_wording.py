@@ -16,7 +16,7 @@ from reviews.notifications.wording import excerpt
         ("![Receipt](https://tracker.example/p.png) fine?", "Receipt fine?"),
         ("> quoted\n- one\n- two", "quoted one two"),
         ("```python\nprint(1)\n```", "print(1)"),
-        ("a\u202eb\x00c", "abc"),
+        ("a\u202eb\x00c", "ab c"),
         ("snake_case stays", "snake_case stays"),
         ("word " * 40, "word " * 22 + "word…"),
         ("x" * 300, "x" * 119 + "…"),
