@@ -3,9 +3,11 @@
 import ipaddress
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 import structlog
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
@@ -27,27 +29,48 @@ def is_address(text: str) -> bool:
 
 class LightMiddleware:
     """Answers the polls of open pages, hundreds in a second, before all that other pages need:
-    sessions, people, tokens of forms, time zones. Their views check a token of their own."""
+    sessions, people, tokens of forms, time zones. Their views check a token of their own.
+
+    What these answers need of the rest, an unknown Host refused and two headers, is done here:
+    it costs a third of passing through the middleware that does it for pages.
+    """
 
     PATH = re.compile(r"/inbox/(?:[^/]+/)?state/\Z")
+    HEADERS = (
+        ("Cache-Control", "no-store"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", settings.SECURE_REFERRER_POLICY),
+    )
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not self.PATH.match(request.path):
+        if not self.PATH.match(request.path_info):
             return self.get_response(request)
+        answer = self._answer(request)
+        for name, value in self.HEADERS:
+            answer.headers[name] = value
+        return answer
+
+    def _answer(self, request: HttpRequest) -> HttpResponse:
         if request.method != "GET":
             return HttpResponse(status=405, headers={"Allow": "GET"})
-        view = resolve(request.path)
         try:
+            request.get_host()
+            view = found(request.path_info)
             answer: HttpResponse = view.func(request, **view.kwargs)
+        except DisallowedHost:
+            return HttpResponse(status=400)
         except (DatabaseError, InterfaceError) as error:
             if not is_outage(error):
                 raise
-            answer = HttpResponse(status=503)
-        answer["Cache-Control"] = "no-store"
+            return HttpResponse(status=503)
         return answer
+
+
+# Going through all patterns takes as long as reading the token.
+found = lru_cache(maxsize=256)(resolve)
 
 
 class TextMiddleware:

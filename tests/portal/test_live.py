@@ -182,3 +182,28 @@ def test_only_get(member: User) -> None:
     inbox = Open(member)
     assert inbox.browser.post(inbox.state).status_code == 405
     assert inbox.ask()["Cache-Control"] == "no-store"
+
+
+def test_it_tells_nobody_but_its_own_site(member: User, make: Make) -> None:
+    """It is answered before the middleware that sees to this elsewhere."""
+    request = make()
+    inbox, question = Open(member), Open(member, f"/inbox/{request.pk}/")
+    inbox.version = "other"
+    answers = [inbox.ask(), question.ask(), inbox.browser.post(inbox.state)]
+    assert [each.status_code for each in answers] == [200, 204, 405]
+    for answer in answers:
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert answer["Referrer-Policy"] == "same-origin"
+        assert answer["Cache-Control"] == "no-store"
+
+
+def test_another_host_is_refused(
+    member: User, make: Make, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    request = make()
+    for page in (Open(member), Open(member, f"/inbox/{request.pk}/")):
+        headers = {"X-Watch": page.token, "Host": "evil.example"}
+        with django_assert_num_queries(0):
+            answer = page.browser.get(page.state, headers=headers)
+        assert (answer.status_code, answer.content) == (400, b"")
+        assert answer["X-Content-Type-Options"] == "nosniff"
