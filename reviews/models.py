@@ -65,18 +65,6 @@ class RequestQuerySet(models.QuerySet["Request"]):
         """Sent to a loop where the user is an active member."""
         return self.filter(member_of_its_loop(user_id))
 
-    def waiting_for(self, user_id: str) -> "RequestQuerySet":
-        """What the user could answer now: critical first, then the nearest deadline."""
-        return (
-            self.reviewed_by(user_id)
-            .filter(SEEN[states.PENDING] | SEEN[states.CLAIMED])
-            .order_by("-priority_rank", "timeout_at", "id")
-        )
-
-    def answerable_by(self, user_id: str) -> "RequestQuerySet":
-        """The same without what somebody else holds."""
-        return self.waiting_for(user_id).filter(SEEN[states.PENDING] | Q(claimed_by_id=user_id))
-
     def for_inbox(self) -> "RequestQuerySet":
         """What a line of the inbox shows, without the bulky rest."""
         return (

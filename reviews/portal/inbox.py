@@ -3,7 +3,6 @@
 import time
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 
@@ -14,7 +13,7 @@ from loops.models import Loop
 from reviews import states
 from reviews.markdown import headline
 from reviews.models import Request
-from reviews.portal import live
+from reviews.portal import live, queue
 from reviews.portal.access import page
 
 PER_PAGE = 50
@@ -25,15 +24,14 @@ MOST_LOOPS = 100  # to choose from
 def inbox(http: SignedInRequest) -> HttpResponse:
     """At most six statements: session, person, loops, how many, which, and the fingerprint."""
     since = time.time()
-    loops = list(Loop.objects.of_member(http.user.pk).order_by("name", "id")[:MOST_LOOPS])
+    loops = list(Loop.objects.of_member(http.user.pk).order_by("name", "id"))
     wanted = normalize_id(http.GET.get("loop", ""))
     chosen = next((loop for loop in loops if loop.pk == wanted), None)
     loop_id = chosen.pk if chosen else None
     # first the fingerprint: what changes meanwhile is noticed by the next poll
     version = live.fingerprint(http.user.pk, loop_id)
-    waiting = Request.objects.waiting_for(http.user.pk)
-    waiting = waiting.filter(loop_id=loop_id) if loop_id else waiting
-    shown = Paginator(waiting.for_inbox(), PER_PAGE).get_page(http.GET.get("page"))
+    waiting = queue.pages(http.user.pk, [loop.pk for loop in loops], loop_id, per_page=PER_PAGE)
+    shown = waiting.get_page(http.GET.get("page"))
     rows = [row_of(item) for item in shown.object_list]
     free = (row["item"].pk for row in rows if is_free(row, http))
     return render(
@@ -43,7 +41,7 @@ def inbox(http: SignedInRequest) -> HttpResponse:
             "first": next(free, None),
             "page": shown,
             "rows": rows,
-            "loops": loops if len(loops) > 1 else [],
+            "loops": loops[:MOST_LOOPS] if len(loops) > 1 else [],
             "chosen": chosen,
             "is_member": bool(loops),
             "watch": live.token(http),

@@ -8,7 +8,6 @@ issued beside. One statement answers, and it looks at the memberships that are a
 
 import hashlib
 import time
-from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -18,6 +17,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from config.ids import normalize_id
+from reviews.portal.queue import HELD, MINE, first
 from reviews.states import CLAIMED
 
 MOST_ROWS = 100  # as many as a page of the inbox has, and more
@@ -26,40 +26,50 @@ HEADER = "HTTP_X_WATCH"
 _SALT = "portal.live"
 _FAR = 1e11
 
-_MINE = """
-  FROM loops_membership m
-  JOIN loops_loop l ON l.id = m.loop_id AND l.deleted_at IS NULL
-  JOIN accounts_user u ON u.id = m.user_id AND u.is_active
-  JOIN reviews_request r ON r.loop_id = m.loop_id
- WHERE m.user_id = %(user)s AND m.status = 'active'
-"""
-_HELD = "r.status = 'claimed' AND r.claim_expires_at > statement_timestamp()"
-_WAITING = f"""{_MINE} AND r.status IN ('pending', 'claimed')
-   AND r.timeout_at > statement_timestamp() AND (%(loop)s::text IS NULL OR m.loop_id = %(loop)s)"""
+# When the newest question came, the first that wait, and who holds what: nothing else is to be
+# seen, and none of the three costs more where much waits.
 _FINGERPRINT = f"""
-SELECT concat_ws('-', count(*), count(*) FILTER (WHERE {_HELD}),
-       (extract(epoch FROM max(r.updated_at)) * 1000000)::bigint)
-{_WAITING}"""  # noqa: S608 (nothing in it comes from outside)
+WITH mine AS MATERIALIZED ({MINE})
+SELECT concat_ws('-',
+       (SELECT (extract(epoch FROM max(created_at)) * 1000000)::bigint FROM mine
+         CROSS JOIN LATERAL (SELECT created_at FROM reviews_request WHERE loop_id = mine.loop_id
+                              ORDER BY created_at DESC, id DESC LIMIT 1) AS newest),
+       (SELECT md5(string_agg(id, '')) FROM ({first(MOST_ROWS, mine="mine")}) AS shown),
+       (SELECT md5(string_agg(id || claimed_by_id, '' ORDER BY id)) FROM mine
+         CROSS JOIN LATERAL (SELECT id, claimed_by_id FROM reviews_request r
+                              WHERE loop_id = mine.loop_id AND {HELD}
+                              ORDER BY created_at DESC, id DESC LIMIT {MOST_ROWS}) AS held))
+"""  # noqa: S608 (nothing in it comes from outside)
 _ROWS = f"""
-SELECT r.id, r.created_at > to_timestamp(%(since)s),
-       CASE WHEN ({_HELD}) IS NOT TRUE THEN '' WHEN r.claimed_by_id = m.user_id THEN 'you'
-            ELSE (SELECT coalesce(nullif(name, ''), split_part(email, '@', 1))
-                    FROM accounts_user WHERE id = r.claimed_by_id) END
-{_WAITING} ORDER BY r.priority_rank DESC, r.timeout_at, r.id LIMIT {MOST_ROWS}"""  # noqa: S608
+SELECT id, CASE WHEN ({HELD}) IS NOT TRUE THEN '' WHEN r.claimed_by_id = user_id THEN 'you'
+                ELSE (SELECT coalesce(nullif(name, ''), split_part(email, '@', 1))
+                        FROM accounts_user WHERE id = r.claimed_by_id) END
+  FROM ({first(MOST_ROWS)}) AS shown JOIN reviews_request r USING (id)
+ ORDER BY r.priority_rank DESC, r.timeout_at, id"""  # noqa: S608
+_NEW = f"""
+SELECT count(*) FROM (
+    SELECT FROM ({MINE}) AS mine
+     CROSS JOIN (VALUES ('pending'), ('claimed')) AS open (status)
+     CROSS JOIN LATERAL (
+           SELECT FROM reviews_request r
+            WHERE r.loop_id = mine.loop_id AND r.status = open.status
+              AND r.created_at > to_timestamp(%s) AND r.timeout_at > statement_timestamp()
+            LIMIT {MOST_ROWS}) AS new LIMIT {MOST_ROWS}) AS counted"""  # noqa: S608
 _QUESTION = f"""
 SELECT CASE WHEN r.status NOT IN ('pending', 'claimed') THEN r.status
             WHEN r.timeout_at <= statement_timestamp() THEN 'timeout'
-            WHEN {_HELD} THEN 'claimed' ELSE 'pending' END, r.claimed_by_id
-{_MINE} AND r.id = %(request)s"""
+            WHEN {HELD} THEN 'claimed' ELSE 'pending' END, r.claimed_by_id
+  FROM reviews_request r JOIN ({MINE}) AS mine USING (loop_id) WHERE r.id = %s"""  # noqa: S608
 
 
 def inbox(http: HttpRequest) -> HttpResponse:
-    """204, or `{version, new, rows: {id: who holds it}}` of what waits: `new` counts what was
-    made after `since`, in seconds of the epoch. 403 where the page must be loaded anew."""
+    """204, or `{version, new, rows: {id: who holds it}}` of the first that wait: `new` counts what
+    waits and was made after `since`, in seconds of the epoch; it ends at MOST_ROWS, as the rows
+    do. 403 where the page must be loaded anew."""
     user_id = read_token(http)
     if user_id is None:
         return HttpResponse(status=403)
-    asked: dict[str, Any] = {"user": user_id, "loop": normalize_id(http.GET.get("loop", ""))}
+    asked = [user_id, normalize_id(http.GET.get("loop", ""))]
     with connection.cursor() as cursor:
         cursor.execute(_FINGERPRINT, asked)
         (current,) = cursor.fetchone()
@@ -67,21 +77,17 @@ def inbox(http: HttpRequest) -> HttpResponse:
             return HttpResponse(status=204)
         if not is_signed_in(http):
             return HttpResponse(status=403)
-        cursor.execute(_ROWS, {**asked, "since": moment(http.GET.get("since", ""))})
-        rows = cursor.fetchall()
-    return JsonResponse(
-        {
-            "version": current,
-            "new": sum(is_new for _, is_new, _ in rows),
-            "rows": {request_id: holder for request_id, _, holder in rows},
-        }
-    )
+        cursor.execute(_ROWS, asked)
+        rows = dict(cursor.fetchall())
+        cursor.execute(_NEW, [*asked, moment(http.GET.get("since", ""))])
+        (new,) = cursor.fetchone()
+    return JsonResponse({"version": current, "new": new, "rows": rows})
 
 
 def fingerprint(user_id: str, loop_id: str | None) -> str:
     """What `inbox` compares with. One statement."""
     with connection.cursor() as cursor:
-        cursor.execute(_FINGERPRINT, {"user": user_id, "loop": loop_id})
+        cursor.execute(_FINGERPRINT, [user_id, loop_id])
         return str(cursor.fetchone()[0])
 
 
@@ -91,7 +97,7 @@ def question(http: HttpRequest, request_id: str) -> HttpResponse:
     if user_id is None:
         return HttpResponse(status=403)
     with connection.cursor() as cursor:
-        cursor.execute(_QUESTION, {"user": user_id, "request": known})
+        cursor.execute(_QUESTION, [user_id, None, known])
         row = cursor.fetchone()
     if row is None:
         return HttpResponse(status=404)

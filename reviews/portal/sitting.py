@@ -11,9 +11,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from config.ids import normalize_id
-from reviews.models import Request
+from reviews.portal.queue import answerable_ids
 
-FURTHEST = 500  # waiting questions are counted up to here
+FURTHEST = 100  # waiting questions are counted up to here
 MOST_SKIPPED = 30
 
 
@@ -76,8 +76,7 @@ class Place:
 
 def waiting_ids(user_id: str) -> list[str]:
     """What the person could answer, the most urgent first; FURTHEST and one at most."""
-    ids = Request.objects.answerable_by(user_id).values_list("id", flat=True)
-    return list(ids[: FURTHEST + 1])
+    return answerable_ids(user_id, FURTHEST + 1)
 
 
 def find_place(sitting: Sitting, user_id: str, request_id: str) -> Place:

@@ -5,6 +5,7 @@
 const inbox = document.querySelector("[data-inbox]");
 const pill = document.querySelector("[data-pill]");
 const rows = [...document.querySelectorAll("[data-row]")];
+const MOST_ROWS = 100; // as many as the service tells of
 let version = inbox.dataset.version;
 
 function address() {
@@ -18,12 +19,11 @@ async function heard(answer) {
   version = state.version;
   for (const row of rows) mark(row, state.rows[row.dataset.row], Object.keys(state.rows).length);
   if (!state.new) return void (pill.hidden = true);
-  pill.querySelector("[data-pill-text]").textContent = `${state.new} new`;
-  if (pill.hidden) announce(`${state.new} new in the inbox`);
+  const words = `${state.new}${state.new < MOST_ROWS ? "" : "+"} new`;
+  pill.querySelector("[data-pill-text]").textContent = words;
+  if (pill.hidden) announce(`${words} in the inbox`);
   pill.hidden = false;
 }
-
-const MOST_ROWS = 100; // as many as the service tells of
 
 function mark(row, holder, told) {
   const badge = row.querySelector("[data-holder]");
@@ -37,6 +37,7 @@ function mark(row, holder, told) {
 new Watch(inbox.dataset.watch, address, heard);
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
+document.documentElement.toggleAttribute("data-keys-on", !keysAreOff());
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || keysAreOff()) return;
   if (event.target.closest("input, textarea, select, dialog")) return;

@@ -99,6 +99,7 @@ def test_with_the_keyboard_alone(desk: Desk, loop: Loop, outsider: User, make: M
     page.get_by_role("button", name="Join").focus()
     keys.press("Enter")
     expect(page.get_by_text("You are a member of Refund desk.")).to_be_visible()
+    expect(page.locator("html[data-keys-on]")).to_be_attached()
     keys.press("j")
     keys.press("Enter")
     expect(page).to_have_url(f"{desk.site}/inbox/{first.pk}/")

@@ -17,6 +17,7 @@ from loops.services import (
 )
 from reviews import services
 from reviews.models import Request
+from reviews.portal import queue
 from tests.reviews.conftest import FIELDS, Make, acting, make
 
 __all__ = ["make"]
@@ -90,7 +91,7 @@ def test_pending_members_get_no_broadcast_and_see_nothing(
     assert request.broadcasted_to == 2
     assert not Request.objects.visible_to(outsider.pk).exists()
     join_loop(user=outsider, code=loop.invite_code)
-    assert list(Request.objects.waiting_for(outsider.pk)) == [request]
+    assert queue.answerable_ids(outsider.pk, 9) == [request.pk]
 
 
 def test_a_removed_member_loses_access_and_claims_at_once(

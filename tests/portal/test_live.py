@@ -80,6 +80,21 @@ def test_a_renewed_claim_is_no_news(member: User, make: Make) -> None:
     assert inbox.news() is None
 
 
+def test_what_waits_far_down_is_news_all_the_same(member: User, make: Make) -> None:
+    first = make(priority="critical")
+    for _ in range(live.MOST_ROWS):
+        make()
+    inbox = Open(member)
+    last = make(priority="low")
+    told = inbox.news()
+    assert (told["new"], len(told["rows"])) == (1, live.MOST_ROWS)
+    assert first.pk in told["rows"]
+    assert last.pk not in told["rows"]
+    inbox.query["since"] = "0"
+    services.claim_request(request=first, reviewer_id=member.pk)
+    assert inbox.news()["new"] == live.MOST_ROWS
+
+
 def test_one_loop_alone(owner: User, member: User, make: Make) -> None:
     other = create_loop(owner_id=owner.pk, name="Legal", icon="x")
     join_loop(user=member, code=other.invite_code)

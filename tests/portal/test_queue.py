@@ -1,0 +1,73 @@
+"""What waits for a person, merged from the loops' own orders, against a sort of everything."""
+
+import random
+
+import pytest
+from django.db.models.functions import Now
+
+from accounts.models import User
+from loops.models import Loop
+from loops.services import create_loop, join_loop
+from reviews import services
+from reviews.models import PRIORITIES, Request
+from reviews.portal import queue
+from tests.reviews.conftest import FIELDS, acting, let_lease_run_out, make_overdue
+
+pytestmark = pytest.mark.django_db
+
+
+def scatter(dice: random.Random, loops: list[Loop], owner: User, member: User) -> None:
+    """Sixty requests of any priority, deadline and state."""
+    for _ in range(60):
+        fields = {"priority": dice.choice(PRIORITIES), "timeout_seconds": dice.randint(60, 90)}
+        item = services.create_request(
+            loop_id=dice.choice(loops).pk, account=acting(owner), fields={**FIELDS, **fields}
+        )
+        fate = dice.randrange(8)
+        if fate < 3:
+            services.claim_request(request=item, reviewer_id=(owner if fate else member).pk)
+        if fate == 2:
+            let_lease_run_out(item)
+        elif fate == 3:
+            make_overdue(item)
+        elif fate == 4:
+            services.answer_request(request=item, reviewer_id=owner.pk, answer="yes")
+
+
+def expected(loops: list[Loop]) -> list[Request]:
+    """By a look at every row."""
+    every = Request.objects.filter(loop__in=loops, timeout_at__gt=Now()).seen()
+    seen = [item.as_seen() for item in every]
+    waiting = [item for item in seen if item.status in ("pending", "claimed")]
+    return sorted(waiting, key=lambda item: (-item.priority_rank, item.timeout_at, item.pk))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_slices_and_numbers(owner: User, member: User, outsider: User, seed: int) -> None:
+    loops = [create_loop(owner_id=owner.pk, name=f"Loop {n}", icon="x") for n in range(4)]
+    for each, entered in ((member, loops), (outsider, loops[:3])):
+        for loop in entered:
+            join_loop(user=each, code=loop.invite_code)
+    scatter(random.Random(seed), loops, owner, member)
+    mine = loops[:3]
+    wanted = [item.pk for item in expected(mine)]
+    ids = [loop.pk for loop in mine]
+    waiting = queue.Queue(outsider.pk, ids, None)
+    assert waiting.count() == len(wanted)
+    for start, stop in ((0, 5), (5, 10), (17, 23), (0, 99), (50, 99)):
+        assert [item.pk for item in waiting[start:stop]] == wanted[start:stop]
+    one = queue.Queue(outsider.pk, ids, ids[1])
+    wanted = [item.pk for item in expected(mine[1:2])]
+    assert (one.count(), [item.pk for item in one[0:99]]) == (len(wanted), wanted)
+    assert queue.Queue(outsider.pk, ids, loops[3].pk)[0:99] == []
+
+
+def test_what_others_hold_is_not_answerable(owner: User, member: User, loop: Loop) -> None:
+    scatter(random.Random(7), [loop], owner, member)
+    wanted = [
+        item.pk
+        for item in expected([loop])
+        if item.status == "pending" or item.claimed_by_id == member.pk
+    ]
+    assert queue.answerable_ids(member.pk, 99) == wanted
+    assert queue.answerable_ids(member.pk, 4) == wanted[:4]
