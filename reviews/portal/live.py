@@ -36,9 +36,11 @@ SELECT concat_ws('-',
                               ORDER BY created_at DESC, id DESC LIMIT 1) AS newest),
        (SELECT md5(string_agg(id, '')) FROM ({first(MOST_ROWS, mine="mine")}) AS shown),
        (SELECT md5(string_agg(id || claimed_by_id, '' ORDER BY id)) FROM mine
-         CROSS JOIN LATERAL (SELECT id, claimed_by_id FROM reviews_request r
-                              WHERE loop_id = mine.loop_id AND {HELD}
-                              ORDER BY created_at DESC, id DESC LIMIT {MOST_ROWS}) AS held))
+         CROSS JOIN LATERAL (SELECT id, status, claimed_by_id, claim_expires_at
+                               FROM reviews_request
+                              WHERE loop_id = mine.loop_id AND status = 'claimed'
+                              ORDER BY created_at DESC, id DESC LIMIT {MOST_ROWS}) AS r
+         WHERE {HELD}))
 """  # noqa: S608 (nothing in it comes from outside)
 _ROWS = f"""
 SELECT id, CASE WHEN ({HELD}) IS NOT TRUE THEN '' WHEN r.claimed_by_id = user_id THEN 'you'
