@@ -39,6 +39,7 @@ SENTENCES = {
     "member.left": "left the loop",
     "security.password_changed": "changed the password",
     "security.password_reset": "set a new password by mail",
+    "security.password_ended": "confirmed the address, which ended the password",
     "security.two_factor_on": "turned two-factor sign-in on",
     "security.two_factor_off": "turned two-factor sign-in off",
     "security.recovery_codes": "made new recovery codes",

@@ -1,5 +1,6 @@
 """What people type about themselves, their keys and their secret."""
 
+import unicodedata
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.actions import KINDS
+from accounts.codes import DIGITS
 from accounts.models import PERMISSIONS
 from accounts.time_zones import choices
 from accounts.webhook_secrets import LONGEST, SHORTEST, is_acceptable
@@ -24,31 +26,77 @@ LONGEST_LIFE = timedelta(days=36_525)
 MOMENT = "%Y-%m-%dT%H:%M"
 
 
-class SignupForm(forms.Form):
-    """The field that sign-up asks for besides address and password."""
-
-    name = forms.CharField(
+def name_field(**options: Any) -> forms.CharField:
+    """How somebody is called."""
+    return forms.CharField(
         label="Your name",
         max_length=100,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
         help_text="Whoever asked sees it beside your answers.",
+        **options,
     )
+
+
+class SignupForm(forms.Form):
+    """The field that sign-up asks for besides address and password."""
+
+    name = name_field()
     field_order = ["name", "email", "password1"]
 
     def signup(self, request: HttpRequest, user: Any) -> None:
         """Called once the account exists; the adapter has stored the name."""
 
 
+class AddressForm(forms.Form):
+    """Where a code goes."""
+
+    email = forms.EmailField(
+        label="Email",
+        max_length=254,
+        error_messages={"required": "Type your e-mail address"},
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+
+    def clean_email(self) -> str:
+        return str(self.cleaned_data["email"]).lower()
+
+
+class NewcomerForm(AddressForm):
+    """Where a code goes, and who will be new here."""
+
+    name = name_field(error_messages={"required": "Type your name"})
+    field_order = ["name", "email"]
+
+
+class TypedCodeForm(forms.Form):
+    """The code, however it was typed or pasted. `code` becomes its bare digits."""
+
+    code = forms.CharField(
+        label="Code",
+        max_length=50,
+        error_messages={"required": "Type the code from the mail"},
+        widget=forms.TextInput(
+            attrs={
+                "autocomplete": "one-time-code",
+                "inputmode": "numeric",
+                "autofocus": True,
+                "class": "code-field",
+            }
+        ),
+    )
+
+    def clean_code(self) -> str:
+        typed = unicodedata.normalize("NFKC", self.cleaned_data["code"])
+        digits = "".join(str(unicodedata.decimal(each)) for each in typed if each.isdecimal())
+        if len(digits) != DIGITS:
+            raise forms.ValidationError(f"The code has {DIGITS} digits")
+        return digits
+
+
 class ProfileForm(forms.Form):
     """Name and time zone."""
 
-    name = forms.CharField(
-        label="Your name",
-        max_length=100,
-        error_messages={"required": "Type your name"},
-        widget=forms.TextInput(attrs={"autocomplete": "name"}),
-        help_text="Whoever asked sees it beside your answers.",
-    )
+    name = name_field(error_messages={"required": "Type your name"})
     time_zone = forms.ChoiceField(
         label="Time zone", help_text="Pages show times in it. The API always speaks UTC."
     )

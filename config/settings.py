@@ -166,6 +166,7 @@ ACCOUNT_CONFIRM_EMAIL_ON_GET = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Review Loop: "
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {"request_login_code": "20/m/ip,3/m/key,10/h/key"}
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
 MFA_ADAPTER = "accounts.second_factor.TwoFactorAdapter"
 MFA_FORMS = {

@@ -4,6 +4,7 @@ from django.urls import include, path, re_path
 
 from accounts import admin as operator
 from accounts.api import KeyCheck
+from accounts.pages import code
 from accounts.pages.email import email_addresses
 from config import docs, health
 from config.api import UnknownPath
@@ -50,6 +51,9 @@ notification_urls = [
 pages = [
     path("", include("reviews.portal.urls")),
     path("accounts/email/", email_addresses, name="account_email"),
+    path("accounts/login/code/", code.sign_in_by_code, name="sign-in-by-code"),
+    path("accounts/login/code/confirm/", code.type_code, name="type-code"),
+    path("accounts/signup/code/", code.sign_up_by_code, name="sign-up-by-code"),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("admin/", operator.site.urls),

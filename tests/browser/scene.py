@@ -76,6 +76,7 @@ class Scene:
     owner: User
     member: User
     guarded: User  # has a second factor
+    newcomer: User  # has no password
     ids: dict[str, str] = field(default_factory=dict)
 
     def people(self) -> dict[str, User | None]:
@@ -85,6 +86,7 @@ class Scene:
             "owner": self.owner,
             "member": self.member,
             "guarded": self.guarded,
+            "newcomer": self.newcomer,
         }
 
     def ask(self, loop: Loop, fields: dict[str, Any], *, ago: float = 0) -> Request:
@@ -98,9 +100,10 @@ class Scene:
 
 
 def set_the_scene() -> Scene:
-    """Three people, two loops, requests in every state, deliveries in every state."""
+    """Four people, two loops, requests in every state, deliveries in every state."""
     owner, member, guarded = person("Ada Jansen"), person("Ben Okafor"), person("Cleo Marsh")
-    scene = Scene(owner, member, guarded)
+    newcomer = create_account(email="dana@example.com", name="Dana Fox", verified=True)
+    scene = Scene(owner, member, guarded, newcomer)
     desk = create_loop(
         owner_id=owner.pk,
         name="Refund desk",

@@ -18,8 +18,10 @@ def signed_in(user: User, **options: Any) -> Client:
 
 
 def confirmed(user: User) -> Client:
-    """The browser of this person, who has just typed the password once more."""
+    """The browser of this person, who has just typed the password once more, if there is one."""
     browser = signed_in(user)
+    if not user.has_usable_password():
+        return browser
     assert browser.post("/accounts/reauthenticate/", {"password": PASSWORD}).status_code == 302
     return browser
 

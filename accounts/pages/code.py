@@ -1,0 +1,153 @@
+"""Signing in and up with a code that comes by mail."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.account.internal.flows.login import record_authentication
+from allauth.account.utils import (
+    get_next_redirect_url,
+    passthrough_next_redirect_url,
+    perform_login,
+)
+from allauth.core import ratelimit
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts import codes
+from accounts.adapter import UNDELIVERED
+from accounts.audit import record
+from accounts.code_services import accept_holder, find_holder
+from accounts.forms import AddressForm, NewcomerForm, TypedCodeForm
+from config.views import too_many_requests
+
+Page = Callable[[HttpRequest], HttpResponse]
+ENDED = "That code has ended. Ask for a new one."
+WORN_OUT = "That was not the code, five times. Ask for a new one."
+LOST = (
+    "Your address is confirmed. A password had been set before anybody had confirmed it, so that"
+    " password has ended: set a new one under Account, or go on with codes."
+)
+
+
+def entrance(view: Page) -> Page:
+    """For who is not signed in yet, where mail is sent at all. Raises Http404."""
+
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @never_cache
+    @wraps(view)
+    def guarded(http: HttpRequest) -> HttpResponse:
+        if not codes.are_sent():
+            raise Http404
+        if http.user.is_authenticated:
+            return redirect(get_next_redirect_url(http) or "inbox")
+        return view(http)
+
+    return guarded
+
+
+@entrance
+def sign_in_by_code(http: HttpRequest) -> HttpResponse:
+    return ask(http, AddressForm(http.POST or None), "account/code_sign_in.html")
+
+
+@entrance
+def sign_up_by_code(http: HttpRequest) -> HttpResponse:
+    return ask(http, NewcomerForm(http.POST or None), "account/code_sign_up.html")
+
+
+@entrance
+def type_code(http: HttpRequest) -> HttpResponse:
+    claim = codes.read(http.session)
+    if claim is None:
+        return start_over(http, ENDED)
+    form = TypedCodeForm(http.POST or None)
+    if form.is_valid():
+        if not ratelimit.consume(http, action="login"):
+            return too_many_requests(http)
+        try:
+            return let_in(http, codes.redeem(http, form.cleaned_data["code"]))
+        except codes.NoCode:
+            return start_over(http, ENDED)
+        except codes.WrongCode as wrong:
+            note_failure(http, wrong.claim)
+            if not wrong.left:
+                return start_over(http, WORN_OUT)
+            form.add_error("code", f"That is not the code. Tries left: {wrong.left}")
+    again = reverse("sign-up-by-code" if claim.name else "sign-in-by-code")
+    shown = {"form": form, "claim": claim, "again": onward(http, again), **way_back(http)}
+    return render(http, "account/code.html", shown, status=422 if form.is_bound else 200)
+
+
+def ask(http: HttpRequest, form: Any, template: str) -> HttpResponse:
+    """The form that a code is asked for with."""
+    if form.is_valid():
+        claim = codes.Claim(form.cleaned_data["email"], form.cleaned_data.get("name", ""))
+        if not ratelimit.consume(http, action="request_login_code", key=claim.email):
+            return too_many_requests(http)
+        try:
+            send(http, claim)
+        except UNDELIVERED:
+            form.add_error("email", "No mail could be sent there just now. Try again soon.")
+        else:
+            return redirect(onward(http, reverse("type-code")))
+    status = 422 if form.is_bound else 200
+    return render(http, template, {"form": form, **way_back(http)}, status=status)
+
+
+def send(http: HttpRequest, claim: codes.Claim) -> None:
+    """Nobody learns from the answer whether the address has an account: its owner does, by mail.
+    Raises one of UNDELIVERED."""
+    code = codes.issue(http.session, claim)
+    if claim.name or find_holder(claim.email) is not None:
+        told = {"code": code, "minutes": codes.LIFE // 60}
+        get_adapter().deliver("account/email/login_code", claim.email, told)
+    else:
+        url = onward(http, reverse("sign-up-by-code"))
+        get_adapter().deliver("account/email/unknown_account", claim.email, {"signup_url": url})
+
+
+def let_in(http: HttpRequest, claim: codes.Claim) -> HttpResponse:
+    """Signed in, or at the second step where there is one."""
+    shown = accept_holder(email=claim.email, name=claim.name)
+    if shown is None:  # the account was deleted within these minutes
+        return start_over(http, ENDED)
+    if shown.lost_password:
+        messages.warning(http, LOST)
+    record_authentication(http, shown.user, method="code", email=claim.email)
+    response: HttpResponse = perform_login(
+        http,
+        shown.user,
+        redirect_url=get_next_redirect_url(http),
+        signup=shown.is_new,
+        email=claim.email,
+    )
+    return response
+
+
+def note_failure(http: HttpRequest, claim: codes.Claim) -> None:
+    """A wrong code stands in the audit log, as a wrong password does."""
+    user = find_holder(claim.email)
+    if user is not None:
+        ip = get_adapter().get_client_ip(http)
+        record(account_id=user.pk, actor_id=None, action="sign_in.failed", ip=ip)
+
+
+def start_over(http: HttpRequest, why: str) -> HttpResponse:
+    messages.info(http, why)
+    return redirect(onward(http, reverse("sign-in-by-code")))
+
+
+def onward(http: HttpRequest, url: str) -> str:
+    """The address, from which one goes on to where one was going."""
+    return str(passthrough_next_redirect_url(http, url, "next"))
+
+
+def way_back(http: HttpRequest) -> dict[str, str | None]:
+    """Where one was going, for forms and for links: only addresses of ours."""
+    return {"following": get_next_redirect_url(http)}
