@@ -16,7 +16,7 @@ LAYERS = {
     "dashboard": 8, "portal": 7, "pages": 7, "api": 7, "tasks": 7, "management": 7, "adapter": 7,
     "authentication": 6, "access": 6, "listing": 6, "reading": 6, "search": 6, "forms": 6,
     "dispatch": 6, "invitations": 4, "secret_services": 6, "key_services": 6, "schema": 8,
-    "operator_services": 6,
+    "operator_services": 6, "images": 6,
     "admin": 7, "templatetags": 7, "second_factor": 6, "resealing": 6, "middleware": 6,
     "sessions": 6, "code_services": 6, "usage": 2, "audit": 2,
     "services": 5, "delivery": 4, "giving_up": 4, "outbox": 3,

@@ -1,13 +1,11 @@
 """The page of one request: what was asked, what became of it, and what to do about it."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
-from csp.decorators import csp_update
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 
@@ -17,12 +15,12 @@ from reviews import context, forms, markdown, services, states
 from reviews.dashboard import timeline
 from reviews.dashboard.access import action, find_request, page
 from reviews.dashboard.request_forms import FeedbackForm, initial_feedback, unknown_feedback
+from reviews.images import render_request
 from reviews.models import Request
 from reviews.serializers import RequestDetail
 from webhooks.models import Delivery
 
 MOST_DELIVERIES = 20
-with_images: Any = csp_update({"img-src": ["https:", "http:"]})  # clients name them anywhere
 LONGEST_JSON = 4000  # characters; the whole of it is behind a link
 LONGEST_OUTLINE = 2000  # a list of it takes eight times as much HTML
 
@@ -62,8 +60,7 @@ def request_page(
     }
     if item.status in (states.COMPLETED, states.TIMEOUT):
         shown["answer"] = forms.in_words(item, item.response_data)
-    draw: Callable[..., HttpResponse] = with_images(render) if item.image_url else render
-    return draw(http, "dashboard/requests/show.html", shown, status=status)
+    return render_request(http, item, "dashboard/requests/show.html", shown, status=status)
 
 
 @page

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import wraps
 
-from csp.decorators import csp_update
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -22,12 +21,6 @@ from reviews.portal import kept
 
 Page = Callable[..., HttpResponse]
 Action = Callable[[SignedInRequest, Request], HttpResponse]
-
-
-def with_images(view: Page) -> Page:
-    """Clients name images anywhere; on other pages nothing comes from elsewhere."""
-    decorate: Callable[[Page], Page] = csp_update({"img-src": ["https:", "http:"]})  # type: ignore[assignment]
-    return decorate(view)
 
 
 def page(view: Page) -> Page:

@@ -9,7 +9,7 @@ from reviews import forms, services
 from reviews.markdown import headline
 from reviews.models import Request
 from reviews.portal import kept
-from reviews.portal.access import action, find_request, page, reviewed, with_images
+from reviews.portal.access import action, find_request, page, reviewed
 from reviews.portal.question import question_page
 from reviews.portal.sitting import Sitting, first_unseen, waiting_ids
 from reviews.responses import InvalidAnswer, parse_answer
@@ -22,12 +22,10 @@ class SeeOther(HttpResponseRedirect):
 
 
 @page
-@with_images
 def show(http: SignedInRequest, request_id: str) -> HttpResponse:
     return question_page(http, find_request(http, request_id))
 
 
-@with_images
 @action
 def answer(http: SignedInRequest, item: Request) -> HttpResponse:
     typed = http.POST.getlist("answer")

@@ -5,13 +5,13 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
 from accounts.pages import SignedInRequest
 from config.spoken import countdown
 from reviews import context, forms, markdown, services, states
+from reviews.images import render_request
 from reviews.models import Request
 from reviews.portal import kept, live
 from reviews.portal.sitting import Sitting, find_place
@@ -47,7 +47,7 @@ def question_page(
         draft = typed or kept.read(http.session, item.pk)
         shown["draft"] = forms.draft_in_words(item, draft)
         status = 409 if http.method == "POST" else status
-    return render(http, "reviews/request.html", shown, status=status)
+    return render_request(http, item, "reviews/request.html", shown, status=status)
 
 
 def _asked(item: Request) -> dict[str, Any]:

@@ -75,11 +75,21 @@ class Watch {
   }
 }
 
-// Puts the page that came in place of the one that is shown.
+// A page keeps the policy that it was loaded with, and that of a page with an image alone lets
+// anything in from elsewhere.
+const hasImage = (page) => page.querySelector("[data-zoom]") !== null;
+const letsImagesIn = hasImage(document);
+
+// Puts the page that came in place of the one that is shown; one that needs another policy is
+// loaded by itself.
 function show(html, url, { push = true } = {}) {
   const come = new DOMParser().parseFromString(html, "text/html");
   const frame = come.querySelector(".frame");
   if (!frame || !come.querySelector("[data-question], [data-gone]")) return false;
+  if (hasImage(come) !== letsImagesIn) {
+    location.assign(url.split("#")[0]); // with it, the same address would only be scrolled to
+    return true;
+  }
   dispatchEvent(new Event("portal:leave"));
   document.querySelector(".frame").replaceWith(document.adoptNode(frame));
   document.title = come.title;

@@ -136,9 +136,17 @@ def test_an_image_and_no_other_page_may_come_from_elsewhere(member: User, make: 
     refused = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "neither"})
     for answer in (shown, refused):
         assert "img-src 'self' data: https: http:;" in answer["Content-Security-Policy"] + ";"
-    for path in ("/inbox/", "/accounts/email/", "/join/"):
-        assert "https:" not in browser.get(path)["Content-Security-Policy"]
-        assert "unsafe" not in browser.get(path)["Content-Security-Policy"]
+    plain = f"/inbox/{make(request_text='![Harbour](https://pictures.example/b.png)').pk}/"
+    others = [browser.get(path) for path in (plain, "/inbox/", "/accounts/email/", "/join/")]
+    others += [
+        browser.post(f"{plain}answer/", {"answer": "neither"}),
+        browser.post(f"{plain}claim/", follow=True),
+        browser.get(f"/inbox/{'0' * 24}/"),
+    ]
+    for answer in others:
+        assert "img-src 'self' data:;" in answer["Content-Security-Policy"] + ";"
+        assert "http" not in answer["Content-Security-Policy"]
+        assert "unsafe" not in answer["Content-Security-Policy"]
 
 
 def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None:
