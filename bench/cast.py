@@ -14,13 +14,16 @@ NO_LIMIT = 2_000_000_000  # calls per hour: the quota is on and never reached
 class Cast:
     """Keys, a loop and some requests of each account; the first has half of all requests.
 
-    `cookie` is the session of somebody who reviews for the largest loop.
+    `owner` is that one's session, `cookie` the session of somebody who reviews for the largest
+    loop, and `waiting` what waits first for the latter.
     """
 
     keys: list[list[str]]
     loops: list[str]
     polls: list[list[str]]
     cookie: str
+    owner: str
+    waiting: str
 
 
 def fill(count: int) -> Cast:
@@ -29,6 +32,7 @@ def fill(count: int) -> Cast:
     from bench import seed
     from loops.services import create_loop, join_loop
     from reviews.models import Request
+    from reviews.portal.queue import answerable_ids
 
     made = [seed.account(number) for number in range(ACCOUNTS)]
     users, loops = [user for user, _ in made], [loop for _, loop in made]
@@ -46,7 +50,14 @@ def fill(count: int) -> Cast:
         list(Request.objects.created_by(user.pk).values_list("pk", flat=True)[:POLLS])
         for user in users
     ]
-    return Cast(keys, [loop.pk for loop in loops[:ACCOUNTS]], ids, seed.session_of(users[1]))
+    return Cast(
+        keys,
+        [loop.pk for loop in loops[:ACCOUNTS]],
+        ids,
+        cookie=seed.session_of(users[1]),
+        owner=seed.session_of(users[0]),
+        waiting=answerable_ids(users[1].pk, 1)[0],
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Every list at a thousand and at a million requests, in turns; first pages and deep ones."""
 
 from dataclasses import dataclass
+from enum import Enum
 from statistics import median
 
 from bench.cast import Cast
@@ -20,6 +21,20 @@ FILTERS = (
     "loop&status=completed&priority=high",
 )
 DEEP = ("", "status=completed", "priority=high", "loop")
+PORTAL = ("/inbox/", "/inbox/?page=2", "/inbox/{waiting}/", "/loops/")
+DASHBOARD = (
+    "/my-work/",
+    "/dashboard/",
+    "/dashboard/requests/",
+    "/dashboard/requests/?status=completed&priority=low",
+    "/dashboard/requests/?q=order+refund",
+    "/dashboard/requests/{request}/",
+    "/dashboard/loops/",
+    "/dashboard/loops/{loop}/",
+    "/dashboard/deliveries/",
+    "/dashboard/keys/",
+    "/dashboard/audit/",
+)
 OFFSETS = (10_000, 100_000)
 FIRST, DEEPER = "first", "10000"
 FULL = 0.9  # of the size of another page: texts differ a little
@@ -33,26 +48,35 @@ class Site:
     cast: Cast
 
 
+class Reader(Enum):
+    """Who asks: a program with a key, or a person in a browser."""
+
+    KEY = "key"
+    OWNER = "owner"  # of half of all requests, who answered every one that is answered
+    REVIEWER = "reviewer"
+
+
 @dataclass(frozen=True)
 class Page:
-    """A call of the largest account; `kind` is first, the offset, or where it stands."""
+    """A call about the largest account; `kind` is first, or the offset."""
 
     name: str
     path: str
-    kind: str
-    is_html: bool = False
+    kind: str = FIRST
+    reader: Reader = Reader.KEY
 
     def request(self, cast: Cast) -> str:
-        if self.is_html:
-            return page(self.path, cast.cookie)
         path = self.path.replace("loop_id=", f"loop_id={cast.loops[0]}")
-        return get(path.replace("{loop}", cast.loops[0]), cast.keys[0][0])
+        path = path.format(loop=cast.loops[0], request=cast.polls[0][0], waiting=cast.waiting)
+        if self.reader == Reader.KEY:
+            return get(path, cast.keys[0][0])
+        return page(path, cast.owner if self.reader == Reader.OWNER else cast.cookie)
 
 
 def pages() -> list[Page]:
     """What is measured at every size."""
     found = [
-        Page(f"{chosen or 'all'}, {sort}", path_of(chosen, sort), FIRST)
+        Page(f"{chosen or 'all'}, {sort}", path_of(chosen, sort))
         for chosen in FILTERS
         for sort in SORTS
     ]
@@ -64,10 +88,11 @@ def pages() -> list[Page]:
     ]
     return [
         *found,
-        Page("requests of a loop", "/v1/api/loops/{loop}/requests", FIRST),
-        Page("loops", "/v1/api/loops", FIRST),
-        Page("key check", "/v1/test", FIRST),
-        Page("inbox", "/inbox/", FIRST, is_html=True),
+        Page("requests of a loop", "/v1/api/loops/{loop}/requests"),
+        Page("loops", "/v1/api/loops"),
+        Page("key check", "/v1/test"),
+        *(Page(path, path, reader=Reader.REVIEWER) for path in PORTAL),
+        *(Page(path, path, reader=Reader.OWNER) for path in DASHBOARD),
     ]
 
 
