@@ -78,6 +78,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         sessions.admit(request, user.pk)
         return response
 
+    def logout(self, request: HttpRequest) -> None:
+        """By the person; nothing that belongs to this browser outlives it."""
+        sessions.tell_ended(str(request.user.pk), [dict(request.session.items())])
+        super().logout(request)
+
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         """A wrong password; django-allauth limits how often."""
         email = credentials.get("email") or ""

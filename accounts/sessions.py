@@ -1,14 +1,17 @@
 """Where somebody is signed in, and ending that."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models.functions import Now
 from django.http import HttpRequest
+from django.utils.module_loading import import_string
 
 from accounts.audit import record
 from accounts.browsers import browser_name
@@ -60,7 +63,7 @@ def admit(request: HttpRequest, user_id: str) -> None:
     found = list(gone.values_list("session_key", flat=True))
     if found:
         gone.delete()
-        Session.objects.filter(session_key__in=found).delete()
+        _end(user_id, found)
 
 
 def count_sessions(user_id: str) -> int:
@@ -75,7 +78,7 @@ def end_sessions(user_id: str, *, but: str | None, only: int | None = None) -> i
     if only is not None:
         rows = rows.filter(pk=only)
     found = list(rows.values_list("pk", "session_key"))
-    ended, _ = Session.objects.filter(session_key__in=[key for _, key in found]).delete()
+    ended = _end(user_id, [key for _, key in found])
     UserSession.objects.filter(pk__in=[pk for pk, _ in found]).delete()
     if ended:
         subject = "" if ended == 1 else f"{ended} of them"
@@ -85,10 +88,24 @@ def end_sessions(user_id: str, *, but: str | None, only: int | None = None) -> i
     return ended
 
 
+def tell_ended(user_id: str, sessions: Sequence[Mapping[str, Any]]) -> None:
+    """Lets the rooms above forget what belongs to browsers that are signed out: what each session
+    holds. One that runs out by itself was not signed out."""
+    for name in settings.ON_SIGN_OUT:
+        import_string(name)(user_id=user_id, sessions=sessions)
+
+
 def remove_expired() -> int:
     """Removes sessions that have ended by themselves, a thousand at most; returns how many."""
     ended = Session.objects.filter(expire_date__lt=Now()).values("session_key")[:BATCH]
     return int(Session.objects.filter(session_key__in=ended).delete()[0])
+
+
+def _end(user_id: str, session_keys: Sequence[str]) -> int:
+    """Removes the sessions, and returns how many there were."""
+    rows = Session.objects.filter(session_key__in=session_keys)
+    tell_ended(user_id, [row.get_decoded() for row in rows])
+    return int(rows.delete()[0])
 
 
 def _living(user_id: str) -> Any:

@@ -21,7 +21,6 @@ DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".data")))
 if "DATABASE_URL" not in os.environ and (DATA_DIR / "env").exists():
     env.read_env(str(DATA_DIR / "env"))  # `make run` is up: share its servers
 
-
 # Core
 
 SECRET_KEY = required(env, "SECRET_KEY", "Set it to 50 or more random characters.")
@@ -153,6 +152,7 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [{"NAME": "accounts.passwords.GoodPassword"}]
 LOGIN_URL = "account_login"
+ON_SIGN_OUT = ["reviews.notifications.services.forget_browsers"]  # accounts never looks up
 LOGIN_REDIRECT_URL = "inbox"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]  # e-mail is unique by lower("email")

@@ -111,13 +111,18 @@ def subscribe(http: HttpRequest) -> HttpResponse:
         return answer(400, error="The body must be a JSON object.")
     except InvalidSubscription as fault:
         return answer(400, error=str(fault))
-    is_on = services.subscribe(
+    found = services.subscribe(
         user_id=http.user.pk,
         subscription=subscription,
         label=browser_name(http.headers.get("User-Agent", ""), unknown="Browser"),
         is_new=sent.get("is_new") is not False,
     )
-    return answer(200, state={True: "on", False: "off", None: "ask"}[is_on])
+    if found is None:
+        return answer(200, state="ask")
+    device_id, is_on = found
+    if http.session.get(services.IN_SESSION) != device_id:
+        http.session[services.IN_SESSION] = device_id  # it goes with this sign-in
+    return answer(200, state="on" if is_on else "off")
 
 
 def on_device(view: DeviceAction) -> Page:

@@ -1,5 +1,8 @@
 """What changes who is told how."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from django.db import connection, transaction
 
 from config.ids import new_id
@@ -7,6 +10,7 @@ from reviews.models import Device, MailChoice
 from reviews.notifications.subscription import Subscription
 
 MOST_DEVICES = 20  # of a person; the one that was registered first makes room
+IN_SESSION = "device"  # where a session keeps the id of its browser's device
 
 # A browser has one subscription here: it goes with whoever is signed in now.
 _SUBSCRIBE = """
@@ -34,8 +38,8 @@ DELETE FROM reviews_device WHERE user_id = %s AND id NOT IN (
 @transaction.atomic
 def subscribe(
     *, user_id: str, subscription: Subscription, label: str, is_new: bool = True
-) -> bool | None:
-    """Registers the browser for this person, once however often; returns whether it is on.
+) -> tuple[str, bool] | None:
+    """Registers the browser for this person, once however often; its id and whether it is on.
 
     Somebody else's subscription of the same browser moves to this person, under another id, so
     that what waits for the other one is not told to this one. `is_new` is False where the browser
@@ -58,7 +62,7 @@ def subscribe(
         row = cursor.fetchone()
         if is_new:
             cursor.execute(_MAKE_ROOM, [user_id, user_id, MOST_DEVICES])
-    return bool(row[1]) if row else None
+    return (str(row[0]), bool(row[1])) if row else None
 
 
 def switch_device(*, device: Device, is_on: bool) -> None:
@@ -69,6 +73,14 @@ def switch_device(*, device: Device, is_on: bool) -> None:
 def remove_device(*, device: Device) -> None:
     """Forgets the subscription; what waits for it is dropped when it is due."""
     Device.objects.filter(pk=device.pk, user_id=device.user_id).delete()
+
+
+def forget_browsers(*, user_id: str, sessions: Sequence[Mapping[str, Any]]) -> None:
+    """Removes the devices of browsers that were signed out: whoever holds one of them next is
+    shown nothing of this person's."""
+    gone = [held[IN_SESSION] for held in sessions if IN_SESSION in held]
+    if gone:
+        Device.objects.filter(pk__in=gone, user_id=user_id).delete()
 
 
 def choose_mails(*, user_id: str, mails: str) -> None:

@@ -118,14 +118,29 @@ document.addEventListener("submit", (event) => {
   form.dataset.sent = "yes";
   setTimeout(() => { delete form.dataset.sent; }, 10000); // a download leaves the page as it is
 });
-// Whoever signs out leaves nothing that they typed to the next person at this browser.
+// Whoever signs out leaves the next person at this browser nothing that they typed, no
+// notification on the screen, and no more of them.
 document.addEventListener("submit", (event) => {
-  if (!event.target.matches("[data-sign-out]")) return;
+  const form = event.target;
+  if (event.defaultPrevented || !form.matches("[data-sign-out]")) return;
   try {
     const typed = Object.keys(localStorage).filter((name) => name.startsWith("draft:"));
     for (const key of typed) localStorage.removeItem(key);
   } catch { /* nothing is kept, then */ }
+  if (!("serviceWorker" in navigator)) return;
+  event.preventDefault();
+  const aWhile = new Promise((resolve) => { setTimeout(resolve, 1_000); });
+  Promise.race([silence(), aWhile]).catch(() => {}).then(() => form.submit());
 });
+
+// The service forgets the device by itself; the browser would show what is on its way.
+async function silence() {
+  const worker = await navigator.serviceWorker.getRegistration();
+  for (const each of await worker?.getNotifications() ?? []) each.close();
+  const subscription = await worker?.pushManager?.getSubscription();
+  await subscription?.unsubscribe();
+}
+
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });

@@ -163,6 +163,24 @@ def test_the_page_keeps_up_with_the_service(subscribed: Page, site: str) -> None
     assert not Device.objects.exists()
 
 
+def test_signing_out_takes_them_along(
+    subscribed: Page, site: str, loop: Loop, phone: Phone, service: PushService, owner: User
+) -> None:
+    page = subscribed
+    deliverer = Deliverer(page, site)
+    Api(key_of(owner)).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
+    deliverer.deliver(phone.read(service.got[-1]))
+    deliverer.shown(1)
+    page.goto("/accounts/logout/")
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url(f"{site}/")
+    deliverer.shown(0)
+    assert page.evaluate("localStorage.getItem('subscribed')") is None
+    assert not Device.objects.exists()
+    answer = Api(key_of(owner)).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
+    assert answer.json()["data"]["notifications_sent"] == 0
+
+
 def test_a_test_push(subscribed: Page) -> None:
     visitor = Visitor(subscribed)
     visitor.open("/settings/notifications/")
