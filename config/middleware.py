@@ -69,7 +69,7 @@ class LightMiddleware:
         return answer
 
 
-# Going through all patterns takes as long as reading the token.
+# Going through all patterns takes longer than reading the token.
 found = lru_cache(maxsize=256)(resolve)
 
 
