@@ -25,6 +25,7 @@ def question_page(
     422 where the answer was refused, 409 where it came too late.
     """
     sitting = Sitting.of(http)
+    sent = _sent(http, sitting)
     is_answerable = services.is_answerable(item, reviewer_id=http.user.pk)
     shown = {
         **_asked(item),
@@ -33,7 +34,8 @@ def question_page(
         "lease": settings.CLAIM_LEASE_SECONDS,
         "place": find_place(sitting, http.user.pk, item.pk),
         "sitting": sitting.query(),
-        "sent": _sent(http, sitting),
+        "sent": sent,
+        "offers_notifications": sent is not None and sitting.answered == 1,  # once a sitting
         "watch": live.token(http),
         "version": live.version(item.status, item.claimed_by_id),
     }

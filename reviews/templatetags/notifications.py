@@ -11,10 +11,14 @@ register = template.Library()
 
 
 @register.inclusion_tag("notifications/_ask.html", takes_context=True)
-def ask_for_notifications(context: Context, *, always: bool = False) -> dict[str, Any]:
-    """Shows itself where there is something to ask, and with `always` also what became of it.
+def ask_for_notifications(
+    context: Context, *, always: bool = False, aside: bool = False
+) -> dict[str, Any]:
+    """Shows itself where there is something to ask, and with `always` also what became of it;
+    `aside` on a page whose main button is another.
 
     The page loads `js/push.js`.
     """
     token = context.get("csrf_token")
-    return {"push_key": vapid.public_key(), "always": always, "csrf_token": token}
+    shown = {"always": always, "aside": aside, "csrf_token": token}
+    return {"push_key": vapid.public_key(), **shown}

@@ -110,4 +110,9 @@ class Offer {
   }
 }
 
-for (const card of document.querySelectorAll("[data-push]")) new Offer(card).begin();
+function offer() {
+  for (const card of document.querySelectorAll("[data-push]")) new Offer(card).begin();
+}
+
+addEventListener("portal:show", offer); // a page that came without a reload
+offer();

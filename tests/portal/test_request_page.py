@@ -297,3 +297,31 @@ def test_a_text_that_is_no_markdown_is_shown_as_it_is(member: User, make: Make) 
     assert "[1]: https://example.com/&lt;b&gt;" in (
         signed_in(member).get(f"/inbox/{request.pk}/").content.decode()
     )
+
+
+class TestTheOfferOfNotifications:
+    """Asked for only after the first answer: ui.md, behaviour 7."""
+
+    def offers(self, browser: Client, path: str) -> bool:
+        return "data-push" in browser.get(path).content.decode()
+
+    @pytest.fixture(autouse=True)
+    def _push_is_on(self, push_key: str) -> None: ...
+
+    def test_it_stands_once_after_the_first_answer(self, member: User, make: Make) -> None:
+        browser = signed_in(member)
+        requests = [make(priority=each) for each in ("critical", "high", "medium", "low")]
+        path = f"/inbox/{requests[0].pk}/"
+        assert not self.offers(browser, path)
+        seen = []
+        for _ in requests:
+            path = browser.post(
+                f"{path.partition('?')[0]}answer/?{path.partition('?')[2]}", {"answer": "yes"}
+            )["Location"]
+            seen.append(self.offers(browser, path))
+        assert seen == [True, False, False, True]  # the last is the end of the sitting
+
+    def test_an_address_alone_brings_it_about_for_nobody(self, member: User, make: Make) -> None:
+        waiting, other = make(), make()
+        for said in ("n=1", f"n=1&sent={other.pk}"):
+            assert not self.offers(signed_in(member), f"/inbox/{waiting.pk}/?{said}")
