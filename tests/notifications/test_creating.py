@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.models import Notification, Request
+from reviews.models import Device, Notification, Request
 from reviews.notifications import services
 from reviews.notifications.dispatch import SENDER
 from tests.api.bodies import QUESTION
@@ -74,6 +74,23 @@ def test_a_service_that_never_answers(
     assert read(owner_key, made["request_id"]) == 0
     service.release()
     wait_until(lambda: read(owner_key, made["request_id"]) == 1)
+
+
+def test_many_devices_on_slow_services_cost_one_wait(
+    loop: Loop, member: User, owner_key: str, give_phone: GivePhone, service: PushService
+) -> None:
+    """All of a person's devices, each on a host of its own that nobody has met as slow yet. The
+    bound is generous, but waits one after another, even of the threads, would pass it."""
+    for number in range(services.MOST_DEVICES):
+        phone = give_phone(member)
+        Device.objects.filter(endpoint=phone.endpoint).update(host=f"{number}.example.com")
+    service.hold()
+    begun = time.monotonic()
+    made = create(owner_key, loop)
+    assert time.monotonic() - begun < 4  # 1.5 s, on a busy machine
+    assert made["notifications_sent"] == 0
+    service.release()
+    wait_until(lambda: read(owner_key, made["request_id"]) == services.MOST_DEVICES)
 
 
 def test_nobody_waits_for_nothing(loop: Loop, owner_key: str, push_key: str) -> None:
