@@ -18,10 +18,36 @@ def in_milliseconds(column: str) -> str:
     return f"floor(extract(epoch FROM {column}) * 1000)"
 
 
+# How a value is written: in words that need no escaping (identifiers, choices, times), in texts
+# that may hold anything, and all others as PostgreSQL does, for they are numbers or stored JSON.
+_WORDS = (
+    "event", "request_id", "id", "user_id", "loop_id", "creator_id", "processing_type", "type",
+    "priority", "status", "response_type", "platform", "response_by", "claimed_by", "answered_by",
+    "response_at", "claimed_at", "completed_at", "timeout_at", "created_at", "updated_at",
+    "timestamp",
+)  # fmt: skip
+_TEXTS = ("request_text", "image_url", "callback_url", "platform_version", "name", "email")
+
+
 def json_object(fields: dict[str, str]) -> str:
-    """A JSON object of SQL expressions."""
-    pairs = ", ".join(f"'{name}', {sql}" for name, sql in fields.items())
-    return f"json_build_object({pairs})"
+    """A JSON object of SQL expressions, as text.
+
+    `json_build_object` looks every argument's type up for every row, which takes most of its
+    time; `concat` does so once in a statement.
+    """
+    pieces = [
+        f"""'{"," if place else "{"}"{name}":', {written(name, sql)}"""
+        for place, (name, sql) in enumerate(fields.items())
+    ]
+    return f"concat({', '.join(pieces)}, '}}')"
+
+
+def written(name: str, sql: str) -> str:
+    """The value of a field as JSON, as text."""
+    if name in _WORDS:
+        return f"""coalesce('"' || ({sql}) || '"', 'null')"""
+    value = f"to_json({sql})" if name in _TEXTS else f"({sql})"
+    return f"coalesce({value}::text, 'null')"
 
 
 # Aliases: r is the request after its transition, l its loop, p the person who acted on it.
@@ -58,7 +84,7 @@ REQUEST = {
     "claimed_at": moment("r.claimed_at"),
     "answered_by": "CASE r.status WHEN 'completed' THEN 'human' WHEN 'timeout' THEN 'default' END",
     "response_by_user": f"CASE WHEN {_ANSWERED} THEN {json_object({'id': 'p.id', **_PERSON})} END",
-    "feedback": "NULL::json",
+    "feedback": "NULL",
 }  # fmt: skip
 
 BODY = {

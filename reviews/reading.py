@@ -15,7 +15,7 @@ from reviews.serializers import RequestDetail
 
 # Aliases: r is the request, p the person who answered, f the feedback.
 _READ = f"""
-SELECT {json_object({**REQUEST, "feedback": "f.body"})}::text,
+SELECT {json_object({**REQUEST, "feedback": "f.body"})},
        r.status IN ('pending', 'claimed')
            AND least(r.timeout_at, r.claim_expires_at) <= statement_timestamp(),
        r.creator_id = %(user)s OR EXISTS (

@@ -1,5 +1,6 @@
 """The outbox: what must reach a receiver, as the bytes that it will get, and each attempt."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -17,6 +18,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def of_account(self, account_id: str) -> "DeliveryQuerySet":
         return self.filter(account_id=account_id)
+
+    def about(self, subject_id: str, *, claims: Iterable[int]) -> "DeliveryQuerySet":
+        """The events of a request's end and of these claims, by the index that keeps them
+        unique."""
+        named = [f"{subject_id}:claim:{number}" for number in claims]
+        return self.filter(occurrence__in=[f"{subject_id}:end", *named])
 
     def newest_first(self) -> "DeliveryQuerySet":
         return self.order_by("-created_at", "-id")
@@ -88,7 +95,6 @@ class Delivery(models.Model):
             models.Index(
                 fields=["account", "event", "-created_at", "-id"], name="delivery_by_event"
             ),
-            models.Index(fields=["subject_id"], name="delivery_by_subject"),
         ]
 
     def __str__(self) -> str:

@@ -25,11 +25,11 @@ from webhooks.models import TEST_EVENT, Delivery
 EMIT = """
 INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, url, host, body,
        state, next_attempt_at, failed_attempts, is_manual, created_at)
-SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0')
-           || substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
+SELECT (SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0'))
+           || left(md5((SELECT gen_random_uuid()::text) || occurrence), 12),
        account_id, name, subject_id, occurrence, url,
        left(lower(substring(url FROM '^[^:]*://(?:[^/?#]*@)?([^/?#]*)')), 255),
-       convert_to(payload::text, 'UTF8'),
+       convert_to(payload, 'UTF8'),
        'waiting', statement_timestamp(), 0, false, statement_timestamp()
   FROM events
 """

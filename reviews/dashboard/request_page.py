@@ -38,7 +38,8 @@ def request_page(
     status: int = 200,
 ) -> HttpResponse:
     """A form that is given was refused."""
-    mine = Delivery.objects.of_account(http.user.pk).filter(subject_id=item.pk)
+    claims = range(item.claim_count, max(0, item.claim_count - MOST_DELIVERIES), -1)
+    mine = Delivery.objects.of_account(http.user.pk).about(item.pk, claims=claims)
     deliveries = list(mine.newest_first().defer("body")[:MOST_DELIVERIES])
     given = feedback_of(item)
     form = feedback_form or FeedbackForm(initial=initial_feedback(given), auto_id="feedback-%s")

@@ -103,12 +103,13 @@ class TestShow:
         django_assert_num_queries: DjangoAssertNumQueries,
     ) -> None:
         request = answered(make, member, callback_url=HOOK)
+        Request.objects.filter(pk=request.pk).update(claim_count=60)
         for number in range(60):
             Delivery.objects.create(
                 account=owner,
                 event="request.claimed",
                 subject_id=request.pk,
-                occurrence=f"{number}",
+                occurrence=f"{request.pk}:claim:{number + 1}",
                 url=HOOK,
                 host="agent.example",
                 body=b"{}",
