@@ -6,51 +6,80 @@ a word of the index too, so that a search reads nobody else's postings.
 """
 
 import re
+from typing import Any
 
 from django.db import connection
-from django.db.models import BooleanField
-from django.db.models.expressions import RawSQL
 
 from reviews.models import RequestQuerySet
 
 # As in the trigger that writes the words: every ASCII character but letters and digits.
 SEPARATORS = r"[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+"
 MOST_WORDS = 12
+NEAR = 1000  # requests that are looked at before the index is
 RARE = 1000  # matches; the planner cannot tell rare words from common ones by their beginning
 SHORTEST_PREFIX = 8  # characters of an id: its first 12 are the time, to the minute here
 _ID_PREFIX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},24}}\Z")
 
+_PARSED = "to_tsquery('simple'::regconfig, %s)"
+_BY_INDEX = f"""
+SELECT request_id FROM reviews_requestwords
+ WHERE words @@ ({_PARSED} && %s::tsquery) AND numnode({_PARSED}) > 0"""  # noqa: S608
+# OFFSET keeps the planner from turning the look at one row into a join with all that match.
+_BY_ROW = f"""EXISTS (SELECT FROM reviews_requestwords
+     WHERE request_id = walked.id AND words @@ (SELECT {_PARSED}) OFFSET 0)"""
+# Hexadecimal digits sort alike in every collation; LIKE would need an index of its own.
+_BY_ID = "id >= %s AND id < %s"
 
-def find(requests: RequestQuerySet, *, account_id: str, typed: str) -> RequestQuerySet:
+
+def newest(
+    requests: RequestQuerySet, *, account_id: str, typed: str, count: int
+) -> RequestQuerySet:
     """Those of the account's requests whose text has words that begin with every typed one, or
-    whose id begins with what was typed.
+    whose id begins with what was typed: the newest `count` at least.
 
-    Up to RARE are found by their words and then sorted; of more, so many match that going through
-    the account's requests in order comes upon a page of them soon.
+    Common words are met soon by going through the requests in order, and rare ones are few in the
+    index, which takes long over common ones. So the NEAR newest are looked through, then up to
+    RARE taken from the index, and only what is neither near nor rare is walked for to the end.
     """
+    mine: RequestQuerySet = requests.created_by(account_id)
     words = re.sub(SEPARATORS, " ", typed.replace("\0", " ")).split()[:MOST_WORDS]
-    found: RequestQuerySet = requests.created_by(account_id)
     if not words:
-        return found.none()
-    parsed = "to_tsquery('simple'::regconfig, %s)"
-    ids = f"""SELECT request_id FROM reviews_requestwords
-        WHERE words @@ ({parsed} && %s::tsquery) AND numnode({parsed}) > 0"""  # noqa: S608
+        return mine.none()
     query = " & ".join(f"'{word}':*" for word in words)
-    params = [query, f"'={account_id}'", query]
+    indexed, by_index = _BY_INDEX, [query, f"'={account_id}'", query]
+    row, by_row = _BY_ROW, [query]
     prefix = typed.strip().lower()
     if _ID_PREFIX.match(prefix):
-        # hexadecimal digits sort alike in every collation; LIKE would need an index of its own
-        ids += " UNION ALL SELECT id FROM reviews_request WHERE id >= %s AND id < %s"
-        params += [prefix, prefix + "g"]
-    first = matching(ids, params)
-    if len(first) <= RARE:
-        return found.filter(pk__in=first)
-    matches = RawSQL(f"reviews_request.id IN ({ids})", params, BooleanField())  # noqa: S611 (no word of SQL is typed)
-    return found.filter(matches)
+        ends = [prefix, prefix + "g"]
+        indexed += f" UNION ALL SELECT id FROM reviews_request WHERE {_BY_ID}"  # noqa: S608
+        row = f"({row} OR {_BY_ID})"
+        by_index, by_row = by_index + ends, by_row + ends
+    found = _walk(mine, row, by_row, count, most=NEAR)
+    if len(found) < count:
+        found = _ids(f"SELECT * FROM ({indexed}) AS ids LIMIT {RARE + 1}", by_index)  # noqa: S608
+        if len(found) > RARE:
+            found = _walk(mine, row, by_row, count)
+    return mine.filter(pk__in=found)
 
 
-def matching(ids: str, params: list[str]) -> list[str]:
-    """The first of the ids that a statement reads: RARE, and one more."""
+def _walk(
+    requests: RequestQuerySet,
+    matches: str,
+    params: list[str],
+    count: int,
+    most: int | None = None,
+) -> list[str]:
+    """The newest `count` that match, of the `most` newest or of all."""
+    walked = requests.order_by("-created_at", "-id").values("id", "created_at")[:most]
+    sql, placed = walked.query.sql_with_params()
+    return _ids(
+        f"""SELECT id FROM ({sql}) AS walked WHERE {matches}
+         ORDER BY created_at DESC, id DESC LIMIT {count:d}""",  # noqa: S608
+        [*placed, *params],
+    )
+
+
+def _ids(sql: str, params: list[Any]) -> list[str]:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT * FROM ({ids}) AS ids LIMIT {RARE + 1}", params)  # noqa: S608
+        cursor.execute(sql, params)
         return [pk for (pk,) in cursor.fetchall()]

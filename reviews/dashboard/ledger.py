@@ -95,15 +95,18 @@ def read_behind(chosen: Chosen, behind: str | None) -> Window:
         mine = Request.objects.created_by(chosen.account_id)
         at = Subquery(mine.filter(pk=behind).values("created_at")[:1])
         found = found.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=behind))
+    if chosen.q.strip():
+        found = search.newest(
+            found, account_id=chosen.account_id, typed=chosen.q, count=PER_PAGE + 1
+        )
     rows = described(found[: PER_PAGE + 1])
     older = rows[PER_PAGE - 1].pk if len(rows) > PER_PAGE else None
     return Window(rows[:PER_PAGE], is_first=behind is None, older=older)
 
 
 def matching(chosen: Chosen) -> RequestQuerySet:
+    """What every filter but the words lets through, newest first."""
     found: RequestQuerySet = Request.objects.created_by(chosen.account_id)
-    if chosen.q.strip():
-        found = search.find(found, account_id=chosen.account_id, typed=chosen.q)
     if chosen.loop:
         found = found.filter(loop_id=chosen.loop)
     if chosen.status == OPEN:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def found(user: User, typed: str) -> list[str]:
-    rows = search.find(Request.objects.all(), account_id=user.pk, typed=typed)
+    rows = search.newest(Request.objects.all(), account_id=user.pk, typed=typed, count=99)
     return sorted(request.pk for request in rows)
 
 
@@ -60,23 +60,53 @@ def test_only_my_own(owner: User, outsider: User, make: Make) -> None:
     assert found(outsider, request.pk) == []
 
 
-def test_a_word_of_very_many_requests(
-    owner: User, make: Make, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("near", [1, 8, 99])
+@pytest.mark.parametrize("rare", [0, 5, 99])
+def test_every_way_finds_the_same(
+    owner: User, make: Make, monkeypatch: pytest.MonkeyPatch, near: int, rare: int
 ) -> None:
-    monkeypatch.setattr(search, "RARE", 5)
-    made = copies(make(), 20)
-    for typed, count in (("copy7", 1), ("copy1", 11), ("refund", 21)):
-        assert len(found(owner, typed)) == count
-    assert found(owner, "copy19") == [made[19].pk]
+    monkeypatch.setattr(search, "NEAR", near)
+    monkeypatch.setattr(search, "RARE", rare)
+    first = make(request_text="Refund")
+    made = [first, *copies(first, 40)]
+    Request.objects.filter(pk__in=[row.pk for row in made[::3]]).update(priority="low")
+    low = Request.objects.filter(priority="low", created_at__lt=made[2].created_at)
+    for typed in ("refund", "copy1", "copy19", "copy3 refund", made[9].pk, made[9].pk[:23]):
+        for count in (1, 4, 99):
+            rows = search.newest(low, account_id=owner.pk, typed=typed, count=count)
+            page = [row.pk for row in rows.order_by("-created_at", "-id")[:count]]
+            assert page == expected(made[3::3], typed)[:count]
 
 
-def test_the_index_serves_it(owner: User, make: Make) -> None:
+def expected(rows: list[Request], typed: str) -> list[str]:
+    """Of rows that are sorted, by a look at every text."""
+    return [
+        row.pk
+        for row in rows
+        if row.pk.startswith(typed)
+        or all(
+            any(word.startswith(each) for word in row.request_text.lower().split())
+            for each in typed.split()
+        )
+    ]
+
+
+def test_the_index_serves_rare_words(owner: User, make: Make) -> None:
     copies(make(), 3000)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")  # a scan is cheap while words are few
     with CaptureQueriesContext(connection) as captured:
-        search.find(Request.objects.all(), account_id=owner.pk, typed="copy77")
+        found(owner, "copy77")
+    assert len(captured) == 3
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {captured[0]['sql']}")
+        cursor.execute(f"EXPLAIN {captured[1]['sql']}")
         plan = str(cursor.fetchall())
     assert "request_words" in plan
+
+
+def test_common_words_need_no_index(owner: User, make: Make) -> None:
+    copies(make(), 200)
+    with CaptureQueriesContext(connection) as captured:
+        assert len(found(owner, "refund")) == 99
+    assert len(captured) == 2
+    assert "LIMIT 1000" in captured[0]["sql"]
