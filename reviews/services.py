@@ -6,7 +6,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models.functions import Coalesce, Now
+from django.db.models import F
+from django.db.models.functions import Coalesce, Least, Now
 from psycopg.types.json import Json
 
 from accounts import quota
@@ -24,6 +25,7 @@ from reviews.notifications.dispatch import SENDER
 from reviews.notifications.outbox import Job
 
 DEFERRED_TIMEOUT = timedelta(days=30)
+LEAVING = timedelta(seconds=5)
 
 
 class TransitionLost(Exception):
@@ -143,6 +145,14 @@ def renew_claim(*, request: Request, reviewer_id: str) -> bool:
     lease = timedelta(seconds=settings.CLAIM_LEASE_SECONDS)
     mine = Request.objects.filter(SEEN[states.CLAIMED], claimed_by_id=reviewer_id)
     return bool(mine.filter(pk=request.pk).update(claim_expires_at=Now() + lease))
+
+
+def leave_claim(*, request: Request, reviewer_id: str) -> None:
+    """Lets the reviewer's own lease run out in LEAVING: who only loads the page anew renews it
+    before anybody else can take the request."""
+    mine = Request.objects.filter(SEEN[states.CLAIMED], claimed_by_id=reviewer_id)
+    soon = Least(F("claim_expires_at"), Now() + LEAVING)
+    mine.filter(pk=request.pk).update(claim_expires_at=soon)
 
 
 @transaction.atomic

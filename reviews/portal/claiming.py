@@ -33,14 +33,15 @@ def renew(http: SignedInRequest, item: Request) -> HttpResponse:
 
 @action
 def release(http: SignedInRequest, item: Request) -> HttpResponse:
-    """By button, or by the page as it is left (`leaving`), which reads no answer."""
-    is_leaving = "leaving" in http.POST
+    """By button, or by the page as it is left (`leaving`): it may be there again in a moment."""
+    if "leaving" in http.POST:
+        services.leave_claim(request=item, reviewer_id=http.user.pk)
+        return HttpResponse(status=204)
     try:
         services.release_claim(request=item, reviewer_id=http.user.pk)
     except services.TransitionLost:
-        if not is_leaving:
-            messages.info(http, "You did not hold this question any more.")
-    return HttpResponse(status=204) if is_leaving else back_to(http, item)
+        messages.info(http, "You did not hold this question any more.")
+    return back_to(http, item)
 
 
 def back_to(http: SignedInRequest, item: Request) -> HttpResponse:

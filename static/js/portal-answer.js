@@ -54,6 +54,7 @@ class Question {
     if (this.data.left) this.startCountdown();
     const address = () => `${this.data.state}?${new URLSearchParams({ v: this.data.version })}`;
     this.watch = new Watch(this.data.watch, address, () => this.refresh());
+    if (this.held) this.renew(this.held); // the page before this one may have let go of it
   }
 
   leave() {
@@ -236,7 +237,7 @@ class Question {
   // ---- the claim
 
   startHolding() {
-    const held = document.querySelector("[data-held]");
+    const held = this.held = document.querySelector("[data-held]");
     const { signal } = this.stops;
     for (const form of document.querySelectorAll("form[data-swap]")) {
       form.addEventListener("submit", (event) => {

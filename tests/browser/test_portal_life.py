@@ -174,6 +174,22 @@ def test_leaving_the_page_gives_the_claim_back(desk: Desk, member: User, make: M
     wait_until(lambda: services.read_request(request.pk).status == "pending")
 
 
+def test_loading_the_page_anew_lets_nobody_in_between(
+    desk: Desk, owner: User, member: User, make: Make
+) -> None:
+    request = make()
+    page = desk.open(member, f"/inbox/{request.pk}/")
+    page.get_by_role("button", name="I’m on it").tap()
+    expect(page.get_by_text("You hold this question")).to_be_visible()
+    for _ in range(2):
+        with page.expect_response("**/renew/") as renewed:
+            page.reload()
+        assert renewed.value.status == 204
+        with pytest.raises(services.TransitionLost):
+            services.claim_request(request=request, reviewer_id=owner.pk)
+        expect(page.locator("[data-held-live]")).to_contain_text("for 9 min")
+
+
 def test_while_it_is_held_the_lease_is_renewed(
     desk: Desk, member: User, make: Make, settings: Settings
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -289,7 +290,27 @@ def test_the_open_page_holds_on_and_lets_go(owner: User, member: User, make: Mak
     assert signed_in(owner).post(path + "renew/").status_code == 409
     for _ in range(2):
         assert browser.post(path + "release/", {"leaving": "yes"}).status_code == 204
+    left = services.read_request(request.pk)
+    assert left.status == "claimed"
+    assert left.claim_expires_at is not None
+    assert left.claim_expires_at - left.now <= timedelta(seconds=5)
+    assert browser.post(path + "renew/").status_code == 204  # it was only loaded anew
+    again = services.read_request(request.pk).claim_expires_at
+    assert again is not None
+    assert again > renewed
+    let_lease_run_out(request)
+    assert browser.post(path + "release/", {"leaving": "yes"}).status_code == 204
     assert services.read_request(request.pk).status == "pending"
+
+
+def test_whoever_leaves_lets_go_of_nobody_elses_claim(
+    owner: User, member: User, make: Make
+) -> None:
+    request = make()
+    services.claim_request(request=request, reviewer_id=owner.pk)
+    until = services.read_request(request.pk).claim_expires_at
+    signed_in(member).post(f"/inbox/{request.pk}/release/", {"leaving": "yes"})
+    assert services.read_request(request.pk).claim_expires_at == until
 
 
 def test_a_text_that_is_no_markdown_is_shown_as_it_is(member: User, make: Make) -> None:
