@@ -18,7 +18,8 @@ SELECT date_trunc('hour', statement_timestamp(), 'UTC'),
   LEFT JOIN accounts_usage used ON used.key_id = k.id
        AND used.hour > date_trunc('hour', statement_timestamp(), 'UTC') - %(window)s::interval
  WHERE k.user_id = %(account_id)s AND k.id = coalesce(%(key_id)s, k.id)
-   AND (k.state <> 'deleted' OR used.hour IS NOT NULL)
+   AND (k.state NOT IN ('deleted', 'revoked') OR used.hour IS NOT NULL
+        OR k.state = 'revoked' AND k.id = %(key_id)s)
  ORDER BY k.created_at, k.id, used.hour
 """
 
@@ -45,8 +46,8 @@ class KeyUsage:
 
 
 def read_hourly(account_id: str, *, hours: int = 24, key_id: str | None = None) -> list[KeyUsage]:
-    """The account's keys, oldest first, with their calls in the last `hours` clock hours (UTC);
-    or one of them."""
+    """The account's keys, oldest first, with their calls in the last `hours` clock hours (UTC), but
+    for keys that have ended and were not called in them; or the one that is named."""
     found: dict[str, KeyUsage] = {}
     parameters = {
         "account_id": account_id,

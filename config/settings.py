@@ -161,6 +161,13 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignupForm"
+ACCOUNT_FORMS = {
+    "login": "accounts.password_forms.SignInForm",
+    "reauthenticate": "accounts.password_forms.ConfirmForm",
+    "change_password": "accounts.password_forms.ChangeForm",
+    "set_password": "accounts.password_forms.SetForm",
+    "reset_password_from_key": "accounts.password_forms.ResetForm",
+}
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_CONFIRM_EMAIL_ON_GET = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False

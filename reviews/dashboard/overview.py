@@ -1,9 +1,11 @@
 """Is everything well? Readable in ten seconds."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.pages import SignedInRequest
@@ -50,19 +52,36 @@ def overview(http: SignedInRequest) -> HttpResponse:
     return render(http, "dashboard/overview.html", shown)
 
 
-def worries(days: list[figures.Day], keys: list[KeyUsage], state: dict[str, Any]) -> list[str]:
-    """What is not well, in sentences; nothing where everything is."""
+@dataclass(frozen=True, slots=True)
+class Worry:
+    """What is not well, in a sentence, and a link to what tells more."""
+
+    text: str
+    url: str = ""
+    link: str = ""
+
+
+def worries(days: list[figures.Day], keys: list[KeyUsage], state: dict[str, Any]) -> list[Worry]:
+    """Nothing where everything is well."""
     today, yesterday = days[-1], days[-2]
-    found = [] if state["is_well"] else [state["text"]]
+    found = [] if state["is_well"] else [Worry(state["text"])]
     dead = today.dead + yesterday.dead
     if dead:
-        found.append(f"{dead} deliver{'y' if dead == 1 else 'ies'} died since yesterday.")
+        text = f"{dead} deliver{'y' if dead == 1 else 'ies'} died since yesterday."
+        url = f"{reverse('deliveries')}?state=dead"
+        found.append(Worry(text, url, "Dead deliveries"))
     answered = today.times.answered + yesterday.times.answered
     late = today.timeouts + yesterday.timeouts
     if late and late >= answered:
-        found.append("More requests timed out than were answered since yesterday.")
+        text = "More requests timed out than were answered since yesterday."
+        url = f"{reverse('requests')}?status=timeout"
+        found.append(Worry(text, url, "Timed out requests"))
     found.extend(
-        f"The key {key.name} has used {key.current} of {key.limit} calls of this hour."
+        Worry(
+            f"The key {key.name} has used {key.current} of {key.limit} calls of this hour.",
+            reverse("key", kwargs={"key_id": key.key_id}),
+            link="The key",
+        )
         for key in keys
         if key.current >= key.limit * NEARLY
     )

@@ -42,7 +42,6 @@ CONFIGURATION: dict[str, tuple[str, ...]] = {
     "text": ("placeholder", "min_length", "max_length"),
 }
 PLACES: dict[type[ApiError], str] = {
-    RequestTextRequired: "request_text",
     ImageUrlRequired: "image_url",
     InvalidDefaultResponse: "default_response",
     InvalidResponseConfiguration: "options",
@@ -238,6 +237,8 @@ def placed(error: ApiError) -> tuple[str | None, str]:
     named, _, rest = detail.partition(" ")
     if isinstance(error, TimeoutRequired) or named == "timeout_seconds":
         return "timeout", "Type a time between a minute and a day"
+    if isinstance(error, RequestTextRequired):
+        return "request_text", "Type the question"
     if detail.startswith("options array"):
         return "options", "Type at least one option"
     number_of = _OPTION.match(detail)

@@ -20,6 +20,7 @@ STATUSES = {
     "timeout": "Timed out",
     "cancelled": "Cancelled",
 }
+UNKNOWN = {"invalid_choice": "Choose one of these"}
 STARS = [("", "–"), *((str(n), str(n)) for n in range(1, 6))]
 YES_NO = [("", "–"), ("yes", "Yes"), ("no", "No")]
 
@@ -33,14 +34,18 @@ class RequestFilterForm(forms.Form):
         max_length=200,
         widget=forms.SearchInput(attrs={"spellcheck": "false"}),
     )
-    loop = forms.ChoiceField(label="Loop", required=False)
+    loop = forms.ChoiceField(label="Loop", required=False, error_messages=UNKNOWN)
     status = forms.ChoiceField(
-        label="Status", required=False, choices=[("", "Every status"), *STATUSES.items()]
+        label="Status",
+        required=False,
+        choices=[("", "Every status"), *STATUSES.items()],
+        error_messages=UNKNOWN,
     )
     priority = forms.ChoiceField(
         label="Priority",
         required=False,
         choices=[("", "Every priority"), *reversed(Request.Priority.choices)],
+        error_messages=UNKNOWN,
     )
     since = forms.DateField(label="From", required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.DateField(label="To", required=False, widget=forms.DateInput({"type": "date"}))
@@ -60,6 +65,11 @@ class RequestFilterForm(forms.Form):
     @property
     def is_set(self) -> bool:
         return any(self[name].value() for name in self.fields)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """By more than words."""
+        return any(self[name].value() for name in self.fields if name != "q")
 
 
 class FeedbackForm(forms.Form):

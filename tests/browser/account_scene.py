@@ -86,12 +86,12 @@ def guard(user: User) -> None:
     codes.validate_code(codes.get_unused_codes()[0])
 
 
-def fill_the_mailbox(owner: User, member: User) -> dict[str, str]:
+def fill_the_mailbox(forgetful: User, member: User) -> dict[str, str]:
     """What the links in mails are made of."""
     fresh = EmailAddress.objects.create(user=member, email="ben.okafor@example.org")
     return {
         "confirmation": EmailConfirmationHMAC(fresh).key,
-        "reset_user": user_pk_to_url_str(owner),
-        "reset_key": default_token_generator.make_token(owner),
+        "reset_user": user_pk_to_url_str(forgetful),
+        "reset_key": default_token_generator.make_token(forgetful),
         "unsubscribe": unsubscribing.link(member.pk).rstrip("/").rpartition("/")[2],
     }

@@ -100,7 +100,7 @@ class Scene:
 
 
 def set_the_scene() -> Scene:
-    """Four people, two loops, requests in every state, deliveries in every state."""
+    """Five people, two loops, requests in every state, deliveries in every state."""
     owner, member, guarded = person("Ada Jansen"), person("Ben Okafor"), person("Cleo Marsh")
     newcomer = create_account(email="dana@example.com", name="Dana Fox", verified=True)
     scene = Scene(owner, member, guarded, newcomer)
@@ -120,7 +120,7 @@ def set_the_scene() -> Scene:
     fill_the_log(scene)
     fill_the_week(scene, desk)
     scene.ids.update(fill_the_account(owner, member))
-    scene.ids.update(fill_the_mailbox(owner, member))
+    scene.ids.update(fill_the_mailbox(person("Emil Roth"), member))  # signing in ends his link
     guard(guarded)
     return scene
 

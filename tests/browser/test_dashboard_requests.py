@@ -44,6 +44,22 @@ def shows(page: Page, text: str) -> None:
     expect(page.locator("#curl code")).to_contain_text(text)
 
 
+def test_filters_leave_a_phone_room_for_what_they_find(
+    anyone: Visitor, owner: User, scene: dict[str, Any]
+) -> None:
+    enter(anyone, owner, LIST)
+    page = anyone.page
+    status, fold = page.get_by_label("Status", exact=True), page.get_by_label("Filters")
+    if page.get_by_text("Filters", exact=True).is_visible():
+        expect(status).to_be_hidden()
+        fold.focus()
+        page.keyboard.press("Space")
+    status.select_option("Completed")
+    anyone.press("Search")
+    expect(status).to_be_visible()  # what narrows the list is in sight
+    assert "status=completed" in page.url
+
+
 def test_asking_with_the_command_beside_it(
     anyone: Visitor, owner: User, scene: dict[str, Any]
 ) -> None:
@@ -71,6 +87,8 @@ def test_finding(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
     enter(anyone, owner, LIST)
     page = anyone.page
     page.get_by_label("Search").fill("card")
+    if page.get_by_text("Filters", exact=True).is_visible():
+        page.get_by_text("Filters", exact=True).click()
     page.get_by_label("Status").select_option("claimed")
     anyone.press("Search")
     assert "q=card" in page.url

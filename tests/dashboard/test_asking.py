@@ -108,7 +108,7 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "sentence"),
     [
-        ({"request_text": " "}, "request_text", "Request text is required"),
+        ({"request_text": " "}, "request_text", "Type the question"),
         ({"request_text": "x" * 2001}, "request_text", "Question must be between 1 and 2000"),
         ({"type": "image"}, "image_url", "Image URL is required when type is image"),
         ({"type": "image", "image_url": "x"}, "image_url", "Image URL must be an absolute http"),

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Usage, User
-from accounts.services import create_api_key
+from accounts.models import ApiKey, Usage, User
+from accounts.services import create_api_key, set_key_state
 from config import background
 from config.models import Heartbeat
 from loops.models import Loop
@@ -86,8 +86,9 @@ def test_what_timed_out_counts_before_anybody_settled_it(owner: User, make: Make
 
 def test_dead_deliveries(owner: User, member: User) -> None:
     draw(owner, member)
-    page = read(owner)
-    assert "2 deliveries died since yesterday." in page
+    answer = signed_in(owner).get(PAGE)
+    assert "2 deliveries died since yesterday. Dead deliveries" in words(answer)
+    assert 'href="/dashboard/deliveries/?state=dead"' in answer.content.decode()
 
 
 def test_calls_against_the_limit(owner: User, loop: Loop) -> None:
@@ -99,6 +100,18 @@ def test_calls_against_the_limit(owner: User, loop: Loop) -> None:
     assert "20 of 100" in page
     assert "The key Busy has used 85 of 100 calls of this hour." in page
     assert "The key Calm" not in page
+
+
+def test_a_key_that_has_ended_is_shown_while_its_calls_count(owner: User, loop: Loop) -> None:
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    for name, calls in (("Stolen", 0), ("Stolen busily", 7)):
+        key, _ = create_api_key(user=owner, name=name)
+        if calls:
+            Usage.objects.create(key=key, hour=hour, calls=calls, credits=0, last_at=hour)
+        set_key_state(key=key, state=ApiKey.State.REVOKED)
+    page = read(owner)
+    assert "7 of 100" in page
+    assert "0 of 100" not in page
 
 
 @pytest.mark.parametrize(

@@ -108,9 +108,9 @@ def test_days_are_the_readers_own(owner: User, make: Make) -> None:
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("status=lost", "Select a valid choice."),
-        ("loop=" + "0" * 24, "Select a valid choice."),
-        ("priority=x%00y", "Select a valid choice."),
+        ("status=lost", "Choose one of these"),
+        ("loop=" + "0" * 24, "Choose one of these"),
+        ("priority=x%00y", "Choose one of these"),
         ("since=yesterday", "Enter a valid date."),
         ("since=2026-02-03&until=2026-02-02", "This day is before the other one"),
         ("q=" + "x" * 201, "at most 200 characters"),

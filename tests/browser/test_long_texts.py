@@ -1,0 +1,49 @@
+"""Whatever is long is broken or cut, and pushes nothing out of the page."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.catalogue import EVERY_PAGE
+from tests.browser.looking import SIZES, arrive, signed_in_contexts
+from tests.browser.overfull import overfill
+from tests.browser.scene import set_the_scene
+from tests.browser.visitor import TOO_WIDE
+
+LONG = {
+    "join", "overview", "loops", "loop", "loop-edit", "loop-delete", "loop-sheet", "loops-none",
+    "requests", "request", "request-new", "request-cancel", "request-answered", "deliveries",
+    "delivery", "keys", "key", "key-revoke", "audit", "inbox", "answer-single", "answer-text",
+    "answer-multi", "answered", "done", "work", "my-loops", "account",
+}  # fmt: skip
+# What hides in a box of its own is found by looking at what it holds.
+CUT_OFF = """[...document.querySelectorAll("main :is(h1, h2, h3, p, td, dd, dt, a, .btn, .badge)")]
+  .filter(each => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1
+    && !each.matches(".end")  // its buttons' padding reaches into the cell's
+    && getComputedStyle(each).display != "inline" && getComputedStyle(each).overflowX == "visible")
+  .map(each => each.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_is_pushed_out(
+    chromium: Browser, site: str, transactional_db: None, size: str
+) -> None:
+    scene = set_the_scene()
+    overfill(scene)
+    faults = []
+    with signed_in_contexts(chromium, site, scene, size, "light") as contexts:
+        for stop in EVERY_PAGE:
+            if stop.title in LONG:
+                page = contexts[stop.who].new_page()
+                arrive(page, stop, scene)
+                wide, cut = page.evaluate(TOO_WIDE), page.evaluate(CUT_OFF)
+                faults += [f"{stop.title}: {wide} px"] if wide else []
+                faults += [f"{stop.title}: cut off: {each}" for each in cut]
+                if os.environ.get("LONG_SHOTS"):
+                    h = min(page.evaluate("document.documentElement.scrollHeight"), 2400)
+                    page.set_viewport_size({"width": SIZES[size]["width"], "height": h})
+                    page.screenshot(path=Path("/tmp/long") / f"{stop.title}-{size}.png")
+                page.close()
+    assert faults == [], "\n".join(faults)
