@@ -40,8 +40,9 @@ _SEEN = {
 # search from end to end for every row.
 _SETTLED = "id NOT IN (SELECT unnest(ARRAY(SELECT id FROM unsettled)))"
 # The fields are the serializer's, the SQL that writes each is the events'; tests compare.
-_FIELDS = tuple(RequestListed().fields)
-_COLUMNS = ", ".join(_SEEN.get(name, events.REQUEST[name]) for name in _FIELDS)
+_ENTRY = events.json_object(
+    {name: _SEEN.get(name, events.REQUEST[name]) for name in RequestListed().fields}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,18 @@ class Window:
         return self.priority is not None or self.sort == "priority_desc"
 
 
-def fetch(scope: Scope, window: Window) -> tuple[list[dict[str, Any]], int]:
-    """The entries of the page as the API shows them, and how many match in all."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The requests of a page, `entries` in the JSON that the API shows, and how many match in
+    all."""
+
+    ids: list[str]
+    entries: list[str]
+    total: int
+
+
+def fetch(scope: Scope, window: Window) -> Found:
+    """One statement."""
     params: dict[str, Any] = dict(scope.params)
     if window.status is not None:
         params["status"] = window.status
@@ -107,12 +118,13 @@ def fetch(scope: Scope, window: Window) -> tuple[list[dict[str, Any]], int]:
     with connection.cursor() as cursor:
         cursor.execute(statement(scope, window), params)
         rows = cursor.fetchall()
-    shown = [dict(zip(_FIELDS, row, strict=False)) for row in rows if row[0] is not None]
-    return shown, rows[0][-1]
+    shown = [row for row in rows if row[0] is not None]
+    return Found([pk for pk, *_ in shown], [entry for _, entry, _ in shown], rows[0][-1])
 
 
 def statement(scope: Scope, window: Window) -> str:
-    """The SQL of a page: a row for each request, its last column the total; at least one row.
+    """The SQL of a page: `(id, entry, total)` for each request; at least one row, perhaps of
+    no request.
 
     The window's numbers stand in it as they are: a planner that does not know them expects a
     tenth of the table, and reads it whole.
@@ -126,7 +138,7 @@ page AS (
     SELECT * FROM ({_streams(scope, window)}) AS stream
      ORDER BY {", ".join(window.order)} LIMIT {window.limit} OFFSET {window.offset}
 )
-SELECT {_COLUMNS}, counted.total
+SELECT r.id, {_ENTRY}, counted.total
   FROM counted LEFT JOIN (page CROSS JOIN LATERAL (
        SELECT * FROM reviews_request WHERE id = page.id OFFSET 0) AS r) ON true  -- never hashed
  ORDER BY {order}

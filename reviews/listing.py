@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from config.api import dumps
 from config.errors import InvalidLoopId, ValidationFailed
 from config.ids import normalize_id
 from config.pagination import Page, read_page
@@ -21,21 +22,22 @@ class Listing:
     page: Page
     sort: str
 
-    def of_account(self, account_id: str) -> dict[str, Any]:
-        """The `data` of a listing of what the account created."""
+    def of_account(self, account_id: str) -> str:
+        """The `data` of a listing of what the account created, as JSON."""
         if self.loop_id is None:
             return self._of(listed.of_account(account_id))
         return self._of(listed.of_account_in_loop(account_id, self.loop_id))
 
-    def of_loop(self, loop_id: str) -> dict[str, Any]:
-        """The `data` of a listing of what was sent to the loop."""
-        return self._of(listed.of_loop(loop_id))
+    def of_loop(self, loop_id: str) -> str:
+        """The `data` of a listing of what was sent to the loop, as JSON."""
+        return f'{{"loop_id":"{loop_id}",{self._of(listed.of_loop(loop_id))[1:]}'
 
-    def _of(self, scope: listed.Scope) -> dict[str, Any]:
+    def _of(self, scope: listed.Scope) -> str:
         page = self.page
         window = listed.Window(self.status, self.priority, self.sort, page.limit, page.offset)
-        requests, total = listed.fetch(scope, window)
-        return {"requests": requests, **page.describe(count=len(requests), total=total)}
+        found = listed.fetch(scope, window)
+        described = dumps(page.describe(count=len(found.ids), total=found.total)).decode()
+        return f'{{"requests":[{",".join(found.entries)}],{described[1:]}'
 
 
 def read_listing(query: Any, *, with_loop: bool) -> Listing:

@@ -42,7 +42,7 @@ class Requests(ApiView):
 
     def get(self, request: Call) -> HttpResponse:
         listing = read_listing(request.query_params, with_loop=True)
-        return ok("Requests retrieved successfully", listing.of_account(request.user.id))
+        return ok_verbatim("Requests retrieved successfully", listing.of_account(request.user.id))
 
 
 class LoopRequests(ApiView):
@@ -57,8 +57,7 @@ class LoopRequests(ApiView):
         if loop.creator_id != user_id and not loop.has_member:
             raise LoopDenied
         listing = read_listing(request.query_params, with_loop=False)
-        data = {"loop_id": loop.id, **listing.of_loop(loop.id)}
-        return ok("Loop requests retrieved successfully", data)
+        return ok_verbatim("Loop requests retrieved successfully", listing.of_loop(loop.id))
 
     def post(self, request: Call, loop_id: str) -> HttpResponse:
         known_id = read_loop_id(loop_id)

@@ -82,10 +82,10 @@ def read_page(chosen: Chosen, typed: str) -> Window:
         limit=PER_PAGE,
         offset=(number - 1) * PER_PAGE,
     )
-    entries, total = listed.fetch(scope, window)
-    found = Request.objects.created_by(chosen.account_id).filter(pk__in=[e["id"] for e in entries])
-    rows = described(found) if entries else []
-    return Window(rows, total=total, number=number, is_first=number == 1)
+    page = listed.fetch(scope, window)
+    found = Request.objects.created_by(chosen.account_id).filter(pk__in=page.ids)
+    rows = described(found) if page.ids else []
+    return Window(rows, total=page.total, number=number, is_first=number == 1)
 
 
 def read_behind(chosen: Chosen, behind: str | None) -> Window:

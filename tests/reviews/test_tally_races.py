@@ -91,4 +91,4 @@ def test_everything_at_once(make: Make, member: User, owner: User, loop: Loop) -
     steps += [(read, 60), (tally.fold, 60), (tally.fold, 60)]
     assert side_by_side(steps) == []
     window = listed.Window(None, None, "created_at_desc", 1, 0)
-    assert listed.fetch(listed.of_loop(loop.pk), window)[1] == 120
+    assert listed.fetch(listed.of_loop(loop.pk), window).total == 120
