@@ -4,10 +4,11 @@ import html
 import re
 from typing import Any
 
+from allauth.account.internal.flows.reauthentication import reauthenticate_by_password
+from django.http import HttpRequest
 from django.test import Client
 
 from accounts.models import User
-from tests.conftest import PASSWORD
 
 
 def signed_in(user: User, **options: Any) -> Client:
@@ -18,11 +19,12 @@ def signed_in(user: User, **options: Any) -> Client:
 
 
 def confirmed(user: User) -> Client:
-    """The browser of this person, who has just typed the password once more, if there is one."""
+    """The browser of this person, who has just typed the password once more."""
     browser = signed_in(user)
-    if not user.has_usable_password():
-        return browser
-    assert browser.post("/accounts/reauthenticate/", {"password": PASSWORD}).status_code == 302
+    http = HttpRequest()
+    http.session, http.user = browser.session, user
+    reauthenticate_by_password(http)
+    http.session.save()
     return browser
 
 
