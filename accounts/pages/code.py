@@ -28,6 +28,7 @@ from config.views import too_many_requests
 
 Page = Callable[[HttpRequest], HttpResponse]
 ENDED = "That code has ended. Ask for a new one."
+TOO_MANY = "Too many codes were asked for: wait a minute, or an hour after ten for one address."
 WORN_OUT = "That was not the code, five times. Ask for a new one."
 LOST = (
     "Your address is confirmed. A password had been set before anybody had confirmed it, so that"
@@ -86,17 +87,17 @@ def type_code(http: HttpRequest) -> HttpResponse:
 
 def ask(http: HttpRequest, form: Any, template: str) -> HttpResponse:
     """The form that a code is asked for with."""
+    status = 422 if form.is_bound else 200
     if form.is_valid():
         claim = codes.Claim(form.cleaned_data["email"], form.cleaned_data.get("name", ""))
-        if not ratelimit.consume(http, action="request_login_code", key=claim.email):
-            return too_many_requests(http)
         try:
-            send(http, claim)
+            if ratelimit.consume(http, action="request_login_code", key=claim.email):
+                send(http, claim)
+                return redirect(onward(http, reverse("type-code")))
+            form.add_error(None, TOO_MANY)
+            status = 429
         except UNDELIVERED:
             form.add_error("email", "No mail could be sent there just now. Try again soon.")
-        else:
-            return redirect(onward(http, reverse("type-code")))
-    status = 422 if form.is_bound else 200
     return render(http, template, {"form": form, **way_back(http)}, status=status)
 
 

@@ -208,7 +208,8 @@ def test_a_new_code_ends_the_one_before(member: User) -> None:
 def test_an_address_gets_three_codes_a_minute(member: User) -> None:
     answers = [ask(Client()) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
-    assert "Too many tries" in words(answers[3])
+    assert "Too many codes were asked for: wait a minute" in words(answers[3])
+    assert 'value="member@example.com"' in answers[3].content.decode()
     assert len(mail.outbox) == 3
 
 
