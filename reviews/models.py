@@ -222,6 +222,17 @@ class Request(models.Model):
                 condition=Q(status="claimed"),
                 name="request_lease",
             ),
+            models.Index(
+                fields=["creator", "response_at"],
+                include=["created_at"],
+                condition=Q(response_at__isnull=False),
+                name="request_answers",
+            ),
+            models.Index(
+                fields=["creator", "timeout_at"],
+                condition=Q(status="timeout"),
+                name="request_timeouts",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The figures of the overview: a few statements, each over an index and the last days alone."""
+"""The figures of the overview: a few statements, each read off sums or an index alone."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -7,53 +7,74 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from reviews.models import PRIORITIES
+from config.days import midnight
+from reviews.models import OVERDUE_SQL, PRIORITIES
+from reviews.tally import numbers_of
 
 DAYS = 7
-MOST_ANSWERS = 20_000  # of those days, the newest
-LONGEST_TIMEOUT = timedelta(days=30)
+MOST_ANSWERS = 500  # of a day whose times are looked at, the newest
 
-_OPEN = """
-SELECT priority, count(*), count(*) FILTER (WHERE claimed), min(timeout_at)
-  FROM (SELECT priority, timeout_at,
-               status = 'claimed' AND claim_expires_at > statement_timestamp() AS claimed
-          FROM reviews_request
-         WHERE creator_id = %(account)s AND status IN ('pending', 'claimed')
-           AND timeout_at > statement_timestamp()) AS waiting
- GROUP BY priority
-"""
+# What the tally keeps, less what is open by its column alone. The nearest deadlines are the first
+# in the inboxes of the account's loops: all that is in a loop is its creator's.
+_OPEN = f"""
+WITH counted AS (
+    SELECT priority, sum(n)::bigint AS n, sum(held)::bigint AS held
+      FROM (SELECT priority, n, CASE status WHEN 'claimed' THEN n ELSE 0 END AS held
+              FROM ({numbers_of("creator_id", "%(account)s")}) AS number
+             WHERE status IN ('pending', 'claimed')
+             UNION ALL
+            SELECT priority, -1, CASE status WHEN 'claimed' THEN -1 ELSE 0 END
+              FROM reviews_request WHERE creator_id = %(account)s AND {OVERDUE_SQL}
+             UNION ALL
+            SELECT priority, 0, -1 FROM reviews_request
+             WHERE creator_id = %(account)s AND status = 'claimed'
+               AND claim_expires_at <= statement_timestamp()
+               AND timeout_at > statement_timestamp()) AS every
+     GROUP BY priority
+)
+SELECT priority, n, held, (
+       SELECT min(nearest.timeout_at) FROM loops_loop l CROSS JOIN LATERAL (
+              SELECT timeout_at FROM reviews_request
+               WHERE loop_id = l.id AND status IN ('pending', 'claimed')
+                 AND priority_rank = array_position(%(priorities)s, counted.priority::text) - 1
+                 AND timeout_at > statement_timestamp()
+               ORDER BY timeout_at LIMIT 1) AS nearest
+        WHERE l.creator_id = %(account)s AND l.deleted_at IS NULL)
+  FROM counted
+"""  # noqa: S608 (nothing in it comes from outside)
 
-# Answers belong to the day of the answer, timeouts to the day of the deadline. Either is at most
-# as much younger than its request as a timeout can be, which makes the index of creation serve.
-_ANSWERS = """
-SELECT day, grouping(day), count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds),
-       percentile_cont(0.9) WITHIN GROUP (ORDER BY seconds)
-  FROM (SELECT (response_at AT TIME ZONE %(zone)s)::date AS day,
-               extract(epoch FROM response_at - created_at) AS seconds
-          FROM reviews_request
-         WHERE creator_id = %(account)s AND status = 'completed'
-           AND created_at >= %(start)s::timestamptz - %(longest)s::interval
-           AND response_at >= %(start)s
-         ORDER BY created_at DESC, id DESC LIMIT %(most)s) AS answered
+_SPANS = """unnest(%(days)s::date[], %(since)s::timestamptz[], %(until)s::timestamptz[])
+       AS span (day, since, until)"""
+
+# Answers belong to the day of the answer, timeouts to the day of the deadline.
+_COUNTS = f"""
+WITH late AS MATERIALIZED (
+    SELECT timeout_at FROM reviews_request WHERE creator_id = %(account)s AND {OVERDUE_SQL})
+SELECT day, answers.n, settled.n + unsettled.n, dead.n
+  FROM {_SPANS}
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS n FROM reviews_request WHERE creator_id = %(account)s
+          AND response_at >= since AND response_at < until) AS answers
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS n FROM reviews_request WHERE creator_id = %(account)s
+          AND status = 'timeout' AND timeout_at >= since AND timeout_at < until) AS settled
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS n FROM late WHERE timeout_at >= since AND timeout_at < until) AS unsettled
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS n FROM webhooks_delivery WHERE account_id = %(account)s
+          AND state = 'dead' AND created_at >= since AND created_at < until) AS dead
+"""  # noqa: S608
+
+_TIMES = f"""
+SELECT day, grouping(day), percentile_cont(0.5) WITHIN GROUP (ORDER BY took),
+       percentile_cont(0.9) WITHIN GROUP (ORDER BY took)
+  FROM {_SPANS}
+ CROSS JOIN LATERAL (
+       SELECT response_at - created_at AS took FROM reviews_request
+        WHERE creator_id = %(account)s AND response_at >= since AND response_at < until
+        ORDER BY response_at DESC LIMIT {MOST_ANSWERS:d}) AS answer
  GROUP BY GROUPING SETS ((day), ())
-"""
-
-_ENDS = """
-SELECT 'timeout', (timeout_at AT TIME ZONE %(zone)s)::date, count(*)
-  FROM (SELECT timeout_at FROM reviews_request
-         WHERE creator_id = %(account)s AND status = 'timeout' AND timeout_at >= %(start)s
-           AND created_at >= %(start)s::timestamptz - %(longest)s::interval
-         UNION ALL
-        SELECT timeout_at FROM reviews_request
-         WHERE creator_id = %(account)s AND status IN ('pending', 'claimed')
-           AND timeout_at BETWEEN %(start)s AND statement_timestamp()) AS late
- GROUP BY 2
- UNION ALL
-SELECT 'dead', (created_at AT TIME ZONE %(zone)s)::date, count(*)
-  FROM webhooks_delivery
- WHERE account_id = %(account)s AND state = 'dead' AND created_at >= %(start)s
- GROUP BY 2
-"""
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +109,7 @@ class Day:
 def read_waiting(account_id: str) -> list[Waiting]:
     """For each priority, critical first."""
     with connection.cursor() as cursor:
-        cursor.execute(_OPEN, {"account": account_id})
+        cursor.execute(_OPEN, {"account": account_id, "priorities": list(PRIORITIES)})
         found = {row[0]: Waiting(*row) for row in cursor.fetchall()}
     return [found.get(priority, Waiting(priority)) for priority in reversed(PRIORITIES)]
 
@@ -97,29 +118,24 @@ def read_days(account_id: str) -> tuple[list[Day], AnswerTimes]:
     """The last days, today last, and the answer times of all of them together."""
     today = timezone.localdate()
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
-    zone = timezone.get_current_timezone()
     params: dict[str, Any] = {
         "account": account_id,
-        "zone": str(zone),
-        "start": timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-        - timedelta(days=DAYS - 1),
-        "longest": LONGEST_TIMEOUT,
-        "most": MOST_ANSWERS,
+        "days": days,
+        "since": [midnight(day) for day in days],
+        "until": [midnight(day, days_later=1) for day in days],
     }
     with connection.cursor() as cursor:
-        cursor.execute(_ANSWERS, params)
-        times = {
-            None if whole else day: AnswerTimes(*row) for day, whole, *row in cursor.fetchall()
-        }
-        cursor.execute(_ENDS, params)
-        ends = {(kind, day): count for kind, day, count in cursor.fetchall()}
+        cursor.execute(_COUNTS, params)
+        counts = {day: numbers for day, *numbers in cursor.fetchall()}
+        cursor.execute(_TIMES, params)
+        times = {None if whole else day: took for day, whole, *took in cursor.fetchall()}
     rows = [
-        Day(
-            day,
-            times.get(day, AnswerTimes()),
-            ends.get(("timeout", day), 0),
-            ends.get(("dead", day), 0),
-        )
-        for day in days
+        Day(day, _answer_times(answers, times.get(day)), timeouts, dead)
+        for day, (answers, timeouts, dead) in sorted(counts.items())
     ]
-    return rows, times.get(None, AnswerTimes())
+    return rows, _answer_times(sum(row.times.answered for row in rows), times.get(None))
+
+
+def _answer_times(answered: int, took: list[timedelta | None] | None) -> AnswerTimes:
+    seconds = [None if each is None else each.total_seconds() for each in took or (None, None)]
+    return AnswerTimes(answered, *seconds)

@@ -37,6 +37,8 @@ def overview(http: SignedInRequest) -> HttpResponse:
         "times": times,
         "median": spoken(times.median),
         "slowest_tenth": spoken(times.slowest_tenth),
+        "is_sample": any(day.times.answered > figures.MOST_ANSWERS for day in days),
+        "most_answers": figures.MOST_ANSWERS,
         "timeouts": sum(day.timeouts for day in days),
         "dead": sum(day.dead for day in days),
         "since": days[0].day,
