@@ -5,11 +5,15 @@ from datetime import datetime
 from functools import wraps
 from typing import Any
 
-from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
+from allauth.account.internal.flows.reauthentication import (
+    did_recently_reauthenticate,
+    get_reauthentication_flows,
+)
 from allauth.core.exceptions import ReauthenticationRequired
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from accounts import secret_services, vault
 from accounts.forms import SecretForm
@@ -17,6 +21,7 @@ from accounts.pages import SignedInRequest
 from accounts.pages.access import Page, Stale, action, page
 
 REVEAL = "reveal_webhook_secret"
+NOTHING_TO_ASK = "Set a password first: it is asked for before the secret is shown."
 LOST = "The secret cannot be read: its encryption key is missing. Set a new one."
 CHANGED = "The secret has been changed since this page was opened. Here is how it stands now."
 
@@ -47,6 +52,9 @@ def webhook_secret(http: SignedInRequest) -> HttpResponse:
 @action("webhook-secret")
 def reveal(http: SignedInRequest) -> HttpResponse:
     """Once, on the page that follows."""
+    if not get_reauthentication_flows(http.user):  # who signs in with codes by mail alone
+        messages.info(http, NOTHING_TO_ASK)
+        return redirect(f"{reverse('account_set_password')}?next={reverse('webhook-secret')}")
     if not did_recently_reauthenticate(http):
         raise ReauthenticationRequired
     http.session[REVEAL] = True

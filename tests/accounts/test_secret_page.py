@@ -52,6 +52,22 @@ class TestRevealing:
         assert text.removeprefix("whsec_") not in source
         assert "•••" in source
 
+    def test_whoever_has_no_password_sets_one_first(self, owner: User) -> None:
+        """Somebody who signs in with codes by mail: there is nothing to ask them for."""
+        (text,) = secrets_of(owner)
+        owner.set_unusable_password()
+        owner.save()
+        browser = signed_in(owner)
+        led = browser.post(f"{PAGE}reveal/", follow=True)
+        assert led.redirect_chain == [(f"/accounts/password/set/?next={PAGE}", 302)]
+        assert "Set a password first: it is asked for before" in words(led)
+        form = {"password1": PASSWORD, "password2": PASSWORD, "next": PAGE}
+        assert browser.post("/accounts/password/set/", form)["Location"] == PAGE
+        asked = browser.post(f"{PAGE}reveal/", follow=True)
+        assert "Is it you?" in words(asked)
+        assert text.removeprefix("whsec_") not in asked.content.decode()
+        assert told(owner) == []
+
     def test_the_password_comes_first_and_it_is_told(self, owner: User) -> None:
         (text,) = secrets_of(owner)
         browser = signed_in(owner)
