@@ -1,6 +1,7 @@
 """What answers when nothing else does: JSON below /v1, a page elsewhere."""
 
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +17,7 @@ from config.errors import (
 )
 
 Rescue = Callable[..., None]
+ENTRANCES = ("account_login", "account_signup", "sign-in-by-code", "sign-up-by-code")
 SYMBOLS = {
     400: "alert-circle",
     403: "lock",
@@ -51,6 +53,9 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
     if view and rescue and is_sent_by_hand(request):
         rescue(request, **view.kwargs)
         return redirect(request.path)
+    if view and view.url_name in ENTRANCES and request.user.is_authenticated:
+        then = urlencode({"next": request.POST.get("next", "")})
+        return redirect(f"{request.path}?{then}")  # from where whoever is in is led on
     sentence = "Nothing was sent. Go back, reload the page, and try again."
     return error_page(request, 403, "That page was too old", sentence)
 

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from tests.conftest import PASSWORD
-from tests.portal import signed_in, words
+from tests.portal import attribute, signed_in, words
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +43,26 @@ def test_in_and_out(member: User) -> None:
 )
 def test_next_leads_back_but_never_away(member: User, target: str, landing: str) -> None:
     assert sign_in(Client(), next=target).redirect_chain == [(landing, 302)]
+
+
+@pytest.mark.parametrize(
+    ("path", "then", "landing"),
+    [
+        ("/accounts/login/", "/inbox/?page=2", "/inbox/?page=2"),
+        ("/accounts/login/", "", "/inbox/"),
+        ("/accounts/login/", "https://elsewhere.example/", "/inbox/"),
+        ("/accounts/signup/", "/dashboard/keys/", "/dashboard/keys/"),
+        ("/accounts/login/code/", "/dashboard/keys/", "/dashboard/keys/"),
+    ],
+)
+def test_signed_in_in_another_tab(member: User, path: str, then: str, landing: str) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    old = attribute(browser.get(path), 'csrfmiddlewaretoken" value')
+    assert sign_in(browser, csrfmiddlewaretoken=old).redirect_chain == [("/inbox/", 302)]
+    form = {"csrfmiddlewaretoken": old, "next": then, "email": "x@example.org"}
+    answer = browser.post(path, form, follow=True)
+    assert answer.redirect_chain[-1][0] == landing
+    assert answer.status_code == 200
 
 
 def test_a_wrong_password_is_told(member: User) -> None:
