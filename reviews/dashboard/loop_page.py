@@ -21,10 +21,13 @@ def loop_page(
     count = roster.count_heads(loop)
     form = invite_form or InviteForm(auto_id="invite-%s")
     refill(http, form, "invite-member", loop_id=loop.pk)
+    records = roster.read_records(loop)
+    looked_at = sum(record.answered for record in records.values())
     shown = {
         "loop": loop,
         "count": count,
-        "page": read_members(http, loop, total=count.members),
+        "page": read_members(http, loop, records, total=count.members),
+        "newest": roster.MOST_ANSWERS if looked_at == roster.MOST_ANSWERS else None,
         "invite_form": form,
         "tabs": examples.ask(loop.pk),
         "site_url": settings.SITE_URL,
@@ -32,14 +35,15 @@ def loop_page(
     return render(http, "dashboard/loops/show.html", shown, status=status)
 
 
-def read_members(http: SignedInRequest, loop: Loop, *, total: int) -> Page[Any]:
+def read_members(
+    http: SignedInRequest, loop: Loop, records: dict[str, roster.Record], *, total: int
+) -> Page[Any]:
     """The page of members that the URL asks for; each row has `member`, `record`, `is_me`."""
     paginator = Paginator(
         loop.memberships.select_related("user").in_order(), roster.MEMBERS_PER_PAGE
     )
     paginator.count = total  # it would count again
     page: Page[Any] = paginator.get_page(http.GET.get("page"))
-    records = roster.read_records(loop)
     page.object_list = [
         {
             "member": member,

@@ -7,17 +7,17 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Greatest, Now
+from django.db.models.functions import Coalesce, Greatest
 
 from config.spoken import duration
 from loops.models import Loop, LoopQuerySet, Membership
-from reviews import states
+from reviews import tally
 from reviews.models import Request
 
 LOOPS_PER_PAGE = 25
 MEMBERS_PER_PAGE = 20
 SPAN = timedelta(days=90)
-MOST_ANSWERS = 10_000  # of those, the newest
+MOST_ANSWERS = 2_000  # of those, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,20 @@ def read_loops(account_id: str, *, behind: str | None) -> Window:
         edge = Loop.objects.filter(pk=behind, creator_id=account_id).values("created_at")
         at = Subquery(edge[:1])
         found = found.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=behind))
-    rows = with_figures(found).newest_first()[: LOOPS_PER_PAGE + 1]
-    return cut(list(rows), LOOPS_PER_PAGE, is_first=behind is None)
+    rows = list(with_figures(found).newest_first()[: LOOPS_PER_PAGE + 1])
+    waiting = tally.open_by_loop([loop.pk for loop in rows])
+    for loop in rows:
+        loop.waiting = waiting.get(loop.pk, 0)  # type: ignore[attr-defined]
+    return cut(rows, LOOPS_PER_PAGE, is_first=behind is None)
 
 
 def with_figures(loops: LoopQuerySet) -> LoopQuerySet:
     members = Membership.objects.filter(loop=OuterRef("pk")).order_by().values("loop")
-    requests = Request.objects.filter(loop=OuterRef("pk")).order_by()
-    is_open = requests.filter(status__in=states.OPEN, timeout_at__gt=Now()).values("loop")
+    requests = Request.objects.filter(loop=OuterRef("pk"))
     last = requests.order_by("-created_at", "-id").values("created_at")[:1]
     columns: dict[str, Any] = {
         "active": _count(members.filter(status=Membership.Status.ACTIVE)),
         "pending": _count(members.filter(status=Membership.Status.PENDING)),
-        "waiting": _count(is_open),
         "active_at": Greatest(F("updated_at"), Subquery(last)),
     }
     return loops.annotate(**columns)
@@ -81,22 +82,23 @@ class Record:
 
 NOTHING = Record(0, None, None)
 
-_RECORDS = """
-SELECT r.response_by_id, count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY r.seconds),
+_RECORDS = f"""
+SELECT r.response_by_id, count(*),
+       extract(epoch FROM percentile_cont(0.5) WITHIN GROUP (ORDER BY r.took))::double precision,
        avg((f.body->>'rating')::double precision)
-  FROM (SELECT id, response_by_id, extract(epoch FROM response_at - created_at) AS seconds
+  FROM (SELECT id, response_by_id, response_at - created_at AS took
           FROM reviews_request
          WHERE loop_id = %(loop)s AND status = 'completed'
            AND created_at > statement_timestamp() - %(span)s
-         ORDER BY created_at DESC, id DESC LIMIT %(most)s) r
+         ORDER BY created_at DESC, id DESC LIMIT {MOST_ANSWERS:d}) r
   LEFT JOIN reviews_feedback f ON f.request_id = r.id
  GROUP BY r.response_by_id
-"""
+"""  # noqa: S608 (a number of ours)
 
 
 def read_records(loop: Loop) -> dict[str, Record]:
     """By user id, over the newest answers of the last 90 days."""
-    params: dict[str, Any] = {"loop": loop.pk, "span": SPAN, "most": MOST_ANSWERS}
+    params: dict[str, Any] = {"loop": loop.pk, "span": SPAN}
     with connection.cursor() as cursor:
         cursor.execute(_RECORDS, params)
         return {user: Record(*figures) for user, *figures in cursor.fetchall()}
@@ -116,4 +118,5 @@ class Headcount:
 def count_heads(loop: Loop) -> Headcount:
     """The members of a loop and its open requests."""
     counted: Any = with_figures(Loop.objects.filter(pk=loop.pk)).get()
-    return Headcount(counted.active, counted.pending, counted.waiting)
+    waiting = tally.open_by_loop([loop.pk]).get(loop.pk, 0)
+    return Headcount(counted.active, counted.pending, waiting)

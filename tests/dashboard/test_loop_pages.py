@@ -68,7 +68,7 @@ class TestList:
         expected = [each.pk for each in Loop.objects.of_creator(owner.pk).newest_first()]
         browser, found, path = signed_in(owner), [], LIST
         while path:
-            with django_assert_num_queries(3):
+            with django_assert_num_queries(4):
                 answer = browser.get(path)
             assert len(answer.content) < 60_000
             found += listed(answer)
@@ -229,6 +229,6 @@ def test_a_loop_with_much_in_it_costs_the_same(
         created_at=answered.created_at - timedelta(seconds=30)
     )
     browser = signed_in(owner)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         answer = browser.get(f"{LIST}{loop.pk}/")
     assert len(answer.content) < 60_000

@@ -15,9 +15,9 @@ from accounts.models import User
 from loops.models import Loop, Membership
 from loops.services import create_loop, invite_member
 from reviews import services
-from reviews.dashboard import members
+from reviews.dashboard import members, roster
 from reviews.models import Request
-from tests.dashboard.many import copies
+from tests.dashboard.many import copies, older
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make
 
@@ -65,6 +65,26 @@ class TestFigures:
         Request.objects.filter(pk=request.pk).update(created_at=long_ago)
         copies(services.read_request(make().pk), 1)
         assert "Active just now 0 – –" in words(signed_in(owner).get(path(loop)))
+
+    def test_the_newest_answers_alone(
+        self, owner: User, member: User, loop: Loop, make: Make
+    ) -> None:
+        requests = []
+        for person, minutes in ((owner, 30), (member, 3)):
+            request = make()
+            services.answer_request(request=request, reviewer_id=person.pk, answer="yes")
+            asked_at = timezone.now() - timedelta(minutes=minutes, seconds=5)
+            Request.objects.filter(pk=request.pk).update(created_at=asked_at)
+            requests.append(services.read_request(request.pk))
+        older(requests[0], 5)
+        page = words(signed_in(owner).get(path(loop)))
+        assert "Figures cover the last 90 days. " in page
+        assert "owner@example.com You just now 6 30 min" in page
+        older(requests[1], roster.MOST_ANSWERS - 2)
+        page = words(signed_in(owner).get(path(loop)))
+        assert "Figures cover the newest 2000 answers of the last 90 days. " in page
+        assert "owner@example.com You just now 1 30 min" in page
+        assert "member@example.com Active just now 1999 3 min" in page
 
     def test_page_by_page(self, owner: User, loop: Loop) -> None:
         for number in range(45):
