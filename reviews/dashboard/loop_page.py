@@ -27,7 +27,7 @@ def loop_page(
         "loop": loop,
         "count": count,
         "page": read_members(http, loop, records, total=count.members),
-        "newest": roster.MOST_ANSWERS if looked_at == roster.MOST_ANSWERS else None,
+        "newest": f"{roster.MOST_ANSWERS:,}" if looked_at == roster.MOST_ANSWERS else None,
         "invite_form": form,
         "tabs": examples.ask(loop.pk),
         "site_url": settings.SITE_URL,

@@ -82,7 +82,7 @@ class TestFigures:
         assert "owner@example.com You just now 6 30 min" in page
         older(requests[1], roster.MOST_ANSWERS - 2)
         page = words(signed_in(owner).get(path(loop)))
-        assert "Figures cover the newest 2000 answers of the last 90 days. " in page
+        assert "Figures cover the newest 2,000 answers of the last 90 days. " in page
         assert "owner@example.com You just now 1 30 min" in page
         assert "member@example.com Active just now 1999 3 min" in page
 

@@ -11,6 +11,8 @@ from accounts.models import User
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request
+from reviews.portal import work
+from tests.dashboard.many import older
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make
 
@@ -66,6 +68,28 @@ def test_pages_of_thirty(member: User, make: Make) -> None:
     assert words(first).count("Number") == 30
     for odd in ("x", "1-x", "nan-" + "a" * 24, "1e999-" + "a" * 24):
         assert browser.get(f"/my-work/?before={odd}").status_code == 200
+
+
+def test_times_of_the_newest_answers_alone(member: User, make: Make) -> None:
+    slow = answered(make, member, after=600)
+    assert slow.response_at
+    long_ago = slow.response_at - timedelta(days=1)
+    older(slow, 999, response_at=long_ago, created_at=long_ago - timedelta(seconds=600))
+    browser = signed_in(member)
+    page = words(browser.get("/my-work/"))
+    assert "Answers 1000 in 30 days Median time 10 min from question to answer" in page
+    older(slow, 600, created_at=slow.response_at - timedelta(seconds=5))
+    services.add_feedback(request=slow, feedback={"rating": 4})
+    page = words(browser.get("/my-work/"))
+    assert "Answers 1600 in 30 days Median time 5 s of the newest 1,000 With feedback 1" in page
+
+
+def test_so_many_answers_are_not_counted(member: User, make: Make) -> None:
+    slow = answered(make, member)
+    older(slow, work.MOST_COUNTED - 1)
+    assert work.read_figures(member.pk)["answers"] == work.MOST_COUNTED
+    older(slow, 1)
+    assert work.read_figures(member.pk)["answers"] == "10,000+"
 
 
 def test_statements(
