@@ -12,7 +12,7 @@ from reviews.models import OVERDUE_SQL, PRIORITIES
 from reviews.tally import numbers_of
 
 DAYS = 7
-MOST_ANSWERS = 500  # of a day whose times are looked at, the newest
+MOST_ANSWERS = 300  # of a day whose times are looked at, the newest
 
 # What the tally keeps, less what is open by its column alone. The nearest deadlines are the first
 # in the inboxes of the account's loops: all that is in a loop is its creator's.

@@ -130,13 +130,13 @@ def percentile(values: list[float], share: float) -> float:
 
 @pytest.fixture
 def _busy_day(make: Make, member: User) -> None:
-    """Yesterday at noon: 500 answers after a minute, and 300 earlier ones after an hour."""
+    """Yesterday at noon: 300 answers after a minute, and 300 earlier ones after an hour."""
     noon = datetime.combine(timezone.localdate() - timedelta(days=1), time(12), ZoneInfo("UTC"))
     request = make()
     services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
     Request.objects.filter(pk=request.pk).update(response_at=noon - timedelta(minutes=3))
     request = services.read_request(request.pk)
-    for count, answered_at, minutes in ((500, noon, 1), (300, noon - timedelta(minutes=5), 60)):
+    for count, answered_at, minutes in ((300, noon, 1), (300, noon - timedelta(minutes=5), 60)):
         asked_at = answered_at - timedelta(minutes=minutes)
         older(request, count, created_at=asked_at, response_at=answered_at)
 
@@ -144,10 +144,10 @@ def _busy_day(make: Make, member: User) -> None:
 @pytest.mark.usefixtures("_busy_day")
 def test_times_of_the_newest_answers_alone(owner: User) -> None:
     days, whole = figures.read_days(owner.pk)
-    assert days[-2].times == whole == figures.AnswerTimes(801, 60, 60)
+    assert days[-2].times == whole == figures.AnswerTimes(601, 60, 60)
     page = words(signed_in(owner).get("/dashboard/"))
-    assert "Answered 801 in the last 7 days" in page
-    assert "Answer times are those of each day's newest 500 answers." in page
+    assert "Answered 601 in the last 7 days" in page
+    assert "Answer times are those of each day's newest 300 answers." in page
 
 
 @pytest.mark.usefixtures("_busy_day")
