@@ -56,10 +56,20 @@ def newest(
         by_index, by_row = by_index + ends, by_row + ends
     found = _walk(mine, row, by_row, count, most=NEAR)
     if len(found) < count:
-        found = _ids(f"SELECT * FROM ({indexed}) AS ids LIMIT {RARE + 1}", by_index)  # noqa: S608
+        found = _farther(mine, indexed, by_index) or found
         if len(found) > RARE:
             found = _walk(mine, row, by_row, count)
     return mine.filter(pk__in=found)
+
+
+def _farther(requests: RequestQuerySet, indexed: str, params: list[str]) -> list[str]:
+    """Up to RARE from the index, and one more; none, and no look at it, where all are near."""
+    rest = requests.order_by("-created_at", "-id").values("id")[NEAR : NEAR + 1]
+    sql, placed = rest.query.sql_with_params()
+    return _ids(
+        f"SELECT * FROM ({indexed}) AS ids WHERE EXISTS ({sql}) LIMIT {RARE + 1}",  # noqa: S608
+        [*params, *placed],
+    )
 
 
 def _walk(

@@ -94,7 +94,8 @@ def read_behind(chosen: Chosen, behind: str | None) -> Window:
     if behind is not None:
         mine = Request.objects.created_by(chosen.account_id)
         at = Subquery(mine.filter(pk=behind).values("created_at")[:1])
-        found = found.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=behind))
+        is_older = Q(created_at__lt=at) | Q(created_at=at, id__lt=behind)
+        found = found.filter(is_older, created_at__lte=at)  # where the index is entered
     if chosen.q.strip():
         found = search.newest(
             found, account_id=chosen.account_id, typed=chosen.q, count=PER_PAGE + 1

@@ -98,10 +98,28 @@ def test_the_index_serves_rare_words(owner: User, make: Make) -> None:
     with CaptureQueriesContext(connection) as captured:
         found(owner, "copy77")
     assert len(captured) == 3
+    plan = explained(captured[1]["sql"])
+    assert "Index Scan on request_words" in plan
+    assert "never executed" not in plan
+
+
+def test_the_index_is_left_alone_where_all_are_near(owner: User, make: Make) -> None:
+    copies(make(), 200)
+    with CaptureQueriesContext(connection) as captured:
+        assert len(found(owner, "copy77")) == 1
+    assert len(captured) == 3
+    (scan,) = [
+        line
+        for line in explained(captured[1]["sql"]).splitlines()
+        if " on reviews_requestwords" in line
+    ]
+    assert "never executed" in scan
+
+
+def explained(sql: str) -> str:
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {captured[1]['sql']}")
-        plan = str(cursor.fetchall())
-    assert "request_words" in plan
+        cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {sql}")
+        return "\n".join(line for (line,) in cursor.fetchall())
 
 
 def test_common_words_need_no_index(owner: User, make: Make) -> None:
