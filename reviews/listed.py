@@ -41,7 +41,7 @@ _SEEN = {
 _SETTLED = "id NOT IN (SELECT unnest(ARRAY(SELECT id FROM unsettled)))"
 # The fields are the serializer's, the SQL that writes each is the events'; tests compare.
 _ENTRY = events.json_object(
-    {name: _SEEN.get(name, events.REQUEST[name]) for name in RequestListed().fields}
+    {name: _SEEN.get(name, events.REQUEST[name]) for name in tuple(RequestListed().fields)}
 )
 
 
