@@ -27,7 +27,8 @@ def read_window(
 
     Each has `attempts_made`, and the database's `now`.
     """
-    found = deliveries.filter(**{name: value for name, value in chosen.items() if value})
+    found = deliveries.in_state(chosen["state"]) if chosen["state"] else deliveries
+    found = found.filter(event=chosen["event"]) if chosen["event"] else found
     if behind is not None:
         found = found.filter(created_at__lte=behind.created_at).exclude(
             created_at=behind.created_at, id__gte=behind.pk

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -18,6 +19,15 @@ from tests.webhooks.log import LOG, NOW, attempted, made, pks
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
+
+
+DELIVERED = """
+INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, url, host, body,
+       state, next_attempt_at, failed_attempts, is_manual, created_at, delivered_at)
+SELECT lpad(to_hex(n), 24, '0'), account_id, event, subject_id, n::text, url, host, body,
+       'delivered', now(), 0, false, now() + n * interval '1 s', now()
+  FROM webhooks_delivery, generate_series(1, 3000) n WHERE id = %s
+"""
 
 
 def listed(answer: Any) -> list[str]:
@@ -54,6 +64,18 @@ class TestList:
         made(owner)
         mine = made(member)
         assert listed(signed_in(member).get(LOG)) == [mine.pk]
+
+    def test_the_dead_are_found_by_their_own_index(self, owner: User) -> None:
+        dead = made(owner, state="dead")
+        with connection.cursor() as cursor:
+            cursor.execute(DELIVERED, [dead.pk])
+            cursor.execute("ANALYZE webhooks_delivery")
+            cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        mine = Delivery.objects.of_account(owner.pk)
+        assert "delivery_dead" in mine.in_state("dead").newest_first()[:51].explain()
+        assert listed(signed_in(owner).get(f"{LOG}?state=dead")) == [dead.pk]
+        with pytest.raises(ValueError, match="gone"):
+            mine.in_state("gone")
 
     def test_an_empty_log_says_how_to_fill_it(self, owner: User, outsider: User) -> None:
         made(owner)
