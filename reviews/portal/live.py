@@ -26,8 +26,9 @@ HEADER = "HTTP_X_WATCH"
 _SALT = "portal.live"
 _FAR = 1e11
 
-# When the newest question came, the first that wait, and who holds what: nothing else is to be
-# seen, and none of the three costs more where much waits.
+# When the newest question came, the first that wait, and who holds what (in a loop where more than
+# MOST_ROWS are held at once, the most urgent of them): nothing else is to be seen, and none of the
+# three costs more where much waits.
 _FINGERPRINT = f"""
 WITH mine AS MATERIALIZED ({MINE})
 SELECT concat_ws('-',
@@ -39,7 +40,8 @@ SELECT concat_ws('-',
          CROSS JOIN LATERAL (SELECT id, status, claimed_by_id, claim_expires_at
                                FROM reviews_request
                               WHERE loop_id = mine.loop_id AND status = 'claimed'
-                              ORDER BY created_at DESC, id DESC LIMIT {MOST_ROWS}) AS r
+                              ORDER BY priority_rank DESC, created_at DESC, id DESC
+                              LIMIT {MOST_ROWS}) AS r
          WHERE {HELD}))
 """  # noqa: S608 (nothing in it comes from outside)
 _ROWS = f"""
@@ -103,7 +105,9 @@ def question(http: HttpRequest, request_id: str) -> HttpResponse:
         row = cursor.fetchone()
     if row is None:
         return HttpResponse(status=404)
-    return HttpResponse(status=204 if version(*row) == http.GET.get("v") else 200)
+    if version(*row) == http.GET.get("v"):
+        return HttpResponse(status=204)
+    return HttpResponse(status=200 if is_signed_in(http) else 403)
 
 
 def version(status: str, holder_id: str | None) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 from unittest.mock import ANY
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
@@ -172,6 +173,24 @@ def test_a_session_that_was_ended_hears_nothing(member: User, make: Make) -> Non
     copied = Client(headers={"Cookie": cookies, "X-Watch": inbox.token})
     assert copied.get(inbox.state, {**inbox.query, "v": inbox.version}).status_code == 403
     assert inbox.ask().status_code == 403
+
+
+def test_nor_does_a_question_that_is_open_still(owner: User, member: User, make: Make) -> None:
+    request = make()
+    question = Open(member, f"/inbox/{request.pk}/")
+    services.claim_request(request=request, reviewer_id=owner.pk)
+    assert question.ask().status_code == 200
+    Session.objects.all().delete()
+    assert question.ask().status_code == 403
+
+
+def test_an_urgent_claim_is_heard_among_a_hundred(owner: User, member: User, make: Make) -> None:
+    urgent = make(priority="critical")
+    for _ in range(live.MOST_ROWS):
+        services.claim_request(request=make(), reviewer_id=owner.pk)
+    inbox = Open(member)
+    services.claim_request(request=urgent, reviewer_id=owner.pk)
+    assert inbox.news()["rows"][urgent.pk] == "Owner"
 
 
 @pytest.mark.parametrize("since", ["", "x", "nan", "-1", "1e400", "9" * 40])
