@@ -27,7 +27,10 @@ def fold_tally() -> int:
 
 
 def _sweep(name: str, transition: states.Transition, which: str) -> int:
-    return _repeat(name, lambda: len(transitions.move(transition, which)), transitions.BATCH)
+    def step() -> int:
+        return len(transitions.move(transition, which, is_sweep=True))
+
+    return _repeat(name, step, transitions.BATCH)
 
 
 def _repeat(name: str, step: Callable[[], int], batch: int) -> int:

@@ -74,20 +74,26 @@ RUN_OUT = f"""id = ANY (ARRAY(SELECT id FROM reviews_request
     ORDER BY claim_expires_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED))"""  # noqa: S608
 
 
-def move(transition: Transition, which: str, **params: Any) -> list[str]:
+# The commit does not wait for the disk: what a crash of the server takes back, the next sweep does
+# again, and whatever follows from it (an attempt of a delivery) waits for the disk with it.
+_ASYNCHRONOUS = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
+
+def move(transition: Transition, which: str, *, is_sweep: bool = False, **params: Any) -> list[str]:
     """Moves the rows that `which` selects and the transition's guard admits; returns their ids.
 
-    The same statement writes an outbox row for each that has a `callback_url`.
+    The same statement writes an outbox row for each that has a `callback_url`. `is_sweep` is for
+    what comes out the same when it is done again.
     """
     rule = RULES[transition]
     update = (
         f"UPDATE reviews_request SET status = '{transition.target}', {rule.assign}"  # noqa: S608
         f" WHERE {which} AND {rule.guard}"
     )
+    condition = _ASYNCHRONOUS if is_sweep else "TRUE"
     told = f", events AS ({events.EVENTS}), told AS ({EMIT})" if transition.event else ""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"WITH moved AS ({update} RETURNING *){told} SELECT id FROM moved",  # noqa: S608
+            f"WITH moved AS ({update} RETURNING *){told} SELECT id FROM moved WHERE {condition}",  # noqa: S608
             {**params, "event": transition.event},
         )
         return [pk for (pk,) in cursor.fetchall()]
