@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import services, sessions
+from accounts.addresses import of_address, validate_address
 from accounts.audit import record
 from accounts.models import User
 
@@ -52,6 +53,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             raise ImmediateHttpResponse(redirect("account_login")) from None
         return saved
 
+    def clean_email(self, email: str) -> str:
+        validate_address(email)
+        return email
+
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Nobody is kept out because the mail server is."""
         try:
@@ -60,12 +65,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             log.error("mail.failed", template=template_prefix, error=str(error))
 
     def deliver(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Builds links with SITE_URL. Raises one of UNDELIVERED."""
+        """Builds links with SITE_URL. Goes to the address as accounts are found by it, however it
+        was typed. Raises one of UNDELIVERED."""
         here = {
             name: on_site(value) if name.endswith("_url") else value
             for name, value in context.items()
         }
-        super().send_mail(template_prefix, email, {**here, "site_url": settings.SITE_URL})
+        super().send_mail(template_prefix, email.lower(), {**here, "site_url": settings.SITE_URL})
 
     def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:
         """Signed in, after the second step where there is one."""
@@ -86,7 +92,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         """A wrong password; django-allauth limits how often."""
         email = credentials.get("email") or ""
-        account_id = User.objects.filter(email__iexact=email).values_list("pk", flat=True).first()
+        account_id = User.objects.filter(of_address(email)).values_list("pk", flat=True).first()
         if account_id is not None:
             ip = self.get_client_ip(request)
             record(account_id=account_id, actor_id=None, action="sign_in.failed", ip=ip)

@@ -1,10 +1,12 @@
 """What becomes of an account whose holder has shown, by a code, that an address is theirs."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 
+from accounts.addresses import of_address
 from accounts.audit import record
 from accounts.models import User
 from accounts.services import create_account
@@ -20,20 +22,31 @@ class Shown:
     lost_password: bool = False
 
 
-def find_holder(email: str) -> User | None:
+class Holder(NamedTuple):
+    """Whose an address is, and the address as it is stored: codes go there, never to what was
+    typed."""
+
+    user: User
+    address: str
+
+
+def find_holder(email: str) -> Holder | None:
     """The account that has confirmed the address, else the one that signed up with it. That
     somebody has added it to another account, unconfirmed, says nothing."""
-    confirmed = EmailAddress.objects.filter(email__iexact=email, verified=True)
+    confirmed = EmailAddress.objects.filter(email=email.lower(), verified=True)
     held = confirmed.select_related("user").first()
-    return held.user if held else User.objects.filter(email__iexact=email).first()
+    if held is not None:
+        return Holder(held.user, held.email)
+    user = User.objects.filter(of_address(email)).first()
+    return Holder(user, user.email) if user else None
 
 
 def accept_holder(*, email: str, name: str) -> Shown | None:
     """The account of whoever has shown that `email` is theirs; a new one for a `name`, None
     without. Twice at once makes one account."""
-    user = find_holder(email)
-    if user is not None:
-        return Shown(user, lost_password=_confirm(user, email))
+    holder = find_holder(email)
+    if holder is not None:
+        return Shown(holder.user, lost_password=_confirm(*holder))
     if not name:
         return None
     try:
@@ -47,9 +60,7 @@ def _confirm(user: User, email: str) -> bool:
     """Confirms the address. Whoever signed up with an address that nobody had confirmed may have
     been a stranger who waits for its holder: their password and their sessions end. Whether a
     password did."""
-    held, _ = EmailAddress.objects.get_or_create(
-        user=user, email=email.lower(), defaults={"primary": True}
-    )
+    held, _ = EmailAddress.objects.get_or_create(user=user, email=email, defaults={"primary": True})
     if held.verified:
         return False
     held.verified = True

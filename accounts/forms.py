@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.actions import KINDS
+from accounts.addresses import validate_address
 from accounts.codes import DIGITS
 from accounts.models import PERMISSIONS
 from accounts.time_zones import choices
@@ -53,6 +54,7 @@ class AddressForm(forms.Form):
     email = forms.EmailField(
         label="Email",
         max_length=254,
+        validators=[validate_address],
         error_messages={"required": "Type your e-mail address"},
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )

@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower, Now
 
+from accounts.addresses import of_address
 from config.model_fields import id_field
 
 PERMISSIONS = ("loops:read", "loops:write", "requests:read", "requests:write")
@@ -25,7 +26,7 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        return self.get(email__iexact=username)
+        return self.get(of_address(username or ""))
 
 
 class User(AbstractBaseUser, PermissionsMixin):

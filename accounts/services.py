@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
 from accounts import keys
+from accounts.addresses import of_address
 from accounts.audit import record
 from accounts.models import PERMISSIONS, ApiKey, ReservedId, User
 from config.ids import new_id
@@ -38,7 +39,7 @@ def reserved_id(email: str) -> str | None:
     """The user id that waits for the owner of `email`, unless somebody has it already: whoever
     signed up with the address may have another one by now."""
     free = ~Exists(User.objects.filter(pk=OuterRef("user_id")))
-    waiting = ReservedId.objects.filter(free, email__iexact=email)
+    waiting = ReservedId.objects.filter(free, of_address(email))
     return waiting.values_list("user_id", flat=True).first()
 
 
@@ -46,7 +47,7 @@ def reserved_id(email: str) -> str | None:
 def reserve_user_id(*, email: str) -> str:
     """The id of the account of `email`, or the one that it will have."""
     address = email.lower()
-    known = User.objects.filter(email__iexact=address).values_list("id", flat=True).first()
+    known = User.objects.filter(of_address(address)).values_list("id", flat=True).first()
     if known is not None:
         return known
     with connection.cursor() as cursor:

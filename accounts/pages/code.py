@@ -105,9 +105,11 @@ def send(http: HttpRequest, claim: codes.Claim) -> None:
     """Nobody learns from the answer whether the address has an account: its owner does, by mail.
     Raises one of UNDELIVERED."""
     code = codes.issue(http.session, claim)
-    if claim.name or find_holder(claim.email) is not None:
+    holder = find_holder(claim.email)
+    if claim.name or holder is not None:
         told = {"code": code, "minutes": codes.LIFE // 60}
-        get_adapter().deliver("account/email/login_code", claim.email, told)
+        address = holder.address if holder else claim.email
+        get_adapter().deliver("account/email/login_code", address, told)
     else:
         url = onward(http, reverse("sign-up-by-code"))
         get_adapter().deliver("account/email/unknown_account", claim.email, {"signup_url": url})
@@ -133,10 +135,10 @@ def let_in(http: HttpRequest, claim: codes.Claim) -> HttpResponse:
 
 def note_failure(http: HttpRequest, claim: codes.Claim) -> None:
     """A wrong code stands in the audit log, as a wrong password does."""
-    user = find_holder(claim.email)
-    if user is not None:
+    holder = find_holder(claim.email)
+    if holder is not None:
         ip = get_adapter().get_client_ip(http)
-        record(account_id=user.pk, actor_id=None, action="sign_in.failed", ip=ip)
+        record(account_id=holder.user.pk, actor_id=None, action="sign_in.failed", ip=ip)
 
 
 def start_over(http: HttpRequest, why: str) -> HttpResponse:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from accounts.addresses import validate_address
 from loops.icons import ICONS, symbol
 from loops.models import Loop
 from reviews.responses.configuration import newlines_unified
@@ -76,6 +77,7 @@ class InviteForm(forms.Form):
     email = forms.EmailField(
         label="E-mail address",
         max_length=254,
+        validators=[validate_address],
         error_messages={"required": "Type an address", "invalid": "Type a whole e-mail address"},
         widget=forms.EmailInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

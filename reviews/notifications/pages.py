@@ -56,7 +56,7 @@ def notifications(http: SignedInRequest) -> HttpResponse:
         "push_key": vapid.public_key(),
         "form": MailForm(initial={"mails": mails}),
         "address_is_verified": EmailAddress.objects.filter(
-            user=http.user, email__iexact=http.user.email, verified=True
+            user=http.user, email=http.user.email, verified=True
         ).exists(),
     }
     return render(http, "notifications/settings.html", shown)

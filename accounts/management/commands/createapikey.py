@@ -9,6 +9,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from accounts import services
+from accounts.addresses import of_address, validate_address
 from accounts.models import PERMISSIONS, User
 
 
@@ -30,6 +31,7 @@ class Command(BaseCommand):
         limit = options["limit"]
         try:
             validate_email(email)
+            validate_address(email)
         except ValidationError:
             raise CommandError(f"{email!r} is not an e-mail address.") from None
         if limit is not None and not 1 <= limit <= 2**31 - 1:
@@ -45,7 +47,7 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def create(self, email: str, name: str, permissions: list[str], limit: int | None) -> str:
-        user = User.objects.filter(email__iexact=email).first()
+        user = User.objects.filter(of_address(email)).first()
         if user is None:
             user = services.create_account(email=email)
             self.stderr.write(f"Account {user.email} created; it has no password yet.")

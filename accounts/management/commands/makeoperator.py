@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import operator_services
+from accounts.addresses import of_address
 from accounts.models import User
 
 
@@ -17,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("--remove", action="store_true", help="take the rights away again")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account = User.objects.filter(email__iexact=options["email"].strip()).first()
+        account = User.objects.filter(of_address(options["email"].strip())).first()
         if account is None:
             raise CommandError(f"There is no account {options['email']!r}: sign up first.")
         is_operator = not options["remove"]

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import secret_services, vault
+from accounts.addresses import of_address
 from accounts.models import User
 
 
@@ -27,7 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account = User.objects.filter(email__iexact=options["email"].strip()).first()
+        account = User.objects.filter(of_address(options["email"].strip())).first()
         if account is None:
             raise CommandError(f"There is no account {options['email']!r}.")
         try:
