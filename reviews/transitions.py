@@ -78,6 +78,7 @@ RUN_OUT = f"""id = ANY (ARRAY(SELECT id FROM reviews_request
 # again, and whatever follows from it (an attempt of a delivery) waits for the disk with it.
 _ASYNCHRONOUS = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
 
+
 def move(transition: Transition, which: str, *, is_sweep: bool = False, **params: Any) -> list[str]:
     """Moves the rows that `which` selects and the transition's guard admits; returns their ids.
 
