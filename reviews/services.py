@@ -140,17 +140,25 @@ def claim_request(*, request: Request, reviewer_id: str) -> None:
     )
 
 
-def renew_claim(*, request: Request, reviewer_id: str) -> bool:
-    """Prolongs the reviewer's own lease; False where there is none any more."""
+@transaction.atomic(savepoint=False)
+def renew_claim(*, request: Request, reviewer_id: str) -> datetime | None:
+    """Prolongs the reviewer's own lease; returns its end, None where there is none any more."""
     lease = timedelta(seconds=settings.CLAIM_LEASE_SECONDS)
     mine = Request.objects.filter(SEEN[states.CLAIMED], claimed_by_id=reviewer_id)
-    return bool(mine.filter(pk=request.pk).update(claim_expires_at=Now() + lease))
+    if not mine.filter(pk=request.pk).update(claim_expires_at=Now() + lease):
+        return None
+    # nobody else can change the row before this transaction ends
+    until = Request.objects.values_list("claim_expires_at", flat=True).get(pk=request.pk)
+    assert until is not None
+    return until
 
 
 def leave_claim(*, request: Request, reviewer_id: str) -> None:
     """Lets the reviewer's own lease run out in LEAVING: who only loads the page anew renews it
-    before anybody else can take the request."""
-    mine = Request.objects.filter(SEEN[states.CLAIMED], claimed_by_id=reviewer_id)
+    before anybody else can take the request. Only the lease that `request` was read with: one
+    that was renewed since is held by a page that is still there."""
+    lease = {"claimed_by_id": reviewer_id, "claim_expires_at": request.claim_expires_at}
+    mine = Request.objects.filter(SEEN[states.CLAIMED], **lease)
     soon = Least(F("claim_expires_at"), Now() + LEAVING)
     mine.filter(pk=request.pk).update(claim_expires_at=soon)
 

@@ -9,6 +9,7 @@ from reviews import services
 from reviews.models import Request
 from reviews.portal.access import action
 from reviews.portal.answering import SeeOther
+from reviews.portal.question import lease_text
 from reviews.portal.sitting import Sitting
 
 
@@ -26,16 +27,21 @@ def claim(http: SignedInRequest, item: Request) -> HttpResponse:
 
 @action
 def renew(http: SignedInRequest, item: Request) -> HttpResponse:
-    """What the open page asks for by itself: 204, or 409 where the claim is gone."""
-    held = services.renew_claim(request=item, reviewer_id=http.user.pk)
-    return HttpResponse(status=204 if held else 409)
+    """What the open page asks for by itself: 204 and which lease it has now, or 409 where the
+    claim is gone."""
+    until = services.renew_claim(request=item, reviewer_id=http.user.pk)
+    if until is None:
+        return HttpResponse(status=409)
+    return HttpResponse(status=204, headers={"X-Lease": lease_text(until)})
 
 
 @action
 def release(http: SignedInRequest, item: Request) -> HttpResponse:
-    """By button, or by the page as it is left (`leaving`): it may be there again in a moment."""
+    """By button, or by the page as it is left, which says the lease that it knew (`leaving`): it
+    may be there again in a moment, and its new lease may have come here first."""
     if "leaving" in http.POST:
-        services.leave_claim(request=item, reviewer_id=http.user.pk)
+        if http.POST["leaving"] == lease_text(item.claim_expires_at):
+            services.leave_claim(request=item, reviewer_id=http.user.pk)
         return HttpResponse(status=204)
     try:
         services.release_claim(request=item, reviewer_id=http.user.pk)

@@ -1,6 +1,7 @@
 """The page of one question: what is asked, by when, how to answer, or what became of it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -31,6 +32,7 @@ def question_page(
         **_asked(item),
         "is_mine": item.claimed_by_id == http.user.pk,
         "held_for": _seconds_held(item),
+        "until": lease_text(item.claim_expires_at),
         "lease": settings.CLAIM_LEASE_SECONDS,
         "place": find_place(sitting, http.user.pk, item.pk),
         "sitting": sitting.query(),
@@ -78,6 +80,11 @@ def _seconds_held(item: Request) -> int:
     """How long whoever holds it holds it still."""
     until = item.claim_expires_at
     return 0 if until is None else int((until - item.now).total_seconds())
+
+
+def lease_text(until: datetime | None) -> str:
+    """Which lease a page knows of: its end, to the microsecond, as no other lease has it."""
+    return until.isoformat() if until else ""
 
 
 def _sent(http: SignedInRequest, sitting: Sitting) -> dict[str, str] | None:

@@ -54,7 +54,6 @@ class Question {
     if (this.data.left) this.startCountdown();
     const address = () => `${this.data.state}?${new URLSearchParams({ v: this.data.version })}`;
     this.watch = new Watch(this.data.watch, address, () => this.refresh());
-    if (this.held) this.renew(this.held); // the page before this one may have let go of it
   }
 
   leave() {
@@ -265,10 +264,10 @@ class Question {
   async hold(form) {
     try {
       const answer = await this.post(form);
-      this.isStaying = true;
+      this.isStaying = this.isTaken = true;
       if (!show(await answer.text(), answer.url, { push: false })) location.assign(answer.url);
     } catch {
-      this.isStaying = false;
+      this.isStaying = this.isTaken = false;
       announce("No connection");
     }
   }
@@ -278,15 +277,18 @@ class Question {
     const body = new URLSearchParams(new FormData(document.querySelector("[data-release]")));
     try {
       const answer = await fetch(held.dataset.renew, { method: "POST", body });
-      if (answer.status === 204) this.holdsUntil = performance.now() + this.lease;
+      if (answer.status !== 204) return;
+      held.dataset.until = answer.headers.get("X-Lease");
+      this.holdsUntil = performance.now() + this.lease;
     } catch { /* next time, then */ }
   }
 
+  // Only the lease that this page knows of: another page may have renewed it since.
   giveBack() {
     const form = document.querySelector("[data-release]");
     if (!form || this.isSending) return;
     const body = new FormData(form);
-    body.set("leaving", "yes");
+    body.set("leaving", this.held.dataset.until);
     navigator.sendBeacon(form.action, body);
   }
 
@@ -338,10 +340,13 @@ function view(image) {
 let question = null;
 
 function begin() {
-  question?.leave();
+  const before = question;
+  before?.leave();
   question = null;
   const place = document.querySelector("[data-question]");
   if (place) question = new Question(place);
+  // the page before this one may have let go of it, unless it has only now taken it
+  if (question?.held && !before?.isTaken) question.renew(question.held);
   const gone = document.querySelector("[data-gone]");
   if (!gone) return;
   const id = /\/inbox\/([0-9a-f]{24})\//.exec(location.pathname)?.[1];

@@ -193,7 +193,7 @@ def test_loading_the_page_anew_lets_nobody_in_between(
 def test_while_it_is_held_the_lease_is_renewed(
     desk: Desk, member: User, make: Make, settings: Settings
 ) -> None:
-    settings.CLAIM_LEASE_SECONDS = 6
+    settings.CLAIM_LEASE_SECONDS = 12  # renewed after 5
     request = make()
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()

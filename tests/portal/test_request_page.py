@@ -16,7 +16,7 @@ from loops.services import create_loop
 from reviews import services
 from reviews.models import Request
 from reviews.services import delete_loop, remove_member
-from tests.portal import controls, signed_in, words
+from tests.portal import attribute, controls, signed_in, words
 from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 
 pytestmark = pytest.mark.django_db
@@ -288,8 +288,7 @@ def test_the_open_page_holds_on_and_lets_go(owner: User, member: User, make: Mak
     assert renewed is not None
     assert renewed > until
     assert signed_in(owner).post(path + "renew/").status_code == 409
-    for _ in range(2):
-        assert browser.post(path + "release/", {"leaving": "yes"}).status_code == 204
+    assert browser.post(path + "release/", known_by(browser, path)).status_code == 204
     left = services.read_request(request.pk)
     assert left.status == "claimed"
     assert left.claim_expires_at is not None
@@ -298,9 +297,39 @@ def test_the_open_page_holds_on_and_lets_go(owner: User, member: User, make: Mak
     again = services.read_request(request.pk).claim_expires_at
     assert again is not None
     assert again > renewed
+    known = known_by(browser, path)
     let_lease_run_out(request)
-    assert browser.post(path + "release/", {"leaving": "yes"}).status_code == 204
+    assert browser.post(path + "release/", known).status_code == 204
     assert services.read_request(request.pk).status == "pending"
+
+
+def known_by(browser: Client, path: str) -> dict[str, str]:
+    """What the page says as it is left."""
+    return {"leaving": attribute(browser.get(path), "data-until")}
+
+
+def test_a_page_lets_go_of_the_lease_that_it_knew_alone(member: User, make: Make) -> None:
+    request = make()
+    path, browser = f"/inbox/{request.pk}/", signed_in(member)
+    browser.post(path + "claim/")
+    before = known_by(browser, path)
+    renewed = {"leaving": browser.post(path + "renew/")["X-Lease"]}  # by the page after it
+    assert known_by(browser, path) == renewed
+    held = frozen(request)
+    for told in (before, {"leaving": ""}, {"leaving": "yes"}):
+        assert browser.post(path + "release/", told).status_code == 204
+        assert frozen(request) == held
+    browser.post(path + "release/", renewed)
+    assert frozen(request)["claim_expires_at"] < held["claim_expires_at"]
+
+
+def test_a_lease_renewed_since_it_was_read_stays(member: User, make: Make) -> None:
+    request = make()
+    services.claim_request(request=request, reviewer_id=member.pk)
+    read = services.read_request(request.pk)
+    until = services.renew_claim(request=request, reviewer_id=member.pk)
+    services.leave_claim(request=read, reviewer_id=member.pk)
+    assert services.read_request(request.pk).claim_expires_at == until
 
 
 def test_whoever_leaves_lets_go_of_nobody_elses_claim(
@@ -309,7 +338,8 @@ def test_whoever_leaves_lets_go_of_nobody_elses_claim(
     request = make()
     services.claim_request(request=request, reviewer_id=owner.pk)
     until = services.read_request(request.pk).claim_expires_at
-    signed_in(member).post(f"/inbox/{request.pk}/release/", {"leaving": "yes"})
+    known = known_by(signed_in(owner), f"/inbox/{request.pk}/")
+    signed_in(member).post(f"/inbox/{request.pk}/release/", known)
     assert services.read_request(request.pk).claim_expires_at == until
 
 

@@ -1,0 +1,58 @@
+"""A claim on its way from page to page, whatever reaches the service first."""
+
+from datetime import timedelta
+
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from reviews import services
+from reviews.models import Request
+from tests.browser.test_portal_life import Desk
+from tests.browser.test_portal_life import desk as desk
+from tests.browser.test_portal_life import owner as owner
+from tests.portal.conftest import make as make
+from tests.reviews.conftest import Make
+from tests.waiting import wait_until
+
+# What the page sends as it is left waits until somebody posts it.
+KEEP_BEACON = """navigator.sendBeacon = (url, body) =>
+  sessionStorage.setItem("beacon", JSON.stringify([url, String(new URLSearchParams(body))]))"""
+POST_BEACON = """async () => {
+  const [url, body] = JSON.parse(sessionStorage.getItem("beacon"));
+  return (await fetch(url, { method: "POST", body: new URLSearchParams(body) })).status;
+}"""
+
+
+def seconds_left(request: Request) -> float:
+    seen = services.read_request(request.pk)
+    left = (seen.claim_expires_at or seen.now) - seen.now
+    return left / timedelta(seconds=1)
+
+
+def take(page: Page) -> None:
+    page.get_by_role("button", name="I’m on it").tap()
+    expect(page.get_by_text("You hold this question")).to_be_visible()
+
+
+def test_the_page_before_lets_go_too_late(desk: Desk, member: User, make: Make) -> None:
+    request = make()
+    page = desk.open(member, f"/inbox/{request.pk}/")
+    take(page)
+    page.evaluate(KEEP_BEACON)
+    with page.expect_response("**/renew/"):
+        page.reload()
+    assert page.evaluate(POST_BEACON) == 204
+    assert seconds_left(request) > 60
+
+
+def test_a_renewed_lease_is_given_back_too(desk: Desk, member: User, make: Make) -> None:
+    request = make()
+    page = desk.open(member, f"/inbox/{request.pk}/")
+    take(page)
+    until = services.read_request(request.pk).claim_expires_at
+    assert until is not None
+    page.reload()
+    expect(page.locator("[data-held]")).not_to_have_attribute("data-until", until.isoformat())
+    page.get_by_role("link", name="Back to the inbox").tap()
+    page.wait_for_url("**/inbox/")
+    wait_until(lambda: seconds_left(request) < 6)
