@@ -73,12 +73,14 @@ def count_sessions(user_id: str) -> int:
 
 @transaction.atomic
 def end_sessions(user_id: str, *, but: str | None, only: int | None = None) -> int:
-    """Signs out every browser but the one whose session key is `but`, or only one; how many."""
+    """Signs out every browser but the one whose session key is `but`, or only one; how many.
+    Without `only`, what belongs to browsers that are not signed in any more is forgotten too."""
     rows = UserSession.objects.filter(user_id=user_id).exclude(session_key=but)
     if only is not None:
         rows = rows.filter(pk=only)
     found = list(rows.values_list("pk", "session_key"))
-    ended = _end(user_id, [key for _, key in found])
+    left = None if only is not None else _read(but)
+    ended = _end(user_id, [key for _, key in found], only_left=left)
     UserSession.objects.filter(pk__in=[pk for pk, _ in found]).delete()
     if ended:
         subject = "" if ended == 1 else f"{ended} of them"
@@ -88,11 +90,16 @@ def end_sessions(user_id: str, *, but: str | None, only: int | None = None) -> i
     return ended
 
 
-def tell_ended(user_id: str, sessions: Sequence[Mapping[str, Any]]) -> None:
+def tell_ended(
+    user_id: str,
+    sessions: Sequence[Mapping[str, Any]],
+    only_left: Mapping[str, Any] | None = None,
+) -> None:
     """Lets the rooms above forget what belongs to browsers that are signed out: what each session
-    holds. One that runs out by itself was not signed out."""
+    holds. One that runs out by itself was not signed out. `only_left` is what the one session
+    holds that stays where all others end, empty where none stays."""
     for name in settings.ON_SIGN_OUT:
-        import_string(name)(user_id=user_id, sessions=sessions)
+        import_string(name)(user_id=user_id, sessions=sessions, only_left=only_left)
 
 
 def remove_expired() -> int:
@@ -101,11 +108,19 @@ def remove_expired() -> int:
     return int(Session.objects.filter(session_key__in=ended).delete()[0])
 
 
-def _end(user_id: str, session_keys: Sequence[str]) -> int:
+def _end(
+    user_id: str, session_keys: Sequence[str], only_left: Mapping[str, Any] | None = None
+) -> int:
     """Removes the sessions, and returns how many there were."""
     rows = Session.objects.filter(session_key__in=session_keys)
-    tell_ended(user_id, [row.get_decoded() for row in rows])
+    living = rows.filter(expire_date__gt=Now())
+    tell_ended(user_id, [row.get_decoded() for row in living], only_left)
     return int(rows.delete()[0])
+
+
+def _read(session_key: str | None) -> dict[str, Any]:
+    row = Session.objects.filter(session_key=session_key).first() if session_key else None
+    return row.get_decoded() if row else {}
 
 
 def _living(user_id: str) -> Any:

@@ -120,8 +120,9 @@ def subscribe(http: HttpRequest) -> HttpResponse:
     if found is None:
         return answer(200, state="ask")
     device_id, is_on = found
-    if http.session.get(services.IN_SESSION) != device_id:
-        http.session[services.IN_SESSION] = device_id  # it goes with this sign-in
+    held = services.devices_in(http.session)
+    if device_id not in held:  # it goes with this sign-in
+        http.session[services.IN_SESSION] = [*held, device_id][-services.MOST_DEVICES :]
     return answer(200, state="on" if is_on else "off")
 
 

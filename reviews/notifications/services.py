@@ -10,7 +10,7 @@ from reviews.models import Device, MailChoice
 from reviews.notifications.subscription import Subscription
 
 MOST_DEVICES = 20  # of a person; the one that was registered first makes room
-IN_SESSION = "device"  # where a session keeps the id of its browser's device
+IN_SESSION = "devices"  # where a session keeps the ids of what its browser has registered
 
 # A browser has one subscription here: it goes with whoever is signed in now.
 _SUBSCRIBE = """
@@ -75,12 +75,21 @@ def remove_device(*, device: Device) -> None:
     Device.objects.filter(pk=device.pk, user_id=device.user_id).delete()
 
 
-def forget_browsers(*, user_id: str, sessions: Sequence[Mapping[str, Any]]) -> None:
+def forget_browsers(
+    *, user_id: str, sessions: Sequence[Mapping[str, Any]], only_left: Mapping[str, Any] | None
+) -> None:
     """Removes the devices of browsers that were signed out: whoever holds one of them next is
-    shown nothing of this person's."""
-    gone = [held[IN_SESSION] for held in sessions if IN_SESSION in held]
-    if gone:
+    shown nothing of this person's. Where one browser alone stays, its devices alone do: others
+    may be of sign-ins that ran out by themselves."""
+    if only_left is not None:
+        Device.objects.filter(user_id=user_id).exclude(pk__in=devices_in(only_left)).delete()
+    elif gone := [device for held in sessions for device in devices_in(held)]:
         Device.objects.filter(pk__in=gone, user_id=user_id).delete()
+
+
+def devices_in(session: Any) -> list[str]:
+    """The ids of what the session's browser has registered, the newest last."""
+    return list(session.get(IN_SESSION, ()))
 
 
 def choose_mails(*, user_id: str, mails: str) -> None:

@@ -1,5 +1,6 @@
 """A browser that is signed out shows nothing of its person any more."""
 
+import re
 from typing import Any
 
 import pytest
@@ -89,6 +90,51 @@ def test_a_browser_that_was_signed_out_from_another(member: User) -> None:
     here.post("/dashboard/account/sessions/end/")
     assert not is_there(phone)
     assert is_there(desk)
+
+
+def test_every_device_that_a_browser_has_registered_goes(member: User) -> None:
+    """Such as after the browser has renewed its subscription."""
+    browser = browser_of(member)
+    for _ in range(2):
+        report(browser, subscription_of(fresh_endpoint()))
+    assert Device.objects.count() == 2
+    browser.post(LEAVE)
+    assert not Device.objects.exists()
+
+
+def test_signing_out_all_others_ends_what_ran_out_before(member: User) -> None:
+    """A browser whose sign-in had run out by itself kept its device."""
+    _, phone = with_device(member)
+    Session.objects.update(expire_date=Now())
+    _, tablet = with_device(member)
+    here, desk = with_device(member)
+    here.get("/dashboard/account/sessions/")
+    here.post("/dashboard/account/sessions/end/")
+    assert [is_there(device) for device in (phone, tablet, desk)] == [False, False, True]
+
+
+def test_a_forgotten_password_ends_every_device(member: User, outsider: User) -> None:
+    _, phone = with_device(member)
+    _, elsewhere = with_device(outsider)
+    Session.objects.update(expire_date=Now())
+    Client().post("/accounts/password/reset/", {"email": member.email})
+    (path,) = re.findall(r"^http://testserver(/\S+)$", str(mail.outbox[0].body), re.MULTILINE)
+    browser = Client()
+    form = browser.get(path, follow=True).redirect_chain[-1][0]
+    browser.post(form, {"password1": "x" + PASSWORD, "password2": "x" + PASSWORD})
+    assert not is_there(phone)
+    assert is_there(elsewhere)
+
+
+def test_signing_out_one_other_leaves_the_rest(member: User) -> None:
+    _, phone = with_device(member)
+    Session.objects.update(expire_date=Now())
+    _, tablet = with_device(member)
+    here, _ = with_device(member)
+    page = here.get("/dashboard/account/sessions/").content.decode()
+    (named,) = re.findall(r'name="session" value="(\d+)"', page)
+    here.post("/dashboard/account/sessions/end/", {"session": named})
+    assert [is_there(device) for device in (phone, tablet)] == [True, False]
 
 
 def test_a_new_password_ends_the_devices_of_the_others(member: User) -> None:
