@@ -40,6 +40,9 @@ function spoken(seconds) {
   return `${Math.floor(whole / 86400)} d`;
 }
 
+// The tabs of one browser tell each other which question they leave.
+const claims = window.BroadcastChannel && new BroadcastChannel("claims");
+
 class Question {
   constructor(place) {
     this.place = place;
@@ -250,8 +253,13 @@ class Question {
     held.querySelector("[data-held-fixed]").hidden = true;
     held.querySelector("[data-held-live]").hidden = false;
     this.holding = setInterval(() => this.tellHold(held), 1000);
-    this.renewing = setInterval(() => this.renew(held), Math.max(5000, this.lease / 4));
+    const keep = () => { if (this.isAttended()) this.renew(held); };
+    this.renewing = setInterval(keep, Math.max(5000, this.lease / 4));
     this.tellHold(held);
+    // another tab has let go of what this one holds too
+    claims?.addEventListener("message", ({ data }) => {
+      if (data === this.data.question) this.renew(held);
+    }, { signal });
     addEventListener("pagehide", () => this.giveBack(), { signal });
     addEventListener("portal:leave", () => { if (!this.isStaying) this.giveBack(); }, { signal });
   }
@@ -272,8 +280,12 @@ class Question {
     }
   }
 
+  // Where nobody is at it, the lease runs out.
+  isAttended() {
+    return !document.hidden && this.watch.isActive();
+  }
+
   async renew(held) {
-    if (document.hidden || !this.watch.isActive()) return; // nobody is at it: the lease runs out
     const body = new URLSearchParams(new FormData(document.querySelector("[data-release]")));
     try {
       const answer = await fetch(held.dataset.renew, { method: "POST", body });
@@ -290,6 +302,7 @@ class Question {
     const body = new FormData(form);
     body.set("leaving", this.held.dataset.until);
     navigator.sendBeacon(form.action, body);
+    claims?.postMessage(this.data.question);
   }
 
   // ---- the image
@@ -346,7 +359,7 @@ function begin() {
   const place = document.querySelector("[data-question]");
   if (place) question = new Question(place);
   // the page before this one may have let go of it, unless it has only now taken it
-  if (question?.held && !before?.isTaken) question.renew(question.held);
+  if (question?.held && question.isAttended() && !before?.isTaken) question.renew(question.held);
   const gone = document.querySelector("[data-gone]");
   if (!gone) return;
   const id = /\/inbox\/([0-9a-f]{24})\//.exec(location.pathname)?.[1];

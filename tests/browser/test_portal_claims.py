@@ -56,3 +56,50 @@ def test_a_renewed_lease_is_given_back_too(desk: Desk, member: User, make: Make)
     page.get_by_role("link", name="Back to the inbox").tap()
     page.wait_for_url("**/inbox/")
     wait_until(lambda: seconds_left(request) < 6)
+
+
+def test_another_tab_keeps_what_one_lets_go(desk: Desk, member: User, make: Make) -> None:
+    request = make()
+    path = f"/inbox/{request.pk}/"
+    staying = desk.open(member, path)
+    take(staying)
+    leaving = staying.context.new_page()
+    for leave in (lambda: leaving.goto("/my-work/"), lambda: leaving.close()):
+        with leaving.expect_response("**/renew/"):
+            leaving.goto(path)
+        expect(leaving.locator("[data-held-live]")).to_contain_text("for 9 min")
+        staying.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
+        with staying.expect_response("**/renew/") as renewed:
+            leave()
+        assert renewed.value.status == 204
+        until = renewed.value.headers["x-lease"]
+        expect(staying.locator("[data-held]")).to_have_attribute("data-until", until)
+        held = services.read_request(request.pk).claim_expires_at
+        assert held is not None
+        assert held.isoformat() == until
+
+
+def test_a_tab_with_another_question_keeps_still(desk: Desk, member: User, make: Make) -> None:
+    left, held = make(), make()
+    staying = desk.open(member, f"/inbox/{held.pk}/")
+    take(staying)
+    renewed: list[str] = []
+    staying.on("request", lambda sent: renewed.append(sent.url) if "/renew/" in sent.url else None)
+    leaving = staying.context.new_page()
+    leaving.goto(f"/inbox/{left.pk}/")
+    take(leaving)
+    leaving.goto("/my-work/")
+    wait_until(lambda: seconds_left(left) < 6)
+    with staying.expect_response("**/renew/"):
+        leaving.evaluate(f"new BroadcastChannel('claims').postMessage('{held.pk}')")
+    assert len(renewed) == 1
+
+
+def test_a_browser_whose_tabs_cannot_speak(desk: Desk, member: User, make: Make) -> None:
+    request = make()
+    page = desk.open(member, "/inbox/")
+    page.add_init_script("delete window.BroadcastChannel")
+    page.goto(f"/inbox/{request.pk}/")
+    take(page)
+    page.get_by_role("link", name="Back to the inbox").tap()
+    wait_until(lambda: seconds_left(request) < 6)
