@@ -1,5 +1,6 @@
 """A claim on its way from page to page, whatever reaches the service first."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from playwright.sync_api import Page, expect
@@ -64,7 +65,8 @@ def test_another_tab_keeps_what_one_lets_go(desk: Desk, member: User, make: Make
     staying = desk.open(member, path)
     take(staying)
     leaving = staying.context.new_page()
-    for leave in (lambda: leaving.goto("/my-work/"), lambda: leaving.close()):
+    ways: list[Callable[[], object]] = [lambda: leaving.goto("/my-work/"), leaving.close]
+    for leave in ways:
         with leaving.expect_response("**/renew/"):
             leaving.goto(path)
         expect(leaving.locator("[data-held-live]")).to_contain_text("for 9 min")
