@@ -17,7 +17,11 @@ async function heard(answer) {
   if (!answer.ok) return;
   const state = await answer.json();
   version = state.version;
-  for (const row of rows) mark(row, state.rows[row.dataset.row], Object.keys(state.rows).length);
+  const holders = rows.map((row) => state.rows[row.dataset.row]);
+  const isAll = Object.keys(state.rows).length < MOST_ROWS;
+  // the order never changes: what would stand before a row that is told of is told of, or gone
+  const last = isAll ? rows.length : holders.findLastIndex((holder) => holder !== undefined);
+  rows.slice(0, last + 1).forEach((row, at) => mark(row, holders[at]));
   if (!state.new) return void (pill.hidden = true);
   const words = `${state.new}${state.new < MOST_ROWS ? "" : "+"} new`;
   pill.querySelector("[data-pill-text]").textContent = words;
@@ -25,10 +29,11 @@ async function heard(answer) {
   pill.hidden = false;
 }
 
-function mark(row, holder, told) {
+// `holder` is nobody's name (empty), or undefined where the row is gone.
+function mark(row, holder) {
   const badge = row.querySelector("[data-holder]");
   const words = badge.querySelector("[data-holder-text]");
-  const isGone = holder === undefined && told < MOST_ROWS;
+  const isGone = holder === undefined;
   row.classList.toggle("is-gone", isGone);
   badge.hidden = !isGone && !holder;
   words.textContent = isGone ? "no longer waits" : holder === "you" ? "you hold it" : `${holder} holds it`;
