@@ -28,6 +28,7 @@ SENTENCES = {
     "webhook_secret.revealed": "revealed the webhook secret",
     "webhook_secret.set": "set a webhook secret",
     "webhook_secret.rotated": "rotated the webhook secret",
+    "webhook_secret.replaced": "replaced the webhook secret",
     "webhook_secret.rotation_ended": "ended the old webhook secret",
     "loop.created": "created the loop",
     "loop.edited": "edited the loop",
@@ -48,6 +49,8 @@ SENTENCES = {
     "account.profile_changed": "changed the profile",
     "account.email_changed": "changed the e-mail address to",
     "account.email_removed": "removed the e-mail address",
+    "account.email_lost": "showed that the address which this account had signed up with is"
+    " theirs; its own is now",
     "account.switched_off": "switched the account off",
     "account.switched_on": "switched the account on",
     "account.limit_changed": "changed the hourly limit of the account",

@@ -73,6 +73,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         }
         super().send_mail(template_prefix, email.lower(), {**here, "site_url": settings.SITE_URL})
 
+    def get_login_stages(self) -> list[str]:
+        return [*super().get_login_stages(), "accounts.code_stage.ConfirmAddress"]
+
     def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:
         """Signed in, after the second step where there is one."""
         ip = self.get_client_ip(request)

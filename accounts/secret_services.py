@@ -115,6 +115,20 @@ def set_secret(
 
 
 @transaction.atomic
+def replace_secret(*, account: User) -> bool:
+    """A new secret at once and alone, for whoever else may know the old ones; whether there was
+    any."""
+    rows = WebhookSecret.objects.filter(pk=account.pk)
+    fresh = new_secret()
+    changed = rows.update(
+        sealed=vault.seal(fresh.text), issued=fresh.issued, changed_at=Now(), **NO_PREVIOUS
+    )
+    if changed:
+        _record(account, account, "replaced")
+    return bool(changed)
+
+
+@transaction.atomic
 def rotate_secret(
     *,
     account: User,

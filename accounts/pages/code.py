@@ -5,12 +5,9 @@ from functools import wraps
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.account.internal.flows.login import record_authentication
-from allauth.account.utils import (
-    get_next_redirect_url,
-    passthrough_next_redirect_url,
-    perform_login,
-)
+from allauth.account.internal.flows.login import perform_login, record_authentication
+from allauth.account.models import Login
+from allauth.account.utils import get_next_redirect_url, passthrough_next_redirect_url
 from allauth.core import ratelimit
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -23,6 +20,7 @@ from accounts import codes
 from accounts.adapter import UNDELIVERED
 from accounts.audit import record
 from accounts.code_services import accept_holder, find_holder
+from accounts.code_stage import SHOWN
 from accounts.forms import AddressForm, NewcomerForm, TypedCodeForm
 from config.views import too_many_requests
 
@@ -30,10 +28,6 @@ Page = Callable[[HttpRequest], HttpResponse]
 ENDED = "That code has ended. Ask for a new one."
 TOO_MANY = "Too many codes were asked for: wait a minute, or an hour after ten for one address."
 WORN_OUT = "That was not the code, five times. Ask for a new one."
-LOST = (
-    "Your address is confirmed. A password had been set before anybody had confirmed it, so that"
-    " password has ended: set a new one under Account, or go on with codes."
-)
 
 
 def entrance(view: Page) -> Page:
@@ -117,19 +111,18 @@ def send(http: HttpRequest, claim: codes.Claim) -> None:
 
 def let_in(http: HttpRequest, claim: codes.Claim) -> HttpResponse:
     """Signed in, or at the second step where there is one."""
-    shown = accept_holder(email=claim.email, name=claim.name)
-    if shown is None:  # the account was deleted within these minutes
+    holder = accept_holder(email=claim.email, name=claim.name)
+    if holder is None:  # the account was deleted within these minutes
         return start_over(http, ENDED)
-    if shown.lost_password:
-        messages.warning(http, LOST)
-    record_authentication(http, shown.user, method="code", email=claim.email)
-    response: HttpResponse = perform_login(
-        http,
-        shown.user,
+    record_authentication(http, holder.user, method="code", email=holder.address)
+    login = Login(
+        holder.user,
         redirect_url=get_next_redirect_url(http),
-        signup=shown.is_new,
-        email=claim.email,
+        signup=holder.is_new,
+        email=holder.address,
+        state={SHOWN: holder.address},
     )
+    response: HttpResponse = perform_login(http, login)
     return response
 
 

@@ -25,6 +25,11 @@ DOTLESS, LONG_S, KELVIN = "\u0131", "\u017f", "\u212a"  # their other case is I,
 LIKE_LINUS = [f"l{DOTLESS}nus@example.com", f"linu{LONG_S}@example.com"]
 
 
+@pytest.fixture(autouse=True)
+def _fresh(db: None) -> None:
+    """No test inherits another one's throttles."""
+
+
 def try_code(email: str, path: str = SIGN_IN, **more: str) -> Client:
     """A browser that has typed whatever code was sent."""
     browser = Client()

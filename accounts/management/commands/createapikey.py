@@ -49,7 +49,7 @@ class Command(BaseCommand):
     def create(self, email: str, name: str, permissions: list[str], limit: int | None) -> str:
         user = User.objects.filter(of_address(email)).first()
         if user is None:
-            user = services.create_account(email=email)
+            user = services.create_account(email=email, verified=True)
             self.stderr.write(f"Account {user.email} created; it has no password yet.")
         _, secret = services.create_api_key(
             user=user, name=name, permissions=permissions, hourly_limit=limit
