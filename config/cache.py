@@ -1,9 +1,11 @@
-"""The cache fails open: throttles and other conveniences live there, never the truth."""
+"""The cache fails open: throttles and other conveniences live there, never the truth. What must
+not go on without its throttle asks `is_reachable` first."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import structlog
+from django.core.cache import caches
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
@@ -41,6 +43,14 @@ class FailOpenRedisCache(RedisCache):
     def incr(self, *args: Any, **kwargs: Any) -> Any:
         # None tells django-ratelimit that the count is unknown
         return attempt(None, super().incr, *args, **kwargs)
+
+    def ping(self) -> bool:
+        return attempt(False, lambda: bool(self._cache.get_client(write=True).ping()))
+
+
+def is_reachable() -> bool:
+    """Whether throttles count at this moment."""
+    return cast(FailOpenRedisCache, caches["default"]).ping()
 
 
 def attempt(fallback: T, operation: Callable[..., Any], *args: Any, **kwargs: Any) -> T:

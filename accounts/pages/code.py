@@ -22,10 +22,12 @@ from accounts.audit import record
 from accounts.code_services import accept_holder, find_holder
 from accounts.code_stage import SHOWN
 from accounts.forms import AddressForm, NewcomerForm, TypedCodeForm
+from config.cache import is_reachable
 from config.views import too_many_requests
 
 Page = Callable[[HttpRequest], HttpResponse]
 ENDED = "That code has ended. Ask for a new one."
+UNSENT = "No mail could be sent there just now. Try again soon."
 TOO_MANY = "Too many codes were asked for: wait a minute, or an hour after ten for one address."
 WORN_OUT = "That was not the code, five times. Ask for a new one."
 
@@ -84,14 +86,17 @@ def ask(http: HttpRequest, form: Any, template: str) -> HttpResponse:
     status = 422 if form.is_bound else 200
     if form.is_valid():
         claim = codes.Claim(form.cleaned_data["email"], form.cleaned_data.get("name", ""))
-        try:
-            if ratelimit.consume(http, action="request_login_code", key=claim.email):
-                send(http, claim)
-                return redirect(onward(http, reverse("type-code")))
+        if not is_reachable():  # uncounted, codes could be asked for and guessed without end
+            form.add_error("email", UNSENT)
+        elif not ratelimit.consume(http, action="request_login_code", key=claim.email):
             form.add_error(None, TOO_MANY)
             status = 429
-        except UNDELIVERED:
-            form.add_error("email", "No mail could be sent there just now. Try again soon.")
+        else:
+            try:
+                send(http, claim)
+                return redirect(onward(http, reverse("type-code")))
+            except UNDELIVERED:
+                form.add_error("email", UNSENT)
     return render(http, template, {"form": form, **way_back(http)}, status=status)
 
 

@@ -3,6 +3,7 @@
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from smtplib import SMTPException
 from typing import Any
 
@@ -314,6 +315,23 @@ def test_a_broken_mail_server_is_told(member: User, settings: Settings) -> None:
         answer = ask(Client(), email=email)
         assert answer.status_code == 422
         assert "No mail could be sent there just now." in words(answer)
+
+
+def test_without_the_cache_nobody_counts_so_no_code_is_sent(
+    member: User, settings: Settings, tmp_path: Path
+) -> None:
+    browser = Client()
+    ask(browser)
+    gone: dict[str, Any] = {**settings.CACHES["default"], "LOCATION": f"unix://{tmp_path}/gone"}
+    settings.CACHES = {"default": gone}
+    for email in ("member@example.com", "nobody@example.com"):
+        answer = ask(Client(), email=email)
+        assert answer.status_code == 422
+        assert "No mail could be sent there just now. Try again soon." in words(answer)
+    assert len(mail.outbox) == 1
+    statuses = [give(browser, wrong(code_in(mail.outbox[0]))).status_code for _ in range(4)]
+    assert statuses == [422] * 4
+    assert give(browser, code_in(mail.outbox[0])).redirect_chain == [("/inbox/", 302)]
 
 
 @pytest.mark.parametrize("kind", ["console", "dummy"])
