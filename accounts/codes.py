@@ -48,9 +48,13 @@ def are_sent() -> bool:
     return settings.EMAIL_BACKEND not in WITHOUT_MAIL
 
 
-def issue(session: SessionBase, claim: Claim) -> str:
-    """A new code; one that was sent before is worth nothing any more."""
-    code = get_random_string(DIGITS, string.digits)
+def new_code() -> str:
+    """Worth nothing before it is expected."""
+    return get_random_string(DIGITS, string.digits)
+
+
+def expect(session: SessionBase, claim: Claim, code: str) -> None:
+    """From now on this code counts, and none that was sent before."""
     session[_PLACE] = {
         "email": claim.email,
         "name": claim.name,
@@ -58,7 +62,6 @@ def issue(session: SessionBase, claim: Claim) -> str:
         "until": time.time() + LIFE,
         "left": TRIES,
     }
-    return code
 
 
 def read(session: SessionBase) -> Claim | None:

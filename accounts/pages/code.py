@@ -102,8 +102,8 @@ def ask(http: HttpRequest, form: Any, template: str) -> HttpResponse:
 
 def send(http: HttpRequest, claim: codes.Claim) -> None:
     """Nobody learns from the answer whether the address has an account: its owner does, by mail.
-    Raises one of UNDELIVERED."""
-    code = codes.issue(http.session, claim)
+    Raises one of UNDELIVERED; a code that was sent before counts on then."""
+    code = codes.new_code()
     holder = find_holder(claim.email)
     if claim.name or holder is not None:
         told = {"code": code, "minutes": codes.LIFE // 60}
@@ -112,6 +112,7 @@ def send(http: HttpRequest, claim: codes.Claim) -> None:
     else:
         url = onward(http, reverse("sign-up-by-code"))
         get_adapter().deliver("account/email/unknown_account", claim.email, {"signup_url": url})
+    codes.expect(http.session, claim, code)
 
 
 def let_in(http: HttpRequest, claim: codes.Claim) -> HttpResponse:

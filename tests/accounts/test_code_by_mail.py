@@ -317,6 +317,14 @@ def test_a_broken_mail_server_is_told(member: User, settings: Settings) -> None:
         assert "No mail could be sent there just now." in words(answer)
 
 
+def test_a_mail_that_fails_leaves_the_code_before_it(member: User, settings: Settings) -> None:
+    browser = Client()
+    ask(browser)
+    settings.EMAIL_BACKEND = f"{__name__}.Broken"
+    assert ask(browser).status_code == 422
+    assert give(browser, code_in(mail.outbox[0])).redirect_chain == [("/inbox/", 302)]
+
+
 def test_without_the_cache_nobody_counts_so_no_code_is_sent(
     member: User, settings: Settings, tmp_path: Path
 ) -> None:
