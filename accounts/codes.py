@@ -15,6 +15,7 @@ from django.utils.crypto import constant_time_compare, get_random_string, salted
 DIGITS = 6
 LIFE = 600  # seconds: mail is not always quick
 TRIES = 5
+STAY = 3600  # seconds: a stranger's session, which signing in makes a longer one
 WITHOUT_MAIL = {
     "django.core.mail.backends.console.EmailBackend",
     "django.core.mail.backends.dummy.EmailBackend",
@@ -55,6 +56,7 @@ def new_code() -> str:
 
 def expect(session: SessionBase, claim: Claim, code: str) -> None:
     """From now on this code counts, and none that was sent before."""
+    session.set_expiry(STAY)
     session[_PLACE] = {
         "email": claim.email,
         "name": claim.name,

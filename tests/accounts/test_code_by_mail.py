@@ -11,6 +11,7 @@ import pytest
 import time_machine
 from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP
+from django.contrib.sessions.models import Session
 from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection
@@ -55,6 +56,12 @@ def wrong(code: str) -> str:
 
 def give(browser: Client, code: str, **more: str) -> Any:
     return browser.post(CONFIRM, {"code": code, **more}, follow=True)
+
+
+def time_left(browser: Client) -> float:
+    """Seconds until the browser's session ends."""
+    row = Session.objects.get(pk=browser.cookies["sessionid"].value)
+    return float(row.expire_date.timestamp() - time.time())
 
 
 def actions() -> list[str]:
@@ -184,6 +191,17 @@ def test_a_code_ends_after_ten_minutes(member: User) -> None:
     with time_machine.travel(time.time() + 601, tick=True):
         assert "That code has ended." in words(give(browser, code_in(mail.outbox[0])))
     assert browser.get("/inbox/").status_code == 302
+
+
+def test_a_session_is_short_until_its_code_is_given(member: User) -> None:
+    browser = Client()
+    ask(browser)
+    assert browser.cookies["sessionid"]["max-age"] == 3600
+    assert time_left(browser) <= 3600
+    give(browser, wrong(code_in(mail.outbox[0])))
+    assert time_left(browser) <= 3600
+    give(browser, code_in(mail.outbox[0]))
+    assert time_left(browser) > 13 * 86_400
 
 
 def test_a_code_counts_once_and_in_its_browser_alone(member: User) -> None:
