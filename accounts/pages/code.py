@@ -97,7 +97,8 @@ def ask(http: HttpRequest, form: Any, template: str) -> HttpResponse:
                 return redirect(onward(http, reverse("type-code")))
             except UNDELIVERED:
                 form.add_error("email", UNSENT)
-    return render(http, template, {"form": form, **way_back(http)}, status=status)
+    shown = {"form": form, "waiting": codes.read(http.session), **way_back(http)}
+    return render(http, template, shown, status=status)
 
 
 def send(http: HttpRequest, claim: codes.Claim) -> None:

@@ -232,6 +232,20 @@ def test_an_address_gets_three_codes_a_minute(member: User) -> None:
     assert len(mail.outbox) == 3
 
 
+@pytest.mark.parametrize("path", [SIGN_IN, SIGN_UP])
+def test_whoever_gets_no_new_code_can_type_the_one_before(member: User, path: str) -> None:
+    browser, told = Client(), {"name": "Member", "next": "/work/"}
+    assert "Type its code" not in words(browser.get(path))
+    answers = [ask(browser, path, **told) for _ in range(4)]
+    assert answers[3].status_code == 429
+    assert "A mail went to member@example.com . Type its code" in words(answers[3])
+    link = f"{CONFIRM}?next=%2Fwork%2F"
+    assert f'href="{link}"' in answers[3].content.decode()
+    assert browser.get(link).status_code == 200
+    assert give(browser, code_in(mail.outbox[2])).redirect_chain == [("/inbox/", 302)]
+    assert "Type its code" not in words(ask(Client(), path, **told))
+
+
 def test_guessing_goes_by_the_address_of_the_connection(member: User) -> None:
     browser, statuses = Client(), []
     ask(browser)
