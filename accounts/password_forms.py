@@ -7,10 +7,13 @@ from allauth.account.forms import (
     ChangePasswordForm,
     LoginForm,
     ReauthenticateForm,
+    ResetPasswordForm,
     ResetPasswordKeyForm,
     SetPasswordForm,
 )
 from django import forms
+
+from accounts.code_services import find_holder
 
 FORGETTABLE = ("password", "oldpassword")
 
@@ -37,6 +40,17 @@ class ChangeForm(_InOurWords, ChangePasswordForm):  # type: ignore[misc]
 
 class SetForm(_InOurWords, SetPasswordForm):  # type: ignore[misc]
     """The first one of somebody who signed up without."""
+
+
+class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]
+    """Where the link goes that sets another one: to whom a code would let in, and nobody else. Who
+    has an address that somebody mistyped in their account does not get in by it."""
+
+    def clean_email(self) -> str:
+        email = str(super().clean_email())
+        holder = find_holder(email)
+        self.users = [holder.user] if holder and holder.user.is_active else []
+        return email
 
 
 class ResetForm(_InOurWords, ResetPasswordKeyForm):  # type: ignore[misc]

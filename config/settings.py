@@ -166,6 +166,7 @@ ACCOUNT_FORMS = {
     "reauthenticate": "accounts.password_forms.ConfirmForm",
     "change_password": "accounts.password_forms.ChangeForm",
     "set_password": "accounts.password_forms.SetForm",
+    "reset_password": "accounts.password_forms.ForgottenForm",
     "reset_password_from_key": "accounts.password_forms.ResetForm",
 }
 ACCOUNT_EMAIL_VERIFICATION = "optional"
@@ -185,8 +186,7 @@ MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Review Loop"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s that a phone's clock may be off
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _site.scheme == "https"
-SESSION_COOKIE_HTTPONLY = True
-CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "config.views.form_expired"
 
 vars().update(env.email_url("EMAIL_URL", default="consolemail://"))

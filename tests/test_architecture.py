@@ -18,7 +18,7 @@ LAYERS = {
     "dispatch": 6, "invitations": 4, "secret_services": 6, "key_services": 6, "schema": 8,
     "operator_services": 6, "images": 6,
     "admin": 7, "templatetags": 7, "second_factor": 6, "resealing": 6, "middleware": 6,
-    "sessions": 6, "code_services": 6, "code_stage": 7, "usage": 2, "audit": 2,
+    "sessions": 6, "code_services": 6, "code_stage": 7, "password_forms": 6, "usage": 2, "audit": 2,
     "services": 5, "delivery": 4, "giving_up": 4, "outbox": 3,
     "transitions": 4, "insertion": 4, "listed": 4, "tally": 2,
     "events": 3, "notifications": 3,

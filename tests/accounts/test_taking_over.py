@@ -128,6 +128,30 @@ def test_who_has_confirmed_another_address_keeps_the_account() -> None:
     assert Api(secret).get("/v1/test").status_code == 200
 
 
+class TestForgottenPassword:
+    """The link goes to whom a code would let in."""
+
+    def ask(self, email: str) -> str:
+        mail.outbox.clear()
+        Client().post("/accounts/password/reset/", {"email": email})
+        assert mail.outbox[-1].to == [email]
+        return str(mail.outbox[-1].body)
+
+    def test_not_to_an_address_that_was_mistyped(self) -> None:
+        mistyped = squat()
+        mistyped.post(add_address(User.objects.get()))
+        assert "There is no account with this address." in self.ask(EMAIL)
+        assert "/accounts/password/reset/key/" in self.ask(EVIL)
+
+    def test_not_to_an_address_that_was_only_added(self, member: User) -> None:
+        EmailAddress.objects.create(user=member, email=EVIL)
+        assert "There is no account with this address." in self.ask(EVIL)
+
+    def test_to_whoever_signed_up_and_has_confirmed_none(self) -> None:
+        squat()
+        assert "/accounts/password/reset/key/" in self.ask(EMAIL)
+
+
 class TestSecondFactor:
     def ask_and_give(self, user: User) -> tuple[Client, Any]:
         TOTP.activate(user, SEED)
