@@ -98,7 +98,7 @@ BODY = {
     "response_at": moment("r.response_at"),
     "response_time_seconds": _TAKEN,
     "created_at": moment("r.created_at"),
-    "timestamp": moment("statement_timestamp()"),
+    "timestamp": f"(SELECT {moment('statement_timestamp()')})",  # once in a statement
     "data": json_object(
         {
             "request": json_object(REQUEST),

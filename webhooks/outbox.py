@@ -28,7 +28,8 @@ INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, ur
 SELECT (SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0'))
            || left(md5((SELECT gen_random_uuid()::text) || occurrence), 12),
        account_id, name, subject_id, occurrence, url,
-       left(lower(substring(url FROM '^[^:]*://(?:[^/?#]*@)?([^/?#]*)')), 255),
+       left(lower(split_part(split_part(split_part(split_part(split_part(
+           url, '://', 2), '/', 1), '?', 1), '#', 1), '@', -1)), 255),
        convert_to(payload, 'UTF8'),
        'waiting', statement_timestamp(), 0, false, statement_timestamp()
   FROM events

@@ -26,16 +26,19 @@ HEADER = "HTTP_X_WATCH"
 _SALT = "portal.live"
 _FAR = 1e11
 
-# When the newest question came, the first that wait, and who holds what (in a loop where more than
-# MOST_ROWS are held at once, the most urgent of them): nothing else is to be seen, and none of the
-# three costs more where much waits.
+# The first that wait; when the newest question came, where more may wait than that; and who holds
+# what (in a loop where more than MOST_ROWS are held at once, the most urgent of them). Nothing else
+# is to be seen, and none of the three costs more where much waits.
 _FINGERPRINT = f"""
 WITH mine AS MATERIALIZED ({MINE})
 SELECT concat_ws('-',
-       (SELECT (extract(epoch FROM max(created_at)) * 1000000)::bigint FROM mine
-         CROSS JOIN LATERAL (SELECT created_at FROM reviews_request WHERE loop_id = mine.loop_id
-                              ORDER BY created_at DESC, id DESC LIMIT 1) AS newest),
-       (SELECT md5(string_agg(id, '')) FROM ({first(MOST_ROWS, mine="mine")}) AS shown),
+       (SELECT md5(string_agg(id, '')) || CASE WHEN count(*) = {MOST_ROWS} THEN (
+               SELECT (extract(epoch FROM max(created_at)) * 1000000)::bigint::text FROM mine
+                CROSS JOIN LATERAL (SELECT created_at FROM reviews_request
+                                     WHERE loop_id = mine.loop_id
+                                     ORDER BY created_at DESC, id DESC LIMIT 1) AS newest)
+               ELSE '' END
+          FROM ({first(MOST_ROWS, mine="mine")}) AS shown),
        (SELECT md5(string_agg(id || claimed_by_id, '' ORDER BY id)) FROM mine
          CROSS JOIN LATERAL (SELECT id, status, claimed_by_id, claim_expires_at
                                FROM reviews_request
