@@ -86,12 +86,12 @@ class KeyReader(Protocol):
         """What is left of a key, without charging, and without complaint."""
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def dumps(value: Any) -> bytes:
     """The JSON bytes of a body."""
-    return _encode(value).encode()
+    return as_json(value).encode()
 
 
 def envelope(msg: str, data: str | Mapping[str, Any], *, error: bool = False) -> dict[str, Any]:
@@ -119,9 +119,10 @@ def ok(msg: str, data: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     return answer(dumps(envelope(msg, data)), status=status)
 
 
-def ok_verbatim(msg: str, data: str) -> HttpResponse:
-    """A success whose `data` is JSON already."""
-    return answer(f'{{"error":false,"msg":{_encode(msg)},"data":{data}}}'.encode())
+def ok_verbatim(msg: str, data: Mapping[str, str]) -> HttpResponse:
+    """A success; the values of `data` are JSON already."""
+    fields = ",".join(f"{as_json(name)}:{value}" for name, value in data.items())
+    return answer(f'{{"error":false,"msg":{as_json(msg)},"data":{{{fields}}}}}'.encode())
 
 
 def set_rate_headers(response: HttpResponse, quota: Quota | None) -> None:

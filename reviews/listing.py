@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from config.api import dumps
+from config.api import as_json
 from config.errors import InvalidLoopId, ValidationFailed
 from config.ids import normalize_id
 from config.pagination import Page, read_page
@@ -22,22 +22,25 @@ class Listing:
     page: Page
     sort: str
 
-    def of_account(self, account_id: str) -> str:
-        """The `data` of a listing of what the account created, as JSON."""
+    def of_account(self, account_id: str) -> dict[str, str]:
+        """The `data` of a listing of what the account created; the values are JSON."""
         if self.loop_id is None:
             return self._of(listed.of_account(account_id))
         return self._of(listed.of_account_in_loop(account_id, self.loop_id))
 
-    def of_loop(self, loop_id: str) -> str:
-        """The `data` of a listing of what was sent to the loop, as JSON."""
-        return f'{{"loop_id":"{loop_id}",{self._of(listed.of_loop(loop_id))[1:]}'
+    def of_loop(self, loop_id: str) -> dict[str, str]:
+        """The `data` of a listing of what was sent to the loop; the values are JSON."""
+        return {"loop_id": as_json(loop_id), **self._of(listed.of_loop(loop_id))}
 
-    def _of(self, scope: listed.Scope) -> str:
+    def _of(self, scope: listed.Scope) -> dict[str, str]:
         page = self.page
         window = listed.Window(self.status, self.priority, self.sort, page.limit, page.offset)
         found = listed.fetch(scope, window)
-        described = dumps(page.describe(count=len(found.ids), total=found.total)).decode()
-        return f'{{"requests":[{",".join(found.entries)}],{described[1:]}'
+        described = page.describe(count=len(found.ids), total=found.total)
+        return {
+            "requests": f"[{','.join(found.entries)}]",
+            **{name: as_json(value) for name, value in described.items()},
+        }
 
 
 def read_listing(query: Any, *, with_loop: bool) -> Listing:

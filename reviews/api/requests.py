@@ -89,7 +89,7 @@ class RequestDetails(ApiView):
 
     def get(self, request: Call, request_id: str) -> HttpResponse:
         found = reading.read_as_json(read_id(request_id), user_id=request.user.id)
-        return ok_verbatim("Request retrieved successfully", f'{{"request":{found}}}')
+        return ok_verbatim("Request retrieved successfully", {"request": found})
 
     def delete(self, request: Call, request_id: str) -> HttpResponse:
         known_id = read_id(request_id)

@@ -234,7 +234,7 @@ def test_an_address_gets_three_codes_a_minute(member: User) -> None:
 
 @pytest.mark.parametrize("path", [SIGN_IN, SIGN_UP])
 def test_whoever_gets_no_new_code_can_type_the_one_before(member: User, path: str) -> None:
-    browser, told = Client(), {"name": "Member", "next": "/work/"}
+    browser, told = Client(), {"name": "Member", "next": "/my-work/"}
     assert "Type its code" not in words(browser.get(path))
     answers = [ask(browser, path, **told) for _ in range(4)]
     assert answers[3].status_code == 429
@@ -401,7 +401,7 @@ def test_the_pages_ask_the_database_next_to_nothing(
 
 def test_who_is_signed_in_needs_no_code(owner: User) -> None:
     for path in (SIGN_IN, SIGN_UP, CONFIRM):
-        assert signed_in(owner).get(f"{path}?next=/work/")["Location"] == "/work/"
+        assert signed_in(owner).get(f"{path}?next=/my-work/")["Location"] == "/my-work/"
         assert signed_in(owner).post(path, NORA)["Location"] == "/inbox/"
     assert mail.outbox == []
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
+from accounts.models import User
 from tests.browser.visitor import Visitor
 from tests.waiting import wait_until
 
@@ -68,6 +69,12 @@ def nobody_else_is_connected() -> bool:
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
         return bool(cursor.fetchone() == (0,))
+
+
+@pytest.fixture
+def owner(transactional_db: None, owner: User) -> User:
+    """Written for the server's own connections to see."""
+    return owner
 
 
 @pytest.fixture(params=[True, False], ids=["scripts", "no-scripts"])

@@ -2,18 +2,12 @@
 
 import re
 
-import pytest
 from django.core import mail
 from playwright.sync_api import expect
 
 from accounts.models import User
 from loops.models import Loop
 from tests.browser.visitor import Visitor
-
-
-@pytest.fixture
-def owner(transactional_db: None, owner: User) -> User:
-    return owner
 
 
 def code_in_the_mail() -> str:

@@ -1,22 +1,15 @@
 """Loops in a browser: made, shared, filled with people, deleted; on a phone, at a desk, and
 without scripts."""
 
-import pytest
 from playwright.sync_api import expect
 
 from accounts.models import User
 from loops.models import Loop
 from tests.browser.dashboard import enter
 from tests.browser.visitor import Visitor
-from tests.conftest import account
 from tests.portal import signed_in
 
 LIST = "/dashboard/loops/"
-
-
-@pytest.fixture
-def owner(transactional_db: None) -> User:
-    return account("owner")
 
 
 def test_a_loop_from_its_making_to_its_end(anyone: Visitor, owner: User) -> None:

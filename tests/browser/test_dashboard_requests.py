@@ -20,11 +20,6 @@ LIST = "/dashboard/requests/"
 
 
 @pytest.fixture
-def owner(transactional_db: None) -> User:
-    return account("owner")
-
-
-@pytest.fixture
 def scene(owner: User) -> dict[str, Any]:
     return draw(owner, account("member"))
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from accounts.models import User
@@ -15,11 +14,6 @@ PLACES = """() => [...document.querySelectorAll("main *, .thumb-zone *")]
   .map((each) => Object.values(each.getBoundingClientRect().toJSON()).join())"""
 BLOCKING = """() => performance.getEntriesByType("resource")
   .filter((each) => each.renderBlockingStatus === "blocking").map((each) => each.name)"""
-
-
-@pytest.fixture
-def owner(transactional_db: None, owner: User) -> User:
-    return owner
 
 
 def test_letters_that_come_late_move_nothing(

@@ -26,11 +26,6 @@ LETS_IN = """() => new Promise((done) => {
 
 
 @pytest.fixture
-def owner(transactional_db: None, owner: User) -> User:
-    return owner
-
-
-@pytest.fixture
 def page(chromium: Browser, site: str, member: User) -> Iterator[Page]:
     options: Any = {"viewport": SIZES["phone"], "has_touch": True, "base_url": site}
     context = chromium.new_context(**options)

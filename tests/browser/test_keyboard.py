@@ -67,11 +67,6 @@ PAGES = [
 
 
 @pytest.fixture
-def owner(transactional_db: None) -> User:
-    return account("owner")
-
-
-@pytest.fixture
 def scene(owner: User) -> dict[str, Any]:
     return draw(owner, account("member"))
 

@@ -30,11 +30,6 @@ OFF_SCREEN = """() => [...document.querySelectorAll("main *, .thumb-zone *")].fi
 }).map((each) => each.outerHTML.slice(0, 120))"""
 
 
-@pytest.fixture
-def owner(transactional_db: None, owner: User) -> User:
-    return owner
-
-
 class Guard:
     """Notes whatever should not have happened."""
 

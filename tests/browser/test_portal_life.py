@@ -27,11 +27,6 @@ TEXT: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def owner(transactional_db: None, owner: User) -> User:
-    return owner
-
-
 class Desk:
     """Browsers of people who are signed in."""
 

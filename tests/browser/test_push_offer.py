@@ -23,11 +23,6 @@ HIDDEN_BY_THE_THUMB_ZONE = """() => {
 
 
 @pytest.fixture
-def owner(transactional_db: None, owner: User) -> User:
-    return owner
-
-
-@pytest.fixture
 def reviewing(page: Page, site: str, member: User, make: Make) -> Page:
     """The first of three questions."""
     first, *_ = [make(priority=each) for each in ("critical", "high", "low")]
