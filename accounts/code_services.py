@@ -6,7 +6,7 @@ from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
-from accounts.addresses import of_address
+from accounts.emails import of_address
 from accounts.audit import record
 from accounts.models import ApiKey, User
 from accounts.secret_services import replace_secret

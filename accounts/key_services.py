@@ -6,7 +6,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from accounts import keys
+from accounts import key_format
 from accounts.audit import record
 from accounts.models import ApiKey, User
 from accounts.services import check_permissions, describe_key, insert_api_key
@@ -33,7 +33,7 @@ def create_api_key_once(*, user: User, secret: str, **fields: Any) -> ApiKey:
                 subject=describe_key(key),
             )
     except IntegrityError:  # sent before
-        return ApiKey.objects.get(user=user, digest=keys.digest(secret))
+        return ApiKey.objects.get(user=user, digest=key_format.digest(secret))
     return key
 
 
@@ -45,7 +45,7 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
     Raises NotRollable.
     """
     old = ApiKey.objects.select_for_update(of=("self",)).select_related("user").get(pk=key.pk)
-    made = ApiKey.objects.filter(user=old.user, digest=keys.digest(secret), replaces=old).first()
+    made = ApiKey.objects.filter(user=old.user, digest=key_format.digest(secret), replaces=old).first()
     if made is not None:
         return made
     if not ApiKey.objects.usable().filter(pk=old.pk, replaced_by=None).exists():
@@ -71,5 +71,5 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
 @transaction.atomic
 def show_once(*, user: User, key_id: str, secret: str) -> ApiKey | None:
     """The user's key, if `secret` is its own and nobody has seen it yet; from now on it is seen."""
-    waiting = ApiKey.objects.filter(pk=key_id, user=user, digest=keys.digest(secret), shown_at=None)
+    waiting = ApiKey.objects.filter(pk=key_id, user=user, digest=key_format.digest(secret), shown_at=None)
     return ApiKey.objects.get(pk=key_id) if waiting.update(shown_at=Now()) else None

@@ -7,12 +7,12 @@ the page that shows it, once, finds it in a cookie that holds the same.
 
 import json
 
-from accounts import keys, vault
+from accounts import key_format, vault
 
 
 def issue(purpose: str, user_id: str) -> str:
     """A fresh key for one person and purpose, sealed."""
-    return vault.seal(json.dumps([purpose, user_id, keys.new_key()])).decode()
+    return vault.seal(json.dumps([purpose, user_id, key_format.new_key()])).decode()
 
 
 def read(token: str, purpose: str, user_id: str) -> str | None:

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts.models import User
-from config.api import is_api
+from api.envelope import is_api
 
 WITHOUT_TIMES = ("/healthz", "/readyz", "/openapi.json", "/docs")
 

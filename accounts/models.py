@@ -7,8 +7,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
 from django.db.models.functions import Lower, Now
 
-from accounts.addresses import of_address
-from config.model_fields import id_field
+from accounts.emails import of_address
+from db.columns import id_field
 
 PERMISSIONS = ("loops:read", "loops:write", "requests:read", "requests:write")
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from accounts import keys
+from accounts import key_format
 
 _CHARGE = """
 WITH found AS (
@@ -100,11 +100,11 @@ def look(key: str) -> Caller | None:
 
 
 def _present(key: str, *, charge: bool) -> Caller | None:
-    if not keys.is_well_formed(key):
+    if not key_format.is_well_formed(key):
         return None
     row = _fetch(
         {
-            "digest": keys.digest(key),
+            "digest": key_format.digest(key),
             "default_limit": settings.API_HOURLY_LIMIT,
             "charge": charge,
         }

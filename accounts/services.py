@@ -8,11 +8,11 @@ from allauth.account.models import EmailAddress
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
-from accounts import keys
-from accounts.addresses import of_address
+from accounts import key_format
+from accounts.emails import of_address
 from accounts.audit import record
 from accounts.models import PERMISSIONS, ApiKey, ReservedId, User
-from config.ids import new_id
+from db.ids import new_id
 
 
 class UnknownPermission(ValueError):
@@ -78,7 +78,7 @@ def create_api_key(
 ) -> tuple[ApiKey, str]:
     """A new key and its secret, which is not kept. Raises UnknownPermission."""
     check_permissions(permissions)
-    secret = keys.new_key()
+    secret = key_format.new_key()
     key = insert_api_key(
         secret,
         user=user,
@@ -130,8 +130,8 @@ def describe_key(key: ApiKey) -> str:
 
 def insert_api_key(secret: str, **fields: Any) -> ApiKey:
     made: ApiKey = ApiKey.objects.create(
-        digest=keys.digest(secret),
-        prefix=secret[: len(keys.PREFIX) + 4],
+        digest=key_format.digest(secret),
+        prefix=secret[: len(key_format.PREFIX) + 4],
         last_four=secret[-4:],
         **fields,
     )

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
 from accounts.audit import record
-from accounts.browsers import browser_name
+from accounts.user_agent import browser_name
 
 MOST = 50
 BATCH = 1_000

@@ -32,7 +32,7 @@ def fill(count: int) -> Cast:
     from bench import seed
     from loops.services import create_loop, join_loop
     from reviews.models import Request
-    from reviews.portal.queue import answerable_ids
+    from portal.queue import answerable_ids
 
     made = [seed.account(number) for number in range(ACCOUNTS)]
     users, loops = [user for user, _ in made], [loop for _, loop in made]

@@ -15,7 +15,7 @@ from django.urls import re_path
 from django.views.decorators.csrf import csrf_exempt
 from psycopg.types.json import Json
 
-from config.ids import new_id
+from db.ids import new_id
 
 _CHARGE = """
 WITH found AS (

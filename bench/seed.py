@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.services import create_account
-from config.ids import new_id
+from db.ids import new_id
 from loops.models import Loop
 from loops.services import create_loop
 from reviews.tasks import fold_tally

@@ -12,8 +12,8 @@ import requests
 from django.conf import settings
 
 from bench import seed
-from config.ids import new_id
-from config.model_fields import dumps
+from db.ids import new_id
+from db.columns import dumps
 from webhooks.dispatch import DISPATCHER
 from webhooks.models import Delivery
 from webhooks.services import Event, emit

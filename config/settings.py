@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config import environment, logs
+from config import environment, logging
 from config.environment import fernet_keys, networks, required, vapid_key, vapid_subject
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -69,11 +69,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.middleware.TextMiddleware",
-    "config.middleware.LightMiddleware",
-    "config.middleware.TrustedProxyMiddleware",
+    "web.middleware.TextMiddleware",
+    "web.middleware.LightMiddleware",
+    "web.middleware.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "config.middleware.ApiMiddleware",  # below /v1 nothing of what follows
+    "web.middleware.ApiMiddleware",  # below /v1 nothing of what follows
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Lengths tell no secret: other sites fetch without a session, tokens are masked anew, it pads.
     "django.middleware.gzip.GZipMiddleware",
@@ -87,7 +87,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "accounts.middleware.TimeZoneMiddleware",
-    "config.middleware.OutageMiddleware",
+    "web.middleware.OutageMiddleware",
 ]
 
 TEMPLATES = [
@@ -113,7 +113,7 @@ DATABASES = {
     )
 }
 DATABASES["default"].update(
-    ENGINE="config.postgresql",
+    ENGINE="db.postgresql",
     HOST=unquote(DATABASES["default"]["HOST"]),  # the folder of a socket comes percent-encoded
     CONN_MAX_AGE=None,
     CONN_HEALTH_CHECKS=True,
@@ -135,7 +135,7 @@ def redis_database(number: int, *, celery: bool = False) -> str:
 REDIS_DATABASE = env.int("REDIS_DATABASE", default=0)
 CACHES = {
     "default": {
-        "BACKEND": "config.cache.FailOpenRedisCache",
+        "BACKEND": "web.cache.FailOpenRedisCache",
         "LOCATION": redis_database(REDIS_DATABASE + 1),
         "KEY_PREFIX": "reviewloop",
         "OPTIONS": {
@@ -156,18 +156,18 @@ ON_SIGN_OUT = ["reviews.notifications.services.forget_browsers"]  # accounts nev
 LOGIN_REDIRECT_URL = "inbox"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]  # e-mail is unique by lower("email")
-ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_ADAPTER = "signin.adapter.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignupForm"
+ACCOUNT_SIGNUP_FORM_CLASS = "signin.forms.SignupForm"
 ACCOUNT_FORMS = {
-    "login": "accounts.password_forms.SignInForm",
-    "reauthenticate": "accounts.password_forms.ConfirmForm",
-    "change_password": "accounts.password_forms.ChangeForm",
-    "set_password": "accounts.password_forms.SetForm",
-    "reset_password": "accounts.password_forms.ForgottenForm",
-    "reset_password_from_key": "accounts.password_forms.ResetForm",
+    "login": "signin.password_forms.SignInForm",
+    "reauthenticate": "signin.password_forms.ConfirmForm",
+    "change_password": "signin.password_forms.ChangeForm",
+    "set_password": "signin.password_forms.SetForm",
+    "reset_password": "signin.password_forms.ForgottenForm",
+    "reset_password_from_key": "signin.password_forms.ResetForm",
 }
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_CONFIRM_EMAIL_ON_GET = False
@@ -176,18 +176,18 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = "Review Loop: "
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = {"request_login_code": "20/m/ip,3/m/key,10/h/key"}
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
-MFA_ADAPTER = "accounts.second_factor.TwoFactorAdapter"
+MFA_ADAPTER = "signin.mfa.TwoFactorAdapter"
 MFA_FORMS = {
-    "activate_totp": "accounts.second_factor.ActivationForm",
-    "authenticate": "accounts.second_factor.SecondStepForm",
-    "reauthenticate": "accounts.second_factor.ConfirmForm",
+    "activate_totp": "signin.mfa.ActivationForm",
+    "authenticate": "signin.mfa.SecondStepForm",
+    "reauthenticate": "signin.mfa.ConfirmForm",
 }
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Review Loop"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s that a phone's clock may be off
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _site.scheme == "https"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "config.views.form_expired"
+CSRF_FAILURE_VIEW = "web.error_pages.form_expired"
 
 vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
 EMAIL_TIMEOUT = 10  # seconds: people wait for it
@@ -228,20 +228,20 @@ VAPID_SUBJECT = vapid_subject(env, "VAPID_SUBJECT", sender=DEFAULT_FROM_EMAIL)
 # The API
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.KeyAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["api.authentication.KeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
-    "DEFAULT_SCHEMA_CLASS": "config.schema.ContractSchema",
+    "DEFAULT_SCHEMA_CLASS": "api.openapi.document.ContractSchema",
     "UNAUTHENTICATED_USER": None,
 }
-API_DOCUMENTS = ["accounts.schema", "loops.schema", "reviews.schema"]
+API_DOCUMENTS = ["api.openapi.keys", "api.openapi.loops", "api.openapi.requests_room"]
 SPECTACULAR_SETTINGS = {
     "TITLE": "Review Loop",
     "VERSION": "1.0.0",
     "DESCRIPTION": "Programs ask people for a decision: loops, requests, answers, feedback.",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/v1",
-    "PREPROCESSING_HOOKS": ["config.schema.without_slash"],
-    "POSTPROCESSING_HOOKS": ["config.schema.complete"],
+    "PREPROCESSING_HOOKS": ["api.openapi.document.without_slash"],
+    "POSTPROCESSING_HOOKS": ["api.openapi.document.complete"],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
 }
 
@@ -285,7 +285,7 @@ STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / "staticfiles"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "config.storage.StaticStorage"},
+    "staticfiles": {"BACKEND": "web.storage.StaticStorage"},
 }
 WHITENOISE_USE_FINDERS = not (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
@@ -307,4 +307,4 @@ CONTENT_SECURITY_POLICY = {
 # Logs
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
-LOGGING = logs.configuration(LOG_LEVEL)
+LOGGING = logging.configuration(LOG_LEVEL)

@@ -3,18 +3,19 @@
 from django.urls import include, path, re_path
 
 from accounts import admin as operator
-from accounts.api import KeyCheck
-from accounts.pages import code
-from accounts.pages.email import email_addresses
-from config import docs, health
-from config.api import UnknownPath
-from loops import pages as loop_pages
-from loops.api import LoopMembers, Loops
-from reviews.api.loops import LoopDetail, LoopMember
-from reviews.api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
-from reviews.notifications import app_files
-from reviews.notifications import pages as notification_pages
-from webhooks import pages as webhook_pages
+from api.keys import KeyCheck
+from signin import code
+from signin.email import email_addresses
+from api.openapi import pages
+from web import health
+from api.views import UnknownPath
+from portal import join as loop_pages
+from api.loops import LoopMembers, Loops
+from api.loops import LoopDetail, LoopMember
+from api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
+from portal import app_files
+from portal import notifications as notification_pages
+from dashboard import deliveries as webhook_pages
 
 LOOP = r"^v1/api/loops/(?P<loop_id>[^/]+)"
 REQUEST = r"^v1/api/requests/(?P<request_id>[^/]+)"
@@ -33,8 +34,8 @@ api = [
 ]
 
 documents = [
-    path("openapi.json", docs.openapi, name="openapi"),
-    path("docs", docs.docs, name="docs"),
+    path("openapi.json", pages.openapi, name="openapi"),
+    path("docs", pages.docs, name="docs"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]
@@ -49,7 +50,7 @@ notification_urls = [
 ]
 
 pages = [
-    path("", include("reviews.portal.urls")),
+    path("", include("portal.urls")),
     path("accounts/email/", email_addresses, name="account_email"),
     path("accounts/login/code/", code.sign_in_by_code, name="sign-in-by-code"),
     path("accounts/login/code/confirm/", code.type_code, name="type-code"),
@@ -65,8 +66,8 @@ pages = [
     path("manifest.webmanifest", app_files.manifest, name="manifest"),
     path("sw.js", app_files.service_worker, name="service-worker"),
     path("offline/", app_files.offline, name="offline"),
-    path("dashboard/", include("reviews.dashboard.urls")),
-    path("dashboard/", include("accounts.pages.urls")),
+    path("dashboard/", include("dashboard.urls")),
+    path("dashboard/", include("dashboard.account_urls")),
     path("dashboard/deliveries/", webhook_pages.deliveries, name="deliveries"),
     path("dashboard/deliveries/test/", webhook_pages.send_test, name="send-test"),
     path("dashboard/deliveries/resend-dead/", webhook_pages.resend_dead, name="resend-dead"),
@@ -76,8 +77,8 @@ pages = [
 
 urlpatterns = [*api, *documents, *pages]
 
-handler400 = "config.views.bad_request"
-handler403 = "config.views.forbidden"
-handler404 = "config.views.not_found"
-handler429 = "config.views.too_many_requests"  # django-allauth's
-handler500 = "config.views.server_error"
+handler400 = "web.error_pages.bad_request"
+handler403 = "web.error_pages.forbidden"
+handler404 = "web.error_pages.not_found"
+handler429 = "web.error_pages.too_many_requests"  # django-allauth's
+handler500 = "web.error_pages.server_error"

@@ -11,7 +11,7 @@ from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 
 from accounts.models import User
-from config.one_line import one_line
+from web.sanitize import one_line
 from loops.models import Loop
 
 log = structlog.get_logger(__name__)

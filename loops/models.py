@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower, Now
 
-from config.model_fields import id_field
-from loops.codes import new_code
+from db.columns import id_field
+from loops.invite_codes import new_code
 
 
 class LoopQuerySet(models.QuerySet["Loop"]):

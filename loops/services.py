@@ -12,8 +12,8 @@ from django.db.models.functions import Now
 from accounts.audit import record
 from accounts.models import User
 from accounts.services import reserve_user_id
-from config.ids import new_id
-from loops.codes import is_well_formed, new_code, normalize_code
+from db.ids import new_id
+from loops.invite_codes import is_well_formed, new_code, normalize_code
 from loops.models import Loop, Membership
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection
 from psycopg.types.json import Json
 
-from config.model_fields import dumps
+from db.columns import dumps
 from loops.models import Loop
 from loops.services import AUDIENCE
 from reviews.models import Request

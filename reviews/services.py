@@ -12,12 +12,13 @@ from psycopg.types.json import Json
 
 from accounts import quota
 from accounts.quota import Account
-from config.errors import NoActiveMembers
-from config.ids import new_id
-from config.model_fields import dumps
+from api.errors import NoActiveMembers
+from db.ids import new_id
+from db.columns import dumps
 from loops.models import Loop, Membership
 from loops.services import hold_loop, hold_membership, tell, touch
-from reviews import responses, states, transitions
+from reviews import response_types
+from reviews.lifecycle import states, transitions
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
 from reviews.models import SEEN, Feedback, Request, RequestQuerySet
@@ -181,7 +182,7 @@ def answer_request(*, request: Request, reviewer_id: str, answer: object) -> Non
 
     Raises InvalidAnswer, NotAReviewer, TransitionLost.
     """
-    value = responses.check_answer(request.response_type, request.response_config, answer)
+    value = response_types.check_answer(request.response_type, request.response_config, answer)
     _hold(request, reviewer_id)
     try:
         _move_or_lose(states.ANSWER, request, reviewer=reviewer_id, answer=Json(value, dumps=dumps))

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from celery import shared_task
 
-from config import background
-from reviews import states, tally, transitions
+from db import worker_status
+from reviews.lifecycle import states, transitions
+from reviews import counters
 
 
 @shared_task(expires=2)
@@ -23,7 +24,7 @@ def release_lapsed() -> int:
 @shared_task(expires=2)
 def fold_tally() -> int:
     """Sums up what changed in the numbers of requests; returns how many changes there were."""
-    return _repeat("fold_tally", tally.fold, tally.FOLD_BATCH)
+    return _repeat("fold_tally", counters.fold, counters.FOLD_BATCH)
 
 
 def _sweep(name: str, transition: states.Transition, which: str) -> int:
@@ -39,5 +40,5 @@ def _repeat(name: str, step: Callable[[], int], batch: int) -> int:
     while done == batch:
         done = step()
         total += done
-    background.beat(name)
+    worker_status.beat(name)
     return total

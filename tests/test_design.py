@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.template import Context, Template
 from django.utils import timezone
 
-from config.charts import Chart, Series, nice_step
-from config.spoken import distance, duration
-from config.views import SYMBOLS, error_page
+from web.charts import Chart, Series, nice_step
+from web.humanize import distance, duration
+from web.error_pages import SYMBOLS, error_page
 
 NOON = datetime(2026, 3, 3, 12, 0, 7, tzinfo=UTC)
 

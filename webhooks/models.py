@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
-from config.model_fields import ExactJSONField, LookupField, id_field
+from db.columns import ExactJSONField, LookupField, id_field
 
 TEST_EVENT = "webhook.test"  # attempted once, by whoever asked for it
 

@@ -26,7 +26,7 @@ from requests.structures import CaseInsensitiveDict
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from webhooks.addresses import Network, may_reach, read_address
+from webhooks.networks import Network, may_reach, read_address
 
 MAX_ANSWER = 16 * 1024
 USER_AGENT = "ReviewLoop-Webhooks/1"

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts import secret_services
-from config.ids import new_id
-from config.model_fields import dumps
-from config.times import iso
+from db.ids import new_id
+from db.columns import dumps
+from db.times import iso
 from webhooks import delivery, outbox
 from webhooks.models import TEST_EVENT, Attempt, Circuit, Delivery
 from webhooks.outbox import Job, Outcome

@@ -3,7 +3,7 @@
 from django import template
 from django.utils.safestring import SafeString
 
-from config.templatetags.design import icon
+from web.templatetags.design import icon
 from loops.icons import symbol
 
 register = template.Library()

@@ -1,4 +1,4 @@
-"""The index behind the search in requests' texts; `reviews.search` says why it looks so."""
+"""The index behind the search in requests' texts; `reviews.queries.search` says why it looks so."""
 
 from django.db import migrations
 

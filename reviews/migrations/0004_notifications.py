@@ -1,7 +1,7 @@
 """Devices, the choice of e-mails, and what is still to be told."""
 
-import config.ids
-import config.model_fields
+import db.ids
+import db.columns
 import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.conf import settings
@@ -21,15 +21,15 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    config.model_fields.LookupField(
-                        default=config.ids.new_id,
+                    db.columns.LookupField(
+                        default=db.ids.new_id,
                         editable=False,
                         max_length=24,
                         primary_key=True,
                         serialize=False,
                     ),
                 ),
-                ("endpoint", config.model_fields.LookupField(max_length=2048, unique=True)),
+                ("endpoint", db.columns.LookupField(max_length=2048, unique=True)),
                 ("host", models.CharField(max_length=255)),
                 ("p256dh", models.CharField(max_length=100)),
                 ("auth", models.CharField(max_length=30)),

@@ -4,7 +4,7 @@ A trigger, because it forgets no writer, COPY and SQL by hand included. For each
 for each row: a sweep of 500 rows adds a handful of changes.
 """
 
-import config.model_fields
+import db.columns
 from django.db import migrations, models
 
 TRIGGER = """
@@ -56,7 +56,7 @@ def tally(*names):
     lengths = {**{name: 24 for name in names}, "status": 9, "priority": 8}
     return [
         ("id", models.BigAutoField(primary_key=True, serialize=False, auto_created=True, verbose_name="ID")),
-        *((name, config.model_fields.LookupField(max_length=length)) for name, length in lengths.items()),
+        *((name, db.columns.LookupField(max_length=length)) for name, length in lengths.items()),
         ("n", models.BigIntegerField()),
     ]
 

@@ -1,4 +1,4 @@
-"""The words of texts move into a table of their own: see reviews.search_models."""
+"""The words of texts move into a table of their own: see reviews.models.words."""
 
 import django.contrib.postgres.search
 import django.db.models.deletion

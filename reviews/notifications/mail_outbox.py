@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from config.ids import new_id
+from db.ids import new_id
 from reviews.notifications.outbox import MAIL_INTERVAL, MAIL_LEASE, WANTED
 
 _CLAIM = f"""

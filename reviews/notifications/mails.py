@@ -133,7 +133,7 @@ def compose(letter: Letter, server: BaseEmailBackend | None = None) -> EmailMult
     }
     mail = EmailMultiAlternatives(
         subject=subject(letter.told),
-        body=render_to_string("notifications/mail.txt", shown),
+        body=render_to_string("reviews/mail.txt", shown),
         to=[letter.address],
         connection=server,
         headers={
@@ -142,7 +142,7 @@ def compose(letter: Letter, server: BaseEmailBackend | None = None) -> EmailMult
             "Auto-Submitted": "auto-generated",
         },
     )
-    mail.attach_alternative(render_to_string("notifications/mail.html", shown), "text/html")
+    mail.attach_alternative(render_to_string("reviews/mail.html", shown), "text/html")
     return mail
 
 

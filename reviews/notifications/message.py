@@ -7,7 +7,7 @@ import http_ece
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 
-from config.model_fields import dumps
+from db.columns import dumps
 from reviews.notifications import vapid
 from reviews.notifications.wording import excerpt
 

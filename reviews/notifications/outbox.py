@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection
 
-from config.ids import new_id
+from db.ids import new_id
 from reviews.models import Request
 from reviews.notifications import vapid
 from reviews.notifications.message import Message, Target, about_request

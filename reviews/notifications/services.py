@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from config.ids import new_id
+from db.ids import new_id
 from reviews.models import Device, MailChoice
 from reviews.notifications.subscription import Subscription
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 
 from reviews.notifications.message import decode
-from webhooks.addresses import read_address
+from webhooks.networks import read_address
 
 LONGEST_ENDPOINT = 2048
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]+={0,2}\Z")

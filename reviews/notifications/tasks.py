@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from config import background
+from db import worker_status
 from reviews.notifications import outbox
 from reviews.notifications.dispatch import SENDER
 from reviews.notifications.mails import MAILER
@@ -11,14 +11,14 @@ from reviews.notifications.mails import MAILER
 @shared_task(expires=2)
 def push_due() -> int:
     """Sends pushes that are due; returns how many were claimed."""
-    background.beat("push_due")
+    worker_status.beat("push_due")
     return SENDER.run()
 
 
 @shared_task(expires=2)
 def mail_due() -> int:
     """Sends e-mails that are due; returns to how many people."""
-    background.beat("mail_due")
+    worker_status.beat("mail_due")
     return MAILER.run()
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from config.one_line import one_line
+from web.sanitize import one_line
 
 LONGEST = 120
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from accounts import keys
+from accounts import key_format
 from accounts.key_services import NotRollable, create_api_key_once, roll_api_key, show_once
 from accounts.models import PERMISSIONS, ApiKey, AuditEntry, User
 from accounts.services import UnknownPermission, create_api_key, set_key_state
@@ -24,7 +24,7 @@ def made(user: User, secret: str, **fields: Any) -> ApiKey:
 
 
 def test_a_form_sent_twice_makes_one_key(owner: User) -> None:
-    secret = keys.new_key()
+    secret = key_format.new_key()
     assert made(owner, secret) == made(owner, secret, name="Other")
     assert ApiKey.objects.get().name == "CI"
     assert AuditEntry.objects.filter(action="key.created").count() == 1
@@ -32,7 +32,7 @@ def test_a_form_sent_twice_makes_one_key(owner: User) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_form_sent_twice_at_once_makes_one_key(owner: User) -> None:
-    secret, found = keys.new_key(), []
+    secret, found = key_format.new_key(), []
     start = threading.Barrier(4)
 
     def send() -> None:
@@ -52,14 +52,14 @@ def test_a_form_sent_twice_at_once_makes_one_key(owner: User) -> None:
 
 def test_unknown_permissions_are_refused(owner: User) -> None:
     with pytest.raises(UnknownPermission):
-        made(owner, keys.new_key(), permissions=["loops:paint"])
+        made(owner, key_format.new_key(), permissions=["loops:paint"])
 
 
 def test_it_is_shown_once_and_to_its_holder_alone(owner: User, outsider: User) -> None:
-    secret = keys.new_key()
+    secret = key_format.new_key()
     key = made(owner, secret)
     assert show_once(user=outsider, key_id=key.pk, secret=secret) is None
-    assert show_once(user=owner, key_id=key.pk, secret=keys.new_key()) is None
+    assert show_once(user=owner, key_id=key.pk, secret=key_format.new_key()) is None
     assert show_once(user=owner, key_id=key.pk, secret=secret) == key
     assert show_once(user=owner, key_id=key.pk, secret=secret) is None
 
@@ -74,7 +74,7 @@ class TestRoll:
         old, old_secret = create_api_key(
             user=owner, name="CI", permissions=["loops:read"], hourly_limit=7
         )
-        secret = keys.new_key()
+        secret = key_format.new_key()
         fresh = roll_api_key(key=old, secret=secret, overlap=HOUR)
         assert (fresh.name, fresh.permissions, fresh.hourly_limit) == ("CI", ["loops:read"], 7)
         old.refresh_from_db()
@@ -86,7 +86,7 @@ class TestRoll:
 
     def test_an_overlap_of_nothing_ends_the_old_one_now(self, owner: User, api: type[Api]) -> None:
         old, old_secret = create_api_key(user=owner, name="CI")
-        roll_api_key(key=old, secret=keys.new_key(), overlap=timedelta(0))
+        roll_api_key(key=old, secret=key_format.new_key(), overlap=timedelta(0))
         answer = api(old_secret).get("/v1/test")
         assert answer.status_code == 401
         assert answer.json()["msg"] == "API key is inactive"
@@ -94,23 +94,23 @@ class TestRoll:
     def test_an_earlier_end_stays(self, owner: User) -> None:
         soon = timezone.now() + timedelta(minutes=5)
         old, _ = create_api_key(user=owner, name="CI", expires_at=soon)
-        roll_api_key(key=old, secret=keys.new_key(), overlap=HOUR)
+        roll_api_key(key=old, secret=key_format.new_key(), overlap=HOUR)
         old.refresh_from_db()
         assert old.expires_at == soon
 
     def test_the_same_form_twice_rolls_once(self, owner: User) -> None:
         old, _ = create_api_key(user=owner, name="CI")
-        secret = keys.new_key()
+        secret = key_format.new_key()
         first = roll_api_key(key=old, secret=secret, overlap=HOUR)
         assert roll_api_key(key=old, secret=secret, overlap=HOUR) == first
         assert ApiKey.objects.count() == 2
         with pytest.raises(NotRollable):
-            roll_api_key(key=old, secret=keys.new_key(), overlap=HOUR)
+            roll_api_key(key=old, secret=key_format.new_key(), overlap=HOUR)
 
     @pytest.mark.parametrize("state", ["inactive", "revoked", "deleted"])
     def test_only_a_key_that_works(self, owner: User, state: str) -> None:
         old, _ = create_api_key(user=owner, name="CI")
         set_key_state(key=old, state=ApiKey.State(state))
         with pytest.raises(NotRollable):
-            roll_api_key(key=old, secret=keys.new_key(), overlap=HOUR)
+            roll_api_key(key=old, secret=key_format.new_key(), overlap=HOUR)
         assert ApiKey.objects.count() == 1

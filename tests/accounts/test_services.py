@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.db import IntegrityError, transaction
 
-from accounts import keys, services
+from accounts import key_format, services
 from accounts.audit import record
 from accounts.models import ApiKey, AuditEntry, User
 
@@ -14,9 +14,9 @@ def test_keys_have_the_published_form_and_are_kept_as_digests(owner: User) -> No
     key, secret = services.create_api_key(user=owner, name="CI")
     assert secret.startswith("rl_live_")
     assert len(secret) == 8 + 30 + 6
-    assert keys.is_well_formed(secret)
-    assert not keys.is_well_formed(secret[:-1] + ("a" if secret[-1] != "a" else "b"))
-    assert bytes(key.digest) == keys.digest(secret)
+    assert key_format.is_well_formed(secret)
+    assert not key_format.is_well_formed(secret[:-1] + ("a" if secret[-1] != "a" else "b"))
+    assert bytes(key.digest) == key_format.digest(secret)
     assert (key.prefix, key.last_four) == (secret[:12], secret[-4:])
     assert secret not in str(vars(key))
 

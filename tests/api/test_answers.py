@@ -6,7 +6,7 @@ import pytest
 
 from accounts.models import User
 from reviews.models import Request
-from reviews.responses import InvalidAnswer
+from reviews.response_types import InvalidAnswer
 from reviews.services import TransitionLost, answer_request
 from tests.api import moments
 from tests.api.bodies import of_type

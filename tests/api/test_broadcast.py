@@ -5,7 +5,7 @@ import pytest
 from accounts.models import User
 from accounts.quota import Account
 from accounts.services import create_account
-from config.errors import NoActiveMembers
+from api.errors import NoActiveMembers
 from loops.models import Loop, Membership
 from loops.services import invite_member, join_loop
 from reviews.models import Request

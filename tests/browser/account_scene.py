@@ -10,7 +10,7 @@ from allauth.mfa.totp.internal.auth import TOTP
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.backends.db import SessionStore
 
-from accounts import keys, secret_services
+from accounts import key_format, secret_services
 from accounts.audit import record
 from accounts.key_services import roll_api_key
 from accounts.models import ApiKey, Usage, User
@@ -39,7 +39,7 @@ def fill_the_account(owner: User, member: User) -> dict[str, str]:
     set_key_state(key=lost, state=ApiKey.State.REVOKED)
     old, _ = create_api_key(user=owner, name="Nightly import")
     note_calls(old, 0, 7)
-    roll_api_key(key=old, secret=keys.new_key(), overlap=24 * HOUR)
+    roll_api_key(key=old, secret=key_format.new_key(), overlap=24 * HOUR)
     secret_services.read_secrets(owner.pk)
     secret_services.rotate_secret(account=owner)
     secret_services.read_secrets(member.pk)

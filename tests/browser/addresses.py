@@ -2,17 +2,18 @@
 
 from django.urls import path
 
-from config import urls, views
+from config import urls
+from web import error_pages
 from config.urls import handler400, handler403, handler404, handler429, handler500
 
 __all__ = ["handler400", "handler403", "handler404", "handler429", "handler500", "urlpatterns"]
 
 urlpatterns = [
-    path("errors/400/", views.bad_request),
-    path("errors/403/", views.forbidden),
-    path("errors/403-form/", views.form_expired),
-    path("errors/429/", views.too_many_requests),
-    path("errors/500/", views.server_error),
-    path("errors/503/", views.unavailable),
+    path("errors/400/", error_pages.bad_request),
+    path("errors/403/", error_pages.forbidden),
+    path("errors/403-form/", error_pages.form_expired),
+    path("errors/429/", error_pages.too_many_requests),
+    path("errors/500/", error_pages.server_error),
+    path("errors/503/", error_pages.unavailable),
     *urls.urlpatterns,
 ]

@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, Page, expect
 from accounts.models import User
 from reviews import services
 from reviews.models import Request
-from reviews.portal.live import MOST_ROWS
+from portal.polling import MOST_ROWS
 from tests.browser.test_portal_life import Desk
 from tests.browser.test_portal_life import desk as desk
 from tests.browser.test_portal_life import owner as owner

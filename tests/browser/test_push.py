@@ -24,9 +24,9 @@ from tests.browser.looking import SIZES, accessibility_faults
 from tests.browser.test_phone import sign_in
 from tests.browser.visitor import Visitor
 from tests.conftest import Api, key_of
-from tests.notifications.conftest import push_key as push_key
-from tests.notifications.conftest import service as service
-from tests.notifications.push_service import Phone, PushService, decode
+from tests.reviews.notifications.conftest import push_key as push_key
+from tests.reviews.notifications.conftest import service as service
+from tests.reviews.notifications.push_service import Phone, PushService, decode
 from tests.waiting import wait_until
 
 STAND_IN = """

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from config.ids import new_id
+from db.ids import new_id
 from reviews.models import Request
 
 

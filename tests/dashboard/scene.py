@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from accounts.models import ApiKey, Usage, User
 from accounts.services import create_api_key
-from config import background
-from config.ids import new_id
+from db import worker_status
+from db.ids import new_id
 from loops.models import Loop
 from loops.services import create_loop, invite_member, join_loop
 from reviews import services
@@ -67,7 +67,7 @@ def draw(owner: User, member: User) -> dict[str, Any]:
 def alive() -> None:
     """Background work has just been at it."""
     for name in ("settle_overdue", "release_lapsed", "deliver_due"):
-        background.beat(name)
+        worker_status.beat(name)
 
 
 def ask(owner: User, loop: Loop, **changes: Any) -> Request:

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from accounts import sessions
 from accounts.models import ApiKey, User
-from accounts.pages import kept
-from accounts.pages.access import OLD_PAGE
+from web import form_recovery
+from web.guards import OLD_PAGE
 from accounts.services import create_api_key
 from accounts.tasks import forget_sessions
 from loops.models import Loop, Membership
@@ -89,11 +89,11 @@ def test_what_was_typed_is_there_again(
     answer = sign_in(browser, owner, browser.post(where, typed))
     page = answer.content.decode()
     assert answer.status_code == 200
-    assert kept.SAID in words(answer)
+    assert form_recovery.SAID in words(answer)
     assert [each for each in there if not re.search(each, page)] == []
     assert counts() == before
     again = browser.get(answer.request["PATH_INFO"])
-    assert kept.SAID not in words(again)
+    assert form_recovery.SAID not in words(again)
     assert not all(re.search(each, again.content.decode()) for each in there)
 
 
@@ -105,7 +105,7 @@ def test_an_address_is_kept_on_the_page_of_another_maker(owner: User) -> None:
     form = {"login": owner.email, "password": PASSWORD, "next": "/accounts/email/"}
     assert answer["Location"] == "/accounts/login/?next=/accounts/email/"
     page = browser.post("/accounts/login/", form, follow=True)
-    assert kept.SAID in words(page)
+    assert form_recovery.SAID in words(page)
     assert 'value="ada@example.org"' in page.content.decode()
     assert EmailAddress.objects.filter(user=owner).count() == 1
 
@@ -129,8 +129,8 @@ def test_secrets_are_not_kept(owner: User) -> None:
 def test_nor_is_what_no_person_types(owner: User) -> None:
     browser = signed_in(owner)
     expire(browser)
-    answer = browser.post(f"{BASE}keys/new/", {"name": "x" * (kept.LONGEST + 1)})
-    assert kept.SAID not in words(sign_in(browser, owner, answer))
+    answer = browser.post(f"{BASE}keys/new/", {"name": "x" * (form_recovery.LONGEST + 1)})
+    assert form_recovery.SAID not in words(sign_in(browser, owner, answer))
 
 
 def test_it_is_for_its_own_page(owner: User, loop: Loop) -> None:
@@ -147,7 +147,7 @@ def test_whoever_comes_much_later_finds_nothing(owner: User) -> None:
     expire(browser)
     answer = browser.post(f"{BASE}loops/new/", {"name": "Legal"})
     session = browser.session
-    session["kept_form"]["at"] -= kept.LONGEST_WAIT + 1
+    session["kept_form"]["at"] -= form_recovery.LONGEST_WAIT + 1
     session.save()
     page = sign_in(browser, owner, answer)
     assert "Legal" not in page.content.decode()
@@ -176,7 +176,7 @@ class TestAnOldToken:
         before = counts()
         form = {**typed, "csrfmiddlewaretoken": old}
         answer = browser.post(BASE + path.format(**ids), form, headers=self.HERE, follow=True)
-        assert kept.SAID in words(answer)
+        assert form_recovery.SAID in words(answer)
         page = answer.content.decode()
         assert [each for each in there if not re.search(each, page)] == []
         assert counts() == before
@@ -242,7 +242,7 @@ class TestAnOldToken:
 
     def test_an_address_is_kept_and_a_button_is_not(self, owner: User) -> None:
         browser, old = self.in_another_tab(owner)
-        for button, said in (("action_add", kept.SAID), ("action_send", OLD_PAGE)):
+        for button, said in (("action_add", form_recovery.SAID), ("action_send", OLD_PAGE)):
             form = {"email": "ada@example.org", button: "", "csrfmiddlewaretoken": old}
             answer = browser.post("/accounts/email/", form, headers=self.HERE, follow=True)
             assert said in words(answer)
@@ -272,7 +272,7 @@ class TestStrangers:
     def test_an_address_has_only_so_many(
         self, db: None, monkeypatch: pytest.MonkeyPatch, path: str
     ) -> None:
-        monkeypatch.setattr(kept, "RATE", "2/h")
+        monkeypatch.setattr(form_recovery, "RATE", "2/h")
         for _ in range(4):
             assert Client().post(path, {"name": "x", "answer": "x"}).status_code == 302
         assert Session.objects.count() == 2
@@ -280,16 +280,16 @@ class TestStrangers:
         assert Session.objects.count() == 3
 
     def test_names_of_fields_count_too(self, db: None) -> None:
-        Client().post(f"{BASE}loops/new/", {"x" * kept.LONGEST: "", "y": ""})
+        Client().post(f"{BASE}loops/new/", {"x" * form_recovery.LONGEST: "", "y": ""})
         assert not Session.objects.exists()
 
     def test_what_they_leave_ends_within_the_hour(self, owner: User) -> None:
         browser = Client()
         browser.post(f"{BASE}loops/new/", {"name": "Legal"})
         row = Session.objects.get()
-        assert row.expire_date < timezone.now() + timedelta(seconds=kept.LONGEST_WAIT + 1)
+        assert row.expire_date < timezone.now() + timedelta(seconds=form_recovery.LONGEST_WAIT + 1)
         browser.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
-        assert browser.session.get_expiry_age() > 24 * kept.LONGEST_WAIT
+        assert browser.session.get_expiry_age() > 24 * form_recovery.LONGEST_WAIT
         assert 'value="Legal"' in browser.get(f"{BASE}loops/new/").content.decode()
 
     def test_ended_sessions_are_removed(self, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:

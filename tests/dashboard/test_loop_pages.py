@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from config import once
+from web import form_tokens
 from loops.models import Loop
 from loops.services import create_loop, invite_member
 from reviews import services
@@ -102,7 +102,7 @@ class TestCreate:
     def test_a_token_of_somebody_else_makes_a_loop_of_its_own(
         self, owner: User, outsider: User
     ) -> None:
-        stolen = once.issue("loop", outsider.pk)
+        stolen = form_tokens.issue("loop", outsider.pk)
         signed_in(owner).post(f"{LIST}new/", {**FIELDS, "once": stolen})
         assert Loop.objects.get().creator == owner
 

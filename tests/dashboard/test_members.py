@@ -15,7 +15,7 @@ from accounts.models import User
 from loops.models import Loop, Membership
 from loops.services import create_loop, invite_member
 from reviews import services
-from reviews.dashboard import members, roster
+from dashboard import members, loop_stats
 from reviews.models import Request
 from tests.dashboard.many import copies, older
 from tests.portal import signed_in, words
@@ -80,7 +80,7 @@ class TestFigures:
         page = words(signed_in(owner).get(path(loop)))
         assert "Figures cover the last 90 days. " in page
         assert "owner@example.com You just now 6 30 min" in page
-        older(requests[1], roster.MOST_ANSWERS - 2)
+        older(requests[1], loop_stats.MOST_ANSWERS - 2)
         page = words(signed_in(owner).get(path(loop)))
         assert "Figures cover the newest 2,000 answers of the last 90 days. " in page
         assert "owner@example.com You just now 1 30 min" in page

@@ -13,8 +13,8 @@ from django.utils import timezone
 from accounts.models import User
 from loops.models import Loop
 from loops.services import create_loop, join_loop
-from reviews import services, tally
-from reviews.dashboard import figures
+from reviews import services, counters
+from dashboard import stats
 from reviews.models import PRIORITIES, Request
 from tests.dashboard.many import older
 from tests.portal import signed_in, words
@@ -52,7 +52,7 @@ def scatter(dice: random.Random, loops: list[Loop], reviewer: User) -> None:
         )
         ended.filter(status="timeout").update(timeout_at=ended_at)
         if fate == 6:
-            tally.fold()
+            counters.fold()
 
 
 @pytest.fixture(params=range(3))
@@ -68,10 +68,10 @@ def _scattered(request: pytest.FixtureRequest, owner: User, member: User, outsid
 def test_what_waits(owner: User, outsider: User) -> None:
     for user in (owner, outsider):
         rows = [row.as_seen() for row in Request.objects.created_by(user.pk).seen()]
-        for waiting in figures.read_waiting(user.pk):
+        for waiting in stats.read_waiting(user.pk):
             of_this = [row for row in rows if row.priority == waiting.priority]
             still_open = [row for row in of_this if row.status in ("pending", "claimed")]
-            assert waiting == figures.Waiting(
+            assert waiting == stats.Waiting(
                 waiting.priority,
                 len(still_open),
                 sum(row.status == "claimed" for row in still_open),
@@ -84,8 +84,8 @@ def test_what_waits(owner: User, outsider: User) -> None:
 def test_what_the_days_brought(owner: User, zone: str) -> None:
     rows = [row.as_seen() for row in Request.objects.created_by(owner.pk).seen()]
     with timezone.override(zone):
-        days, whole = figures.read_days(owner.pk)
-    assert len(days) == figures.DAYS
+        days, whole = stats.read_days(owner.pk)
+    assert len(days) == stats.DAYS
     assert days[-1].day == datetime.now(ZoneInfo(zone)).date()
 
     every: list[float] = []
@@ -101,19 +101,19 @@ def test_what_the_days_brought(owner: User, zone: str) -> None:
     assert rounded(whole) == times_of(every)
 
 
-def on(day: figures.Day, moment: datetime, zone: str) -> bool:
+def on(day: stats.Day, moment: datetime, zone: str) -> bool:
     return moment.astimezone(ZoneInfo(zone)).date() == day.day
 
 
-def times_of(took: list[float]) -> figures.AnswerTimes:
+def times_of(took: list[float]) -> stats.AnswerTimes:
     """With percentiles between two neighbours, as PostgreSQL has them."""
     if not took:
-        return figures.AnswerTimes()
+        return stats.AnswerTimes()
     median, tenth = (round(percentile(sorted(took), share), 3) for share in (0.5, 0.9))
-    return figures.AnswerTimes(len(took), median, tenth)
+    return stats.AnswerTimes(len(took), median, tenth)
 
 
-def rounded(times: figures.AnswerTimes) -> figures.AnswerTimes:
+def rounded(times: stats.AnswerTimes) -> stats.AnswerTimes:
     """To milliseconds."""
     if times.median is None or times.slowest_tenth is None:
         return times
@@ -143,8 +143,8 @@ def _busy_day(make: Make, member: User) -> None:
 
 @pytest.mark.usefixtures("_busy_day")
 def test_times_of_the_newest_answers_alone(owner: User) -> None:
-    days, whole = figures.read_days(owner.pk)
-    assert days[-2].times == whole == figures.AnswerTimes(601, 60, 60)
+    days, whole = stats.read_days(owner.pk)
+    assert days[-2].times == whole == stats.AnswerTimes(601, 60, 60)
     page = words(signed_in(owner).get("/dashboard/"))
     assert "Answered 601 in the last 7 days" in page
     assert "Answer times are those of each day's newest 300 answers." in page
@@ -156,7 +156,7 @@ def test_days_are_read_off_their_indexes(owner: User) -> None:
         for other in ("seqscan", "bitmapscan"):  # they are cheap while rows are few
             cursor.execute(f"SET LOCAL enable_{other} = off")
         with CaptureQueriesContext(connection) as captured:
-            figures.read_days(owner.pk)
+            stats.read_days(owner.pk)
         plans = []
         for each in captured:
             cursor.execute(f"EXPLAIN {each['sql']}")

@@ -9,8 +9,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ApiKey, Usage, User
 from accounts.services import create_api_key, set_key_state
-from config import background
-from config.models import Heartbeat
+from db import worker_status
+from db.models import Heartbeat
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request
@@ -28,7 +28,7 @@ SWEEPS = ("settle_overdue", "release_lapsed", "deliver_due")
 @pytest.fixture(autouse=True)
 def _alive(db: None) -> None:
     for name in SWEEPS:
-        background.beat(name)
+        worker_status.beat(name)
 
 
 def read(user: User) -> str:

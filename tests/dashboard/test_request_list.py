@@ -12,7 +12,7 @@ from accounts.models import User
 from loops.models import Loop
 from loops.services import create_loop
 from reviews import services
-from reviews.dashboard.ledger import spoken
+from dashboard.request_list import spoken
 from reviews.markdown import headline
 from reviews.models import Request
 from tests.dashboard.many import copies

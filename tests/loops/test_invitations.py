@@ -5,7 +5,7 @@ from django.test import Client
 
 from accounts.models import User
 from accounts.services import create_account
-from loops.codes import ALPHABET, LENGTH
+from loops.invite_codes import ALPHABET, LENGTH
 from loops.models import Loop, Membership
 from loops.services import (
     InviteNotFound,

@@ -5,7 +5,7 @@ from allauth.account.models import EmailAddress
 
 from accounts.models import User
 from accounts.services import create_account
-from config.errors import NoActiveMembers
+from api.errors import NoActiveMembers
 from loops.models import Loop, Membership
 from loops.services import (
     AlreadyMember,
@@ -17,7 +17,7 @@ from loops.services import (
 )
 from reviews import services
 from reviews.models import Request
-from reviews.portal import queue
+from portal import queue
 from tests.reviews.conftest import FIELDS, Make, acting, make
 
 __all__ = ["make"]

@@ -10,7 +10,7 @@ from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
 from reviews.models import PRIORITIES, Request
-from reviews.portal import queue
+from portal import queue
 from tests.reviews.conftest import FIELDS, acting, let_lease_run_out, make_overdue
 
 pytestmark = pytest.mark.django_db

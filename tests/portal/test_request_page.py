@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from config.ids import new_id
+from db.ids import new_id
 from loops.models import Loop
 from loops.services import create_loop
 from reviews import services

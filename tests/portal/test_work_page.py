@@ -11,7 +11,7 @@ from accounts.models import User
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request
-from reviews.portal import work
+from portal import work
 from tests.dashboard.many import older
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make

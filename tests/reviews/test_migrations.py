@@ -7,7 +7,8 @@ from django.core.management import call_command
 
 from accounts.models import User
 from loops.models import Loop
-from reviews import listed, search, services, tally, tasks
+from reviews.queries import listing, search
+from reviews import services, counters, tasks
 from reviews.models import Request
 from tests.reviews.conftest import Make, make_overdue
 
@@ -34,12 +35,12 @@ def test_totals_and_words_come_from_the_rows(
     call_command("migrate", "reviews", BEFORE, verbosity=0)
     tasks.settle_overdue()  # changes while nobody counts
     call_command("migrate", "reviews", verbosity=0)
-    assert tally.differences() == []
-    found = listed.fetch(
-        listed.of_account(owner.pk), listed.Window(None, None, listed.DEFAULT_ORDER, 9, 0)
+    assert counters.differences() == []
+    found = listing.fetch(
+        listing.of_account(owner.pk), listing.Window(None, None, listing.DEFAULT_ORDER, 9, 0)
     )
     assert (found.total, set(found.ids)) == (3, {row["id"] for row in before})
     typed = search.newest(Request.objects.all(), account_id=owner.pk, typed="zebra", count=9)
     assert [request.pk for request in typed] == [claimed.pk]
     make()
-    assert tally.differences() == []
+    assert counters.differences() == []

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reviews.responses import (
+from reviews.response_types import (
     InvalidConfiguration,
     MultiBounds,
     NumberBounds,

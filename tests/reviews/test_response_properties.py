@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviews.responses import (
+from reviews.response_types import (
     RESPONSE_TYPES,
     Answer,
     InvalidAnswer,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reviews.responses import (
+from reviews.response_types import (
     RESPONSE_TYPES,
     InvalidAnswer,
     InvalidConfiguration,

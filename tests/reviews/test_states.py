@@ -9,7 +9,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from accounts.models import User
-from reviews import services, states, transitions
+from reviews import services
+from reviews.lifecycle import states, transitions
 from reviews.models import SEEN, Request
 from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 from webhooks.models import Delivery

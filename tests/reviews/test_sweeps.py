@@ -7,11 +7,11 @@ from django.db.models.functions import Now
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from config import background
-from config.ids import new_id
+from db import worker_status
+from db.ids import new_id
 from reviews import services, tasks
 from reviews.models import Request
-from reviews.transitions import BATCH
+from reviews.lifecycle.transitions import BATCH
 from tests.reviews.conftest import Make, let_lease_run_out
 from webhooks.models import Delivery
 
@@ -61,5 +61,5 @@ def test_lapsed_claims_are_given_back_in_one_statement(
 def test_a_sweep_leaves_its_heartbeat(db: None) -> None:
     tasks.settle_overdue()
     tasks.release_lapsed()
-    assert set(background.lags()) == {"settle_overdue", "release_lapsed"}
-    assert max(background.lags().values()) < 60
+    assert set(worker_status.lags()) == {"settle_overdue", "release_lapsed"}
+    assert max(worker_status.lags().values()) < 60

@@ -10,12 +10,12 @@ from django.db import connections
 from django.db.models.functions import Now
 
 from accounts.models import User
-from config.ids import new_id
+from db.ids import new_id
 from tests.webhooks.receivers import Receiver, receiving
 from webhooks.dispatch import Dispatcher
 from webhooks.models import Circuit, Delivery
 from webhooks.services import Event, emit
-from webhooks.turns import RESERVE
+from webhooks.fair_queue import RESERVE
 
 THREADS = 8
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from accounts.models import User
-from config.ids import new_id
+from db.ids import new_id
 from webhooks.models import Attempt, Delivery
 from webhooks.services import Event, emit
 

@@ -9,11 +9,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts import vault
 from accounts.models import User, WebhookSecret
-from config.ids import new_id
+from db.ids import new_id
 from tests.portal import signed_in, words
 from tests.webhooks.log import LOG, NOW, made, pks
 from tests.webhooks.receivers import Received, Reply, dead_url, misbehaving, receiving
-from webhooks import pages
+from dashboard import deliveries
 from webhooks.models import Attempt, Circuit, Delivery
 
 pytestmark = pytest.mark.django_db
@@ -201,7 +201,7 @@ class TestTestEvent:
     def test_ten_in_a_minute(
         self, owner: User, member: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pages, "TEST_EVENT_RATE", "2/h")
+        monkeypatch.setattr(deliveries, "TEST_EVENT_RATE", "2/h")
         url = "http://10.0.0.1/hook"
         assert [self.post(owner, url).status_code for _ in range(3)] == [200, 200, 429]
         answer = self.post(owner, url)

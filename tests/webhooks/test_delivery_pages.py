@@ -11,9 +11,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from config import background
-from config.ids import new_id
-from config.models import Heartbeat
+from db import worker_status
+from db.ids import new_id
+from db.models import Heartbeat
 from tests.portal import signed_in, words
 from tests.webhooks.log import LOG, NOW, attempted, made, pks
 from webhooks.models import Delivery
@@ -152,7 +152,7 @@ class TestPulse:
         return found[0]
 
     def beat(self, seconds_ago: float) -> None:
-        background.beat("deliver_due")
+        worker_status.beat("deliver_due")
         Heartbeat.objects.update(beat_at=datetime.now(UTC) - timedelta(seconds=seconds_ago))
 
     def test_none(self, owner: User) -> None:
@@ -168,7 +168,7 @@ class TestPulse:
 
     def test_alive(self, owner: User) -> None:
         self.beat(0)
-        background.beat("settle_overdue")
+        worker_status.beat("settle_overdue")
         assert self.read(owner) == "Background work is running."
 
 

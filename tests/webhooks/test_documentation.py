@@ -16,7 +16,7 @@ import pytest
 
 from accounts import secret_services
 from accounts.models import User
-from config.ids import new_id
+from db.ids import new_id
 from tests.reviews.test_events import KEYS
 from tests.webhooks.conftest import Emit, fresh
 from tests.webhooks.receivers import Received, Receiver

@@ -9,7 +9,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from accounts import services
-from accounts.addresses import of_address, validate_address
+from accounts.emails import of_address, validate_address
 from accounts.models import PERMISSIONS, User
 
 

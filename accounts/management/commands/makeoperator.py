@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import operator_services
-from accounts.addresses import of_address
+from accounts.emails import of_address
 from accounts.models import User
 
 

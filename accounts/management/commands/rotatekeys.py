@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts import resealing, vault
+from accounts import key_rotation, vault
 
 
 class Command(BaseCommand):
@@ -15,7 +15,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            count = resealing.reseal_all()
+            count = key_rotation.reseal_all()
         except vault.Unreadable as error:
             raise CommandError(f"{error} Nothing was changed.") from None
         self.stderr.write(f"Secrets of {count} accounts now use the first key.")

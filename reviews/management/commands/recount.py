@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from reviews import tally
+from reviews import counters
 
 
 class Command(BaseCommand):
@@ -15,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("--repair", action="store_true", help="put wrong totals right")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = tally.repair() if options["repair"] else tally.differences()
+        found = counters.repair() if options["repair"] else counters.differences()
         for wrong in found:
             self.stdout.write(
                 f"{wrong.scope_id} {wrong.status} {wrong.priority}:"

@@ -1,0 +1,98 @@
+"""Loops over HTTP (specification, Endpoints). What also touches requests (deleting a loop,
+removing a member) is added in `api.loop_deletion`."""
+
+from typing import Any, ClassVar
+
+from django.http import HttpResponse
+
+from api.authentication import Call
+from api.views import ApiView
+from api.envelope import ok
+from api.errors import (
+    CreateLoopFailed,
+    ListLoopsFailed,
+    ListMembersFailed,
+    LoopDenied,
+    LoopNotFound,
+    NotCreatorForUpdate,
+    NothingToUpdate,
+    ReadLoopFailed,
+    UpdateLoopFailed,
+)
+from loops import qr, services
+from api.lookup import find_own_loop
+from loops.models import Loop
+from api.serializers.loops import LoopChanges, LoopInput, LoopSerializer, MemberSerializer
+
+
+class Loops(ApiView):
+    """/api/loops"""
+
+    permissions: ClassVar = {"GET": "loops:read", "POST": "loops:write"}
+    failures: ClassVar = {"GET": ListLoopsFailed, "POST": CreateLoopFailed}
+
+    def get(self, request: Call) -> HttpResponse:
+        loops = Loop.objects.of_creator(request.user.id).with_members().newest_first()
+        data = [LoopSerializer(loop).data for loop in loops]
+        return ok("Loops retrieved successfully", {"loops": data, "count": len(data)})
+
+    def post(self, request: Call) -> HttpResponse:
+        fields = LoopInput().check(self.body(request))
+        loop = services.create_loop(owner_id=request.user.id, key_id=request.auth.key_id, **fields)
+        data = {
+            "loop": represent(loop),
+            "invite_code": loop.invite_code,
+            "qr_code_base64": qr.data_uri(loop.join_url),
+            "qr_code_url": loop.qr_code_url,
+            "join_url": loop.join_url,
+        }
+        return ok("Loop created successfully with QR code", data, status=201)
+
+
+class LoopDetail(ApiView):
+    """/api/loops/{id}"""
+
+    permissions: ClassVar = {"GET": "loops:read", "PUT": "loops:write"}
+    failures: ClassVar = {"GET": ReadLoopFailed, "PUT": UpdateLoopFailed}
+
+    def get(self, request: Call, loop_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, request.user, denied=LoopDenied)
+        return ok("Loop retrieved successfully", {"loop": represent(loop)})
+
+    def put(self, request: Call, loop_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, request.user, denied=NotCreatorForUpdate)
+        changes = LoopChanges().check(self.body(request, empty_is_object=True))
+        if not changes:
+            raise NothingToUpdate
+        try:
+            services.update_loop(loop=loop, changes=changes, key_id=request.auth.key_id)
+        except Loop.DoesNotExist:
+            raise LoopNotFound from None
+        return ok("Loop updated successfully", {"loop": represent(loop)})
+
+
+class LoopMembers(ApiView):
+    """/api/loops/{id}/members"""
+
+    permissions: ClassVar = {"GET": "loops:read"}
+    failures: ClassVar = {"GET": ListMembersFailed}
+
+    def get(self, request: Call, loop_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, request.user, denied=LoopDenied)
+        in_order = loop.memberships.select_related("user").in_order()
+        members = [MemberSerializer(member).data for member in in_order]
+        pending = sum(member["status"] == "pending" for member in members)
+        data = {
+            "loop_id": loop.id,
+            "members": members,
+            "count": len(members),
+            "active_count": len(members) - pending,
+            "pending_count": pending,
+        }
+        return ok("Loop members retrieved successfully", data)
+
+
+def represent(loop: Loop) -> dict[str, Any]:
+    """The loop as it stands now in the database."""
+    fresh = Loop.objects.filter(pk=loop.pk).with_members().get()
+    return LoopSerializer(fresh).data

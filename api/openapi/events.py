@@ -1,0 +1,110 @@
+"""Webhooks: what is sent to a request's callback_url (specification, Events)."""
+
+from typing import Any, Final
+
+from api.openapi.operations import (
+    ID,
+    STRING,
+    TIMESTAMP,
+    Schema,
+    component,
+    nullable,
+    object_of,
+    one_of,
+)
+from api.openapi.loops import LOOP
+from reviews.lifecycle import states
+from api.openapi.examples import DETAIL, REVIEWER
+from api.serializers.requests import RequestDetail
+
+TELLS: Final = {
+    "request.claimed": "A reviewer claimed the request.",
+    "request.completed": "A reviewer's answer completed the request.",
+    "request.timeout": "The request timed out; response_data is its default_response.",
+    "request.cancelled": "The request was cancelled, or its loop deleted.",
+}
+HEADERS: Final = {
+    "X-Service-Signature-256": "`sha256=` and the hexadecimal HMAC-SHA256 of the body's bytes, "
+    "keyed with the account's webhook secret.",
+    "webhook-id": "The event's id, the same on every attempt (Standard Webhooks).",
+    "webhook-timestamp": "The attempt's Unix time in seconds.",
+    "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of id, timestamp and body, joined by "
+    "points. Separated by blanks where there are several.",
+}
+EVENT: Final[Schema] = object_of(
+    {
+        "event": one_of(TELLS),
+        "request_id": ID,
+        "loop_id": ID,
+        "status": one_of(states.STATUSES),
+        "response_data": component("Answer"),
+        "response_by": nullable(ID),
+        "completed_at": nullable(TIMESTAMP),
+        "response_at": nullable(TIMESTAMP),
+        "response_time_seconds": {"type": ["number", "null"]},
+        "created_at": TIMESTAMP,
+        "timestamp": TIMESTAMP,
+        "data": object_of(
+            {
+                "request": component(RequestDetail.__name__),
+                "loop": object_of({"id": ID, "name": STRING}),
+                "reviewer": nullable(object_of({"user_id": ID, "name": STRING, "email": STRING})),
+            }
+        ),
+    }
+)
+EXAMPLE: Final[dict[str, Any]] = {
+    "event": "request.completed",
+    "request_id": DETAIL["id"],
+    "loop_id": DETAIL["loop_id"],
+    "status": "completed",
+    "response_data": DETAIL["response_data"],
+    "response_by": DETAIL["response_by"],
+    "completed_at": DETAIL["response_at"],
+    "response_at": DETAIL["response_at"],
+    "response_time_seconds": DETAIL["response_time_seconds"],
+    "created_at": DETAIL["created_at"],
+    "timestamp": DETAIL["response_at"],
+    "data": {
+        "request": DETAIL,
+        "loop": {"id": DETAIL["loop_id"], "name": LOOP["name"]},
+        "reviewer": {
+            "user_id": REVIEWER["id"],
+            "name": REVIEWER["name"],
+            "email": REVIEWER["email"],
+        },
+    },
+}
+
+
+def told(event: str) -> Schema:
+    """The POST that tells a receiver of the event."""
+    content: dict[str, Any] = {"schema": component("Event")}
+    if event == EXAMPLE["event"]:
+        content["example"] = EXAMPLE
+    return {
+        "post": {
+            "operationId": event,
+            "tags": ["Events"],
+            "summary": TELLS[event],
+            "description": "Sent to the request's callback_url, at least once, until it is "
+            "answered with a 2xx status within 15 s.",
+            "security": [],
+            "parameters": [
+                {
+                    "name": name,
+                    "in": "header",
+                    "required": True,
+                    "description": text,
+                    "schema": STRING,
+                }
+                for name, text in HEADERS.items()
+            ],
+            "requestBody": {"required": True, "content": {"application/json": content}},
+            "responses": {"2XX": {"description": "Received."}},
+        }
+    }
+
+
+COMPONENTS: Final[dict[str, Schema]] = {"Event": EVENT}
+WEBHOOKS: Final = {event: told(event) for event in TELLS}

@@ -1,0 +1,34 @@
+"""What the OpenAPI document says about keys."""
+
+from typing import Final
+
+from api.keys import KeyCheck
+from accounts.models import PERMISSIONS
+from api.openapi.operations import COUNT, ID, STRING, TIMESTAMP, Operation, object_of, one_of
+
+OPERATIONS: Final = {
+    (KeyCheck, "GET"): Operation(
+        name="checkKey",
+        tag="Key",
+        summary="Check the key",
+        description="Says whose key this is, what it may do, and what is left of its hour. "
+        "It needs no permission, and answers for a deactivated account too.",
+        message="API key is valid",
+        data={
+            "api_key_id": ID,
+            "user_id": ID,
+            "email": STRING,
+            "account_status": one_of(["active", "inactive"]),
+            "rate_limit": object_of({"limit": COUNT, "remaining": COUNT, "reset_at": TIMESTAMP}),
+            "permissions": {"type": "array", "items": one_of(PERMISSIONS)},
+        },
+        example={
+            "api_key_id": "019df2a11c404d1b7e2f9a03",
+            "user_id": "019df2a0e1789c5d3b6e8f12",
+            "email": "ada@example.com",
+            "account_status": "active",
+            "rate_limit": {"limit": 100, "remaining": 99, "reset_at": "2026-05-04T11:00:00.000Z"},
+            "permissions": list(PERMISSIONS),
+        },
+    ),
+}

@@ -1,0 +1,82 @@
+"""Listings of requests."""
+
+from typing import Final
+
+from api.openapi.operations import (
+    ANY_CASE_ID,
+    BOOLEAN,
+    COUNT,
+    ID,
+    Operation,
+    Parameter,
+    Shape,
+    nullable,
+    object_of,
+    one_of,
+)
+from api.errors import InvalidLoopId, LoopDenied, LoopNotFound, ValidationFailed
+from api.pagination import DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET
+from api.openapi.loops import LOOP, LOOP_PATH
+from reviews.lifecycle import states
+from api.requests import LoopRequests, Requests
+from reviews.queries.listing import DEFAULT_ORDER, ORDERS
+from reviews.models import PRIORITIES
+from api.openapi.examples import PAGE
+from api.serializers.requests import RequestListed
+
+LIMIT: Final = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
+OFFSET: Final = {"type": "integer", "minimum": 0, "maximum": MAX_OFFSET, "default": 0}
+QUERY: Final = (
+    Parameter("status", "Only requests in this state, as of now.", one_of(states.STATUSES)),
+    Parameter("priority", "Only requests of this priority.", one_of(PRIORITIES)),
+    Parameter("limit", "How many requests to give.", LIMIT),
+    Parameter("offset", "How many to pass over: next_offset of the page before.", OFFSET),
+    Parameter(
+        "sort",
+        "Ties go to the newest first; every order is total, so pages neither repeat nor skip.",
+        one_of(ORDERS, default=DEFAULT_ORDER),
+    ),
+)
+DATA: Final[dict[str, Shape]] = {
+    "requests": [RequestListed],
+    "count": {**COUNT, "description": "Requests on this page."},
+    "total": {**COUNT, "description": "Requests that match the filters."},
+    "has_more": BOOLEAN,
+    "pagination": object_of(
+        {
+            "limit": {**LIMIT},
+            "offset": {**OFFSET},
+            "next_offset": {**nullable(COUNT), "description": "Null on the last page."},
+        }
+    ),
+}
+
+OPERATIONS: Final = {
+    (Requests, "GET"): Operation(
+        name="listRequests",
+        tag="Requests",
+        summary="List your requests",
+        description="The requests that your account created.",
+        message="Requests retrieved successfully",
+        query=(
+            *QUERY[:2],
+            Parameter("loop_id", "Only requests of this loop.", ANY_CASE_ID),
+            *QUERY[2:],
+        ),
+        data=DATA,
+        example=PAGE,
+        errors=(ValidationFailed, InvalidLoopId),
+    ),
+    (LoopRequests, "GET"): Operation(
+        name="listLoopRequests",
+        tag="Requests",
+        summary="List a loop's requests",
+        description="The loop's creator and its active members may.",
+        message="Loop requests retrieved successfully",
+        paths=LOOP_PATH,
+        query=QUERY,
+        data={"loop_id": ID, **DATA},
+        example={"loop_id": LOOP["id"], **PAGE},
+        errors=(InvalidLoopId, ValidationFailed, LoopDenied, LoopNotFound),
+    ),
+}

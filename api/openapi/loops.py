@@ -1,0 +1,157 @@
+"""What the OpenAPI document says about loops and their members."""
+
+from typing import Any, Final
+
+from api.openapi.operations import COUNT, ID, STRING, Body, Operation
+from api.errors import (
+    InvalidBody,
+    InvalidLoopId,
+    LoopDenied,
+    LoopIconRequired,
+    LoopNameRequired,
+    LoopNotFound,
+    NotCreatorForUpdate,
+    NothingToUpdate,
+    ValidationFailed,
+)
+from api.loops import LoopDetail, LoopMembers, Loops
+from api.serializers.loops import LoopChanges, LoopInput, LoopSerializer, MemberSerializer
+
+LOOP_PATH = {"loop_id": "The loop's id."}
+MEMBERS: Final[list[dict[str, Any]]] = [
+    {
+        "user_id": "019df2a0e1789c5d3b6e8f12",
+        "email": "ada@example.com",
+        "status": "active",
+        "joined_at": "2026-05-04T10:15:00.120Z",
+    },
+    {
+        "user_id": "019df2a4550f0b7c2d9e4a66",
+        "email": "grace@example.com",
+        "status": "pending",
+        "joined_at": None,
+    },
+]
+LOOP: Final[dict[str, Any]] = {
+    "id": "019df2a2b3c4d5e6f7a8b9c0",
+    "name": "Refund desk",
+    "description": "Decides on refunds above 50 €.",
+    "icon": "shield-check",
+    "creator_id": "019df2a0e1789c5d3b6e8f12",
+    "members": MEMBERS,
+    "member_count": 2,
+    "pending_count": 1,
+    "created_at": "2026-05-04T10:15:00.120Z",
+    "updated_at": "2026-05-04T10:20:41.007Z",
+}
+NEXT: Final = (
+    "readLoop",
+    "updateLoop",
+    "deleteLoop",
+    "listMembers",
+    "createRequest",
+    "listLoopRequests",
+)
+LEADS_ON: Final = {name: {"loop_id": "$response.body#/data/loop/id"} for name in NEXT}
+
+OPERATIONS: Final = {
+    (Loops, "POST"): Operation(
+        name="createLoop",
+        tag="Loops",
+        summary="Create a loop",
+        description="Creates a loop with you as its first active member. Give the join link, its "
+        "QR code or the invite code to the people who should answer.",
+        message="Loop created successfully with QR code",
+        status=201,
+        body=Body(
+            LoopInput,
+            {
+                "loop": {
+                    "name": "Refund desk",
+                    "description": "Decides on refunds above 50 €.",
+                    "icon": "shield-check",
+                }
+            },
+        ),
+        data={
+            "loop": LoopSerializer,
+            "invite_code": STRING,
+            "qr_code_base64": {"type": "string", "pattern": "^data:image/png;base64,"},
+            "qr_code_url": {"type": "string", "format": "uri"},
+            "join_url": {"type": "string", "format": "uri"},
+        },
+        example={
+            "loop": {**LOOP, "members": MEMBERS[:1], "member_count": 1, "pending_count": 0},
+            "invite_code": "7KQ2MXWB9TRA",
+            "qr_code_base64": "data:image/png;base64,iVBORw0KGgo=",
+            "qr_code_url": "https://review.example.com/qr/7KQ2MXWB9TRA.png",
+            "join_url": "https://review.example.com/join/7KQ2MXWB9TRA",
+        },
+        errors=(LoopNameRequired, LoopIconRequired, ValidationFailed, InvalidBody),
+        links=LEADS_ON,
+    ),
+    (Loops, "GET"): Operation(
+        name="listLoops",
+        tag="Loops",
+        summary="List your loops",
+        description="The loops that your account created, the newest first, with their members.",
+        message="Loops retrieved successfully",
+        data={"loops": [LoopSerializer], "count": COUNT},
+        example={"loops": [LOOP], "count": 1},
+    ),
+    (LoopDetail, "GET"): Operation(
+        name="readLoop",
+        tag="Loops",
+        summary="Read a loop",
+        description="Only the loop's creator may.",
+        message="Loop retrieved successfully",
+        paths=LOOP_PATH,
+        data={"loop": LoopSerializer},
+        example={"loop": LOOP},
+        errors=(InvalidLoopId, LoopDenied, LoopNotFound),
+    ),
+    (LoopDetail, "PUT"): Operation(
+        name="updateLoop",
+        tag="Loops",
+        summary="Change a loop",
+        description="Changes the fields that are there and leaves the others, the members and the "
+        "requests as they are. At least one field is needed. Only the loop's creator may.",
+        message="Loop updated successfully",
+        paths=LOOP_PATH,
+        body=Body(LoopChanges, {"rename": {"name": "Refunds and vouchers"}}),
+        data={"loop": LoopSerializer},
+        example={"loop": {**LOOP, "name": "Refunds and vouchers"}},
+        errors=(
+            InvalidLoopId,
+            NothingToUpdate,
+            ValidationFailed,
+            InvalidBody,
+            NotCreatorForUpdate,
+            LoopNotFound,
+        ),
+    ),
+    (LoopMembers, "GET"): Operation(
+        name="listMembers",
+        tag="Loops",
+        summary="List a loop's members",
+        description="Active members receive requests; pending ones were invited and have not "
+        "joined yet. Only the loop's creator may.",
+        message="Loop members retrieved successfully",
+        paths=LOOP_PATH,
+        data={
+            "loop_id": ID,
+            "members": [MemberSerializer],
+            "count": COUNT,
+            "active_count": COUNT,
+            "pending_count": COUNT,
+        },
+        example={
+            "loop_id": LOOP["id"],
+            "members": MEMBERS,
+            "count": 2,
+            "active_count": 1,
+            "pending_count": 1,
+        },
+        errors=(InvalidLoopId, LoopDenied, LoopNotFound),
+    ),
+}

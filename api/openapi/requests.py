@@ -1,0 +1,130 @@
+"""Creating, reading and cancelling a request, and feedback on its answer."""
+
+from typing import Final
+
+from api.openapi.operations import COUNT, ID, TIMESTAMP, Body, Operation, one_of
+from api.errors import (
+    ImageUrlRequired,
+    InvalidBody,
+    InvalidDefaultResponse,
+    InvalidLoopId,
+    InvalidRequestId,
+    InvalidResponseConfiguration,
+    LoopNotFound,
+    NoActiveMembers,
+    NotCancellable,
+    NotCompleted,
+    NotCreatorForRequest,
+    RequestDenied,
+    RequestNotFound,
+    RequestTextRequired,
+    TimeoutRequired,
+    ValidationFailed,
+)
+from api.openapi.loops import LOOP_PATH
+from reviews.lifecycle import states
+from api.requests import LoopRequests, RequestDetails, RequestFeedback
+from reviews.models import PRIORITIES
+from api.openapi.answers import NEW_REQUEST
+from api.openapi.examples import CREATED, DETAIL, FEEDBACK, LISTED, NEW_BY_TYPE
+from api.serializers.requests import (
+    PROCESSING_TYPES,
+    TYPES,
+    FeedbackFields,
+    FeedbackInput,
+    RequestDetail,
+    RequestInput,
+)
+
+REQUEST_PATH: Final = {"request_id": "The request's id."}
+NEXT: Final = ("readRequest", "cancelRequest", "giveFeedback")
+LEADS_ON: Final = {name: {"request_id": "$response.body#/data/request_id"} for name in NEXT}
+
+OPERATIONS: Final = {
+    (LoopRequests, "POST"): Operation(
+        name="createRequest",
+        tag="Requests",
+        summary="Ask a loop",
+        description="Sends a request to every active member of the loop. Poll `polling_url`, or "
+        "give a `callback_url`, to learn the answer. image_url is required when type is image, "
+        "timeout_seconds when processing_type is time-sensitive; a deferred request without it "
+        "times out after 30 days. default_response is the answer once a request has timed out. "
+        "Only the loop's creator may.",
+        message="Request created and broadcasted successfully",
+        status=201,
+        paths=LOOP_PATH,
+        body=Body(RequestInput, NEW_BY_TYPE, schema=NEW_REQUEST),
+        data={
+            "request_id": ID,
+            "status": one_of([states.PENDING]),
+            "processing_type": one_of(PROCESSING_TYPES),
+            "type": one_of(TYPES),
+            "priority": one_of(PRIORITIES),
+            "timeout_at": TIMESTAMP,
+            "broadcasted_to": COUNT,
+            "notifications_sent": COUNT,
+            "polling_url": {"type": "string", "pattern": "^/v1/api/requests/[0-9a-f]{24}$"},
+        },
+        example=CREATED,
+        errors=(
+            InvalidLoopId,
+            RequestTextRequired,
+            ImageUrlRequired,
+            TimeoutRequired,
+            InvalidResponseConfiguration,
+            InvalidDefaultResponse,
+            ValidationFailed,
+            InvalidBody,
+            NoActiveMembers,
+            NotCreatorForRequest,
+            LoopNotFound,
+        ),
+        links=LEADS_ON,
+    ),
+    (RequestDetails, "GET"): Operation(
+        name="readRequest",
+        tag="Requests",
+        summary="Read a request and its answer",
+        description="Poll this until status is completed, timeout or cancelled. answered_by tells "
+        "a person's answer from the default one. The account that created the request and the "
+        "active members of its loop may.",
+        message="Request retrieved successfully",
+        paths=REQUEST_PATH,
+        data={"request": RequestDetail},
+        example={"request": DETAIL},
+        errors=(InvalidRequestId, RequestDenied, RequestNotFound),
+    ),
+    (RequestDetails, "DELETE"): Operation(
+        name="cancelRequest",
+        tag="Requests",
+        summary="Cancel a request",
+        description="Only a pending request can be cancelled, and only by the account that "
+        "created it. If it was created in the current hour, its call is credited to its key.",
+        message="Request cancelled successfully",
+        paths=REQUEST_PATH,
+        data={"request_id": ID, "status": one_of([states.CANCELLED])},
+        example={"request_id": LISTED["id"], "status": "cancelled"},
+        errors=(InvalidRequestId, NotCancellable, RequestNotFound),
+    ),
+    (RequestFeedback, "POST"): Operation(
+        name="giveFeedback",
+        tag="Requests",
+        summary="Give feedback on an answer",
+        description="Says what you think of a completed request's answer. Every field is optional, "
+        "others are kept as sent, and giving feedback again replaces it. Only the account that "
+        "created the request may.",
+        message="Feedback added successfully",
+        paths=REQUEST_PATH,
+        body=Body(FeedbackInput, {"feedback": {"feedback": FEEDBACK}}),
+        data={"request_id": ID, "feedback": FeedbackFields},
+        example={"request_id": LISTED["id"], "feedback": FEEDBACK},
+        errors=(
+            InvalidRequestId,
+            NotCompleted,
+            ValidationFailed,
+            InvalidBody,
+            RequestDenied,
+            RequestNotFound,
+        ),
+    ),
+}

@@ -1,0 +1,53 @@
+"""Pages by limit and offset (specification, GET /api/requests)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from api.errors import ValidationFailed
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 100
+MAX_OFFSET = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Page:
+    """A window on a listing."""
+
+    limit: int
+    offset: int
+
+    def describe(self, *, count: int, total: int) -> dict[str, Any]:
+        """The fields beside the rows: count, total, has_more and pagination."""
+        has_more = self.offset + count < total
+        return {
+            "count": count,
+            "total": total,
+            "has_more": has_more,
+            "pagination": {
+                "limit": self.limit,
+                "offset": self.offset,
+                "next_offset": self.offset + count if has_more else None,
+            },
+        }
+
+
+def read_page(query: Any) -> Page:
+    """The window that a query string asks for. Raises ValidationFailed."""
+    limit = _integer(query, "limit", DEFAULT_LIMIT)
+    if not 1 <= limit <= MAX_LIMIT:
+        raise ValidationFailed(f"limit must be between 1 and {MAX_LIMIT}")
+    offset = _integer(query, "offset", 0)
+    if not 0 <= offset <= MAX_OFFSET:
+        raise ValidationFailed(f"offset must be between 0 and {MAX_OFFSET}")
+    return Page(limit=limit, offset=offset)
+
+
+def _integer(query: Any, name: str, default: int) -> int:
+    text = query.get(name)
+    if text is None:
+        return default
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+        raise ValidationFailed(f"{name} must be an integer")
+    return int(text)

@@ -1,0 +1,57 @@
+"""Loops and members as the API takes and gives them (specification, Loop and Member)."""
+
+from rest_framework import serializers
+
+from api.errors import LoopIconRequired, LoopNameRequired
+from api.fields import Identifier, Input, StrictChoice, StrictText, Timestamp
+from loops.icons import ICONS
+from loops.models import Loop, Membership
+
+
+class LoopInput(Input):
+    """POST /api/loops."""
+
+    sentences = {"name": LoopNameRequired, "icon": LoopIconRequired}
+
+    name = StrictText(shortest=1, longest=100)
+    description = StrictText(longest=500, required=False)
+    icon = StrictText(shortest=1, longest=100)
+
+
+class LoopChanges(Input):
+    """PUT /api/loops/{id}."""
+
+    name = StrictText(shortest=1, longest=100, required=False)
+    description = StrictText(longest=500, required=False)
+    icon = StrictChoice(choices=ICONS, required=False)
+
+
+class MemberSerializer(serializers.Serializer[Membership]):
+    """Member."""
+
+    user_id = Identifier(source="member_id")
+    email = serializers.EmailField(source="address")
+    status = serializers.ChoiceField(choices=Membership.Status.choices)
+    joined_at = Timestamp(allow_null=True)
+
+
+class LoopSerializer(serializers.Serializer[Loop]):
+    """Loop, with every member."""
+
+    id = Identifier()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    icon = serializers.CharField()
+    creator_id = Identifier()
+    members = MemberSerializer(many=True, source="memberships.all")
+    member_count = serializers.SerializerMethodField()
+    pending_count = serializers.SerializerMethodField()
+    created_at = Timestamp()
+    updated_at = Timestamp()
+
+    def get_member_count(self, loop: Loop) -> int:
+        return len(loop.memberships.all())
+
+    def get_pending_count(self, loop: Loop) -> int:
+        pending = Membership.Status.PENDING
+        return sum(member.status == pending for member in loop.memberships.all())

@@ -1,0 +1,184 @@
+"""Requests and feedback as the API takes and gives them (specification, Request, Feedback)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import User
+from api.errors import (
+    ApiError,
+    ImageUrlRequired,
+    InvalidDefaultResponse,
+    InvalidResponseConfiguration,
+    RequestTextRequired,
+    TimeoutRequired,
+    ValidationFailed,
+)
+from api.fields import (
+    Identifier,
+    Input,
+    JsonObject,
+    JsonValue,
+    StrictBoolean,
+    StrictChoice,
+    StrictInteger,
+    StrictNumber,
+    StrictStrings,
+    StrictText,
+    Timestamp,
+    WebUrl,
+)
+from web.strict_json import MAX_BYTES
+from db.times import seconds_between
+from reviews import response_types
+from reviews.lifecycle import states
+from reviews.models import PRIORITIES, Request
+
+PROCESSING_TYPES = ("time-sensitive", "deferred")
+TYPES = ("markdown", "image")
+PLATFORMS = ("web_portal", "api", "mobile", "webhook", "n8n", "zapier")
+CATEGORIES = ("positive", "constructive", "issue")
+
+
+class RequestInput(Input):
+    """POST /api/loops/{loopId}/requests."""
+
+    sentences = {"request_text": RequestTextRequired}
+
+    processing_type = StrictChoice(choices=PROCESSING_TYPES)
+    type = StrictChoice(choices=TYPES)
+    priority = StrictChoice(choices=PRIORITIES)
+    request_text = StrictText(shortest=1, longest=2000)
+    image_url = WebUrl(required=False, help_text="Required when type is image.")
+    context = JsonObject(required=False)  # type: ignore[assignment]
+    timeout_seconds = StrictInteger(
+        min_value=60,
+        max_value=86400,
+        required=False,
+        help_text="Required when processing_type is time-sensitive; else 30 days.",
+    )
+    response_type = StrictChoice(choices=response_types.RESPONSE_TYPES)
+    response_config = JsonObject(help_text="Depends on response_type.")
+    default_response = JsonValue(help_text="The answer once the request has timed out.")
+    platform = StrictChoice(choices=PLATFORMS)
+    platform_version = StrictText(longest=MAX_BYTES, required=False)
+    callback_url = WebUrl(required=False)
+
+    def is_missing(self, field: Any, value: Any) -> bool:
+        return super().is_missing(field, value) or (field.field_name == "image_url" and value == "")
+
+    def on_missing(self, name: str, field: Any, checked: dict[str, Any]) -> None:
+        super().on_missing(name, field, checked)
+        error = missing_with_the_rest(name, checked)
+        if error is not None:
+            raise error
+
+    def on_value(self, name: str, checked: dict[str, Any]) -> None:
+        kind, config = checked.get("response_type", ""), checked.get("response_config", {})
+        try:
+            if name == "response_config":
+                response_types.check_configuration(kind, config)
+            elif name == "default_response":
+                response_types.check_default(kind, config, checked[name])
+        except response_types.InvalidConfiguration as error:
+            raise InvalidResponseConfiguration(str(error)) from None
+        except response_types.InvalidDefault as error:
+            raise InvalidDefaultResponse(str(error)) from None
+
+
+def missing_with_the_rest(name: str, checked: dict[str, Any]) -> ApiError | None:
+    """The error of an absence that only the fields before it make one."""
+    if name == "image_url" and checked["type"] == "image":
+        return ImageUrlRequired()
+    if name == "timeout_seconds" and checked["processing_type"] == "time-sensitive":
+        return TimeoutRequired()
+    return None
+
+
+class FeedbackFields(Input):
+    """The known fields of feedback; others are kept as sent."""
+
+    rating = StrictNumber(min_value=1, max_value=5, required=False)
+    comment = StrictText(longest=1000, required=False)
+    accuracy = StrictNumber(min_value=1, max_value=5, required=False)
+    timeliness = StrictNumber(min_value=1, max_value=5, required=False)
+    helpfulness = StrictNumber(min_value=1, max_value=5, required=False)
+    would_recommend = StrictBoolean(required=False)
+    tags = StrictStrings(required=False)
+    follow_up_needed = StrictBoolean(required=False)
+    category = StrictChoice(choices=CATEGORIES, required=False)
+
+
+class FeedbackInput(Input):
+    """POST /api/requests/{id}/feedback."""
+
+    feedback = FeedbackFields()
+
+    def check(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """`{feedback: the object as sent}`, its known fields being valid. Raises ApiError."""
+        feedback = body.get("feedback")
+        if feedback is None:
+            raise self.absence("feedback")
+        if not isinstance(feedback, dict):
+            raise ValidationFailed("feedback must be an object")
+        FeedbackFields().check(feedback)
+        return {"feedback": feedback}
+
+
+class RequestListed(serializers.Serializer[Request]):
+    """Request in listings."""
+
+    id = Identifier()
+    loop_id = Identifier()
+    processing_type = serializers.ChoiceField(choices=PROCESSING_TYPES)
+    type = serializers.ChoiceField(choices=TYPES)
+    priority = serializers.ChoiceField(choices=PRIORITIES)
+    request_text = serializers.CharField()
+    response_type = serializers.ChoiceField(choices=response_types.RESPONSE_TYPES)
+    status = serializers.ChoiceField(choices=states.STATUSES)
+    response_data = serializers.JSONField(allow_null=True)
+    response_by = Identifier(source="response_by_id", allow_null=True)
+    response_at = Timestamp(allow_null=True)
+    response_time_seconds = serializers.SerializerMethodField()
+    timeout_at = Timestamp()
+    created_at = Timestamp()
+    updated_at = Timestamp()
+
+    def get_response_time_seconds(self, request: Request) -> float | None:
+        if request.response_at is None:
+            return None
+        return seconds_between(request.created_at, request.response_at)
+
+
+class Person(serializers.Serializer[User]):
+    """Who answered."""
+
+    id = Identifier()
+    name = serializers.CharField()
+    email = serializers.EmailField()
+
+
+class RequestDetail(RequestListed):
+    """Request in a single read, and in events."""
+
+    creator_id = Identifier()
+    image_url = serializers.CharField(allow_null=True)
+    context = serializers.JSONField(allow_null=True)  # type: ignore[assignment]
+    response_config = serializers.JSONField()
+    default_response = serializers.JSONField()
+    platform = serializers.ChoiceField(choices=PLATFORMS)
+    platform_version = serializers.CharField(allow_null=True)
+    callback_url = serializers.CharField(allow_null=True)
+    timeout_seconds = serializers.IntegerField()
+    broadcasted_to = serializers.IntegerField()
+    notifications_sent = serializers.IntegerField()
+    claimed_by = Identifier(source="claimed_by_id", allow_null=True)
+    claimed_at = Timestamp(allow_null=True)
+    answered_by = serializers.ChoiceField(choices=["human", "default"], allow_null=True)
+    response_by_user = Person(source="response_by", allow_null=True)
+    feedback = serializers.SerializerMethodField()
+
+    def get_feedback(self, request: Request) -> dict[str, Any] | None:
+        feedback = getattr(request, "feedback", None)
+        return None if feedback is None else feedback.body

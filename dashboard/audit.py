@@ -1,0 +1,56 @@
+"""The audit log: who did what to this account."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from accounts.actions import sentence
+from dashboard.forms.audit import AuditFilterForm
+from accounts.queries import Choice, Window, read_audit
+from accounts.models import AuditEntry, User
+from web.guards import SignedInRequest
+from web.keyset import behind
+from web.guards import page
+from web.days import midnight
+
+
+@page
+def audit(http: SignedInRequest) -> HttpResponse:
+    filters = AuditFilterForm(http.GET, auto_id="filter-%s")
+    window, status = Window([]), 422
+    if filters.is_valid():
+        chosen = filters.cleaned_data
+        choice = Choice(
+            kind=chosen["kind"],
+            who=chosen["who"],
+            since=chosen["since"] and midnight(chosen["since"]),
+            until=chosen["until"] and midnight(chosen["until"], days_later=1),
+        )
+        window, status = read_audit(http.user, choice=choice, behind=behind(http)), 200
+    shown = {
+        "filters": filters,
+        "is_filtered": any(filters[name].value() for name in filters.fields),
+        "window": window,
+        "entries": [told(entry, http.user) for entry in window.rows],
+    }
+    return render(http, "dashboard/audit.html", shown, status=status)
+
+
+def told(entry: AuditEntry, reader: User) -> dict[str, Any]:
+    """An entry as a sentence: who, what, about which."""
+    return {
+        "entry": entry,
+        "who": name_of(entry.actor, reader),
+        "what": sentence(entry.action),
+        "is_failure": entry.action.endswith("failed"),
+    }
+
+
+def name_of(actor: User | None, reader: User) -> str:
+    """How the reader knows whoever did it."""
+    if actor is None:
+        return "Somebody"
+    if actor.pk == reader.pk:
+        return "You"
+    return f"The operator ({actor.email})" if actor.is_staff else actor.name or actor.email

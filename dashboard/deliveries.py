@@ -1,0 +1,230 @@
+"""The log of deliveries for the account holder: what was sent, what came back, and again."""
+
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django_ratelimit.core import get_usage
+
+from accounts import vault
+from web.guards import SignedInRequest
+from web.guards import action, page
+from web.form_recovery import keeping, refill
+from db import worker_status
+from db.ids import normalize_id
+from webhooks import safe_text, services
+from dashboard.forms.deliveries import FilterForm, ResendDeadForm, TestEventForm
+from webhooks.queries import Window, read_window, with_duration
+from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
+
+TEST_EVENT_RATE = "10/m"
+ATTEMPTS_PER_PAGE = 12  # as many as the schedule has
+USUAL_LAG, LONGEST_LAG = 3, 60  # seconds; sweeps run every second
+
+
+@page
+def deliveries(http: SignedInRequest) -> HttpResponse:
+    return list_page(http)
+
+
+@page
+def delivery(http: SignedInRequest, delivery_id: str) -> HttpResponse:
+    item = find_delivery(http, delivery_id)
+    attempts = with_duration(item.attempts.order_by("-started_at", "-id"))
+    sheet = Paginator(attempts, ATTEMPTS_PER_PAGE).get_page(http.GET.get("page"))
+    first = sheet.paginator.count - sheet.start_index() + 1
+    shown = {
+        "item": item,
+        "is_test": item.event == TEST_EVENT,
+        "url": safe_text.visible(item.url),
+        "body": safe_text.indent_json(safe_text.body_text(item.body)),
+        "page": sheet,
+        "attempts": [
+            {"number": first - place, **describe(attempt)} for place, attempt in enumerate(sheet)
+        ],
+    }
+    return render(http, "dashboard/deliveries/delivery.html", shown)
+
+
+@action("delivery")
+def resend(http: SignedInRequest, delivery_id: str) -> HttpResponse:
+    item = find_delivery(http, delivery_id)
+    try:
+        services.resend(account_id=http.user.pk, delivery_id=item.pk)
+        until = services.pauses(http.user.pk).get(item.host)
+        if until is None:
+            messages.success(http, "It is sent again now, with a fresh schedule behind it.")
+        else:
+            host = safe_text.visible(item.host)
+            messages.warning(
+                http,
+                f"It is due, with a fresh schedule behind it. {host} could not be reached of late"
+                f" and is left alone until {until:%H:%M:%S} UTC.",
+            )
+    except services.OnlyOnce:
+        messages.info(http, "A test event is attempted once. Send another one instead.")
+    except services.NotResendable:
+        messages.warning(http, "An attempt is under way already. Its end will stand here.")
+    return redirect("delivery", delivery_id=item.pk)
+
+
+@keeping
+@action("deliveries")
+def resend_dead(http: SignedInRequest) -> HttpResponse:
+    form = ResendDeadForm(http.POST, auto_id="dead-%s")
+    if not form.is_valid():
+        return list_page(http, dead_form=form, status=422)
+    count = services.resend_dead(account_id=http.user.pk, since=form.cleaned_data["since"])
+    subject = "1 delivery is" if count == 1 else f"{count} deliveries are"
+    if not count:
+        messages.info(http, "There is no dead delivery since then.")
+    elif services.pauses(http.user.pk):
+        messages.warning(
+            http,
+            f"{subject} due again. Hosts that could not be reached of late are left alone for a"
+            " while; theirs follow after it.",
+        )
+    else:
+        messages.success(http, f"{subject} sent again now.")
+    return redirect("deliveries")
+
+
+@keeping
+@action("deliveries")
+def send_test(http: SignedInRequest) -> HttpResponse:
+    form = TestEventForm(http.POST, auto_id="test-%s")
+    status = 422
+    if form.is_valid():
+        wait = seconds_to_wait(http)
+        if not wait:
+            try:
+                sent, _ = services.send_test(
+                    account_id=http.user.pk, url=form.cleaned_data["url"], now=timezone.now()
+                )
+                return redirect(f"{reverse('deliveries')}?tested={sent.pk}#test")
+            except vault.Unreadable:
+                form.add_error(None, "Your webhook secret cannot be read. Set a new one first")
+        else:
+            form.add_error(
+                "url", f"That was the tenth in a minute. Wait {wait} s, then send it again"
+            )
+            status = 429
+    answer = list_page(http, test_form=form, status=status)
+    if status == 429:
+        answer["Retry-After"] = str(wait)
+    return answer
+
+
+def seconds_to_wait(http: SignedInRequest) -> int:
+    """Counts a test event; how long this person must wait before it is sent, 0 for not at all."""
+    usage = get_usage(http, "test-event", key="user", rate=TEST_EVENT_RATE, increment=True)
+    return max(1, usage["time_left"]) if usage and usage["should_limit"] else 0
+
+
+def list_page(
+    http: SignedInRequest,
+    *,
+    test_form: TestEventForm | None = None,
+    dead_form: ResendDeadForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The log and its forms; a form that is given was refused, and is shown open."""
+    filters = FilterForm(http.GET, auto_id="filter-%s")
+    window = Window(rows=[])
+    if filters.is_valid():
+        window = read_window(of(http), chosen=filters.cleaned_data, behind=cursor(http))
+    elif status == 200:
+        status = 422
+    tested = find_test(http)
+    day_ago = timezone.now() - timedelta(days=1)
+    test_form = test_form or TestEventForm(
+        initial={"url": tested["attempt"].delivery.url} if tested else {}, auto_id="test-%s"
+    )
+    dead_form = dead_form or ResendDeadForm(initial={"since": day_ago}, auto_id="dead-%s")
+    shown: dict[str, Any] = {
+        "pulse": pulse(),
+        "filters": filters,
+        "is_filtered": any(filters[name].value() for name in filters.fields),
+        "window": window,
+        "tested": tested,
+        "test_form": test_form,
+        "is_test_open": refill(http, test_form, "send-test") or test_form.is_bound or tested,
+        "dead_form": dead_form,
+        "is_dead_open": refill(http, dead_form, "resend-dead") or dead_form.is_bound,
+    }
+    return render(http, "dashboard/deliveries/deliveries.html", shown, status=status)
+
+
+def of(http: SignedInRequest) -> DeliveryQuerySet:
+    mine: DeliveryQuerySet = Delivery.objects.of_account(http.user.pk)
+    return mine
+
+
+def find_delivery(http: SignedInRequest, raw_id: str) -> Any:
+    """The delivery, if it is the account's. Raises Http404."""
+    delivery_id = normalize_id(raw_id)
+    found = of(http).filter(pk=delivery_id).first() if delivery_id else None
+    if found is None:
+        raise Http404
+    return found
+
+
+def cursor(http: SignedInRequest) -> Delivery | None:
+    """The delivery behind which the page begins; None for the newest page. Raises Http404."""
+    raw_id = http.GET.get("before")
+    found: Delivery | None = find_delivery(http, raw_id) if raw_id else None
+    return found
+
+
+def find_test(http: SignedInRequest) -> dict[str, Any] | None:
+    """The attempt of the test event that the URL names. Raises Http404."""
+    if "tested" not in http.GET:
+        return None
+    of_account = Attempt.objects.filter(delivery__account_id=http.user.pk)
+    delivery_id = normalize_id(http.GET["tested"])
+    attempts = with_duration(of_account).filter(delivery_id=delivery_id).select_related("delivery")
+    found = attempts.last() if delivery_id else None
+    if found is None:
+        raise Http404
+    return describe(found)
+
+
+def describe(attempt: Any) -> dict[str, Any]:
+    """An attempt in words and texts. It went well where its status is 2xx."""
+    code = attempt.status_code
+    return {
+        "attempt": attempt,
+        "result": in_words(attempt),
+        "went_well": code is not None and 200 <= code < 300,
+        "seconds": None if attempt.duration is None else attempt.duration.total_seconds(),
+        "request_headers": safe_text.header_lines(attempt.request_headers),
+        "answer_headers": safe_text.header_lines(attempt.answer_headers),
+        "answer_body": safe_text.body_text(attempt.answer_body),
+    }
+
+
+def in_words(attempt: Attempt) -> str:
+    """How it ended: the status with its name, the error, or that nobody knows yet."""
+    if attempt.finished_at is None:
+        return "Interrupted or under way"
+    code = attempt.status_code
+    if code is None:
+        return safe_text.visible(attempt.error)
+    known = code in HTTPStatus._value2member_map_
+    return f"{code} {HTTPStatus(code).phrase}" if known else str(code)
+
+
+def pulse() -> dict[str, Any]:
+    """Whether background work is alive, in a sentence."""
+    lag = max(worker_status.lags().values(), default=None)
+    if lag is None or lag > LONGEST_LAG:
+        return {"is_well": False, "text": "Background work is not running."}
+    if lag > USUAL_LAG:
+        return {"is_well": False, "text": f"Background work is {lag:.0f} s behind."}
+    return {"is_well": True, "text": "Background work is running."}

@@ -1,0 +1,75 @@
+"""What an account holder types about deliveries."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from web.web_urls import MAX_URL_LENGTH, is_web_url
+from webhooks.models import TEST_EVENT, Delivery
+
+EVENTS = (
+    "request.completed",
+    "request.claimed",
+    "request.timeout",
+    "request.cancelled",
+    TEST_EVENT,
+)
+
+
+class FilterForm(forms.Form):
+    """Which deliveries to list; it lives in the URL."""
+
+    state = forms.ChoiceField(
+        label="State", required=False, choices=[("", "All states"), *Delivery.State.choices]
+    )
+    event = forms.ChoiceField(
+        label="Event", required=False, choices=[("", "All events"), *((e, e) for e in EVENTS)]
+    )
+
+
+class TestEventForm(forms.Form):
+    """Where to send a test event: the same addresses that a callback_url may have."""
+
+    url = forms.CharField(
+        label="URL",
+        help_text="An event with nothing in it is sent there at once, signed like every other.",
+        error_messages={"required": "Type the URL of a receiver"},
+        widget=forms.URLInput(
+            attrs={"autocomplete": "url", "maxlength": MAX_URL_LENGTH, "spellcheck": "false"}
+        ),
+    )
+
+    def clean_url(self) -> str:
+        url: str = self.cleaned_data["url"]
+        if not is_web_url(url):
+            raise forms.ValidationError(
+                "Type a whole URL, such as https://example.com/hook,"
+                f" of at most {MAX_URL_LENGTH} characters"
+            )
+        return url
+
+
+class ResendDeadForm(forms.Form):
+    """Since when dead deliveries are to be sent again."""
+
+    since = forms.DateTimeField(
+        label="Dead deliveries created since",
+        error_messages={
+            "required": "Say since when",
+            "invalid": "Type a date and a time, such as 2026-03-31T18:00",
+        },
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        zone = timezone.get_current_timezone_name()
+        self.fields["since"].help_text = f"In your time zone ({zone})."
+
+    def clean_since(self) -> datetime:
+        since: datetime = self.cleaned_data["since"]
+        if since > timezone.now():
+            raise forms.ValidationError("That moment is still to come; this is in your time zone")
+        return since

@@ -1,0 +1,83 @@
+"""What an account holder types about loops, members and answers."""
+
+from typing import Any
+
+from django import forms
+
+from accounts.emails import validate_address
+from loops.icons import ICONS, symbol
+from loops.models import Loop
+from reviews.response_types.configuration import newlines_unified
+
+NAMES = {icon: icon.replace("-", " ").capitalize() for icon in ICONS}
+
+
+class LoopForm(forms.Form):
+    """A loop's name, description and icon. `kept` is an icon that a program chose freely."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=100,
+        strip=False,
+        error_messages={"required": "Give the loop a name"},
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text="Reviewers see it above each question.",
+    )
+    description = forms.CharField(
+        label="Description",
+        max_length=500,
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What reviewers decide here. Up to 500 characters.",
+    )
+    icon = forms.ChoiceField(
+        label="Icon",
+        choices=list(NAMES.items()),
+        initial=ICONS[0],
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose an icon"},
+    )
+    once = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, kept: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if kept is not None and kept not in ICONS:
+            choices = [(kept, f"As it is ({kept[:30]})"), *NAMES.items()]
+            icon: Any = self.fields["icon"]
+            icon.choices = choices
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if not name.strip():
+            raise forms.ValidationError("Give the loop a name")
+        return name
+
+    def clean_description(self) -> str:
+        return newlines_unified(self.cleaned_data["description"])
+
+    def icons(self) -> list[dict[str, str | bool]]:
+        """The choices as the template draws them."""
+        chosen, field = self["icon"].value(), self.fields["icon"]
+        choices: Any = getattr(field, "choices", ())
+        return [
+            {"value": value, "name": name, "symbol": symbol(value), "checked": value == chosen}
+            for value, name in choices
+        ]
+
+    def changes(self, loop: Loop) -> dict[str, str]:
+        """What differs from the loop."""
+        fields = {name: self.cleaned_data[name] for name in ("name", "description", "icon")}
+        return {name: value for name, value in fields.items() if value != getattr(loop, name)}
+
+
+class InviteForm(forms.Form):
+    """Whom to invite."""
+
+    email = forms.EmailField(
+        label="E-mail address",
+        max_length=254,
+        validators=[validate_address],
+        error_messages={"required": "Type an address", "invalid": "Type a whole e-mail address"},
+        widget=forms.EmailInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )

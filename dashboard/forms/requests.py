@@ -1,0 +1,145 @@
+"""What an account holder types about requests: filters, and feedback on an answer."""
+
+import json
+from datetime import date
+from typing import Any
+
+from django import forms
+
+from api.errors import ApiError
+from loops.models import Loop
+from dashboard.loop_choices import choices
+from reviews.models import Request
+from api.serializers.requests import CATEGORIES, FeedbackInput
+
+STATUSES = {
+    "open": "Open",
+    "pending": "Pending",
+    "claimed": "Claimed",
+    "completed": "Completed",
+    "timeout": "Timed out",
+    "cancelled": "Cancelled",
+}
+UNKNOWN = {"invalid_choice": "Choose one of these"}
+STARS = [("", "–"), *((str(n), str(n)) for n in range(1, 6))]
+YES_NO = [("", "–"), ("yes", "Yes"), ("no", "No")]
+
+
+class RequestFilterForm(forms.Form):
+    """Which requests to list; it lives in the URL."""
+
+    q = forms.CharField(
+        label="Search",
+        required=False,
+        max_length=200,
+        widget=forms.SearchInput(attrs={"spellcheck": "false"}),
+    )
+    loop = forms.ChoiceField(label="Loop", required=False, error_messages=UNKNOWN)
+    status = forms.ChoiceField(
+        label="Status",
+        required=False,
+        choices=[("", "Every status"), *STATUSES.items()],
+        error_messages=UNKNOWN,
+    )
+    priority = forms.ChoiceField(
+        label="Priority",
+        required=False,
+        choices=[("", "Every priority"), *reversed(Request.Priority.choices)],
+        error_messages=UNKNOWN,
+    )
+    since = forms.DateField(label="From", required=False, widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(label="To", required=False, widget=forms.DateInput({"type": "date"}))
+
+    def __init__(self, data: Any, *, loops: list[Loop], **kwargs: Any) -> None:
+        super().__init__(data, **kwargs)
+        field: Any = self.fields["loop"]
+        field.choices = [("", "Every loop"), *choices(loops)]
+
+    def clean_until(self) -> date | None:
+        until: date | None = self.cleaned_data["until"]
+        since = self.cleaned_data.get("since")
+        if since and until and until < since:
+            raise forms.ValidationError("This day is before the other one")
+        return until
+
+    @property
+    def is_set(self) -> bool:
+        return any(self[name].value() for name in self.fields)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """By more than words."""
+        return any(self[name].value() for name in self.fields if name != "q")
+
+
+class FeedbackForm(forms.Form):
+    """Feedback on an answer (specification, Feedback); every field may stay empty."""
+
+    rating = forms.ChoiceField(label="Rating", choices=STARS, required=False)
+    accuracy = forms.ChoiceField(label="Accuracy", choices=STARS, required=False)
+    timeliness = forms.ChoiceField(label="Timeliness", choices=STARS, required=False)
+    helpfulness = forms.ChoiceField(label="Helpfulness", choices=STARS, required=False)
+    category = forms.ChoiceField(
+        label="Category",
+        choices=[("", "–"), *((name, name.capitalize()) for name in CATEGORIES)],
+        required=False,
+    )
+    would_recommend = forms.ChoiceField(label="Would ask again", choices=YES_NO, required=False)
+    follow_up_needed = forms.ChoiceField(label="Needs follow-up", choices=YES_NO, required=False)
+    tags = forms.CharField(
+        label="Tags", required=False, max_length=500, help_text="Separated by commas."
+    )
+    comment = forms.CharField(
+        label="Comment", required=False, strip=False, widget=forms.Textarea({"rows": 3})
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, value in self.initial.items():  # a program may have given 4.5 stars
+            choices: Any = getattr(self.fields.get(name), "choices", ())
+            if choices and value not in dict(choices):
+                self.fields[name].choices = [*choices, (value, value)]  # type: ignore[attr-defined]
+
+    def feedback(self) -> dict[str, Any]:
+        """The object as the API takes it, without what was left empty."""
+        typed = self.cleaned_data
+        numbers = ("rating", "accuracy", "timeliness", "helpfulness")
+        words = [word.strip() for word in typed["tags"].split(",")]
+        given: dict[str, Any] = {name: json.loads(typed[name]) for name in numbers if typed[name]}
+        given |= {
+            name: typed[name] == "yes"
+            for name in ("would_recommend", "follow_up_needed")
+            if typed[name]
+        }
+        given |= {name: typed[name] for name in ("category", "comment") if typed[name].strip()}
+        return given | ({"tags": tags} if (tags := [word for word in words if word]) else {})
+
+    def clean_comment(self) -> str:
+        comment: str = self.cleaned_data["comment"].replace("\r\n", "\n")
+        try:
+            FeedbackInput().check({"feedback": {"comment": comment}})
+        except ApiError:
+            length = f"{len(comment):,}"
+            raise forms.ValidationError(f"At most 1,000 characters; these are {length}") from None
+        return comment
+
+
+def unknown_feedback(feedback: dict[str, Any] | None) -> dict[str, Any]:
+    """What a program gave beyond the known fields: the form keeps it."""
+    known = FeedbackForm.base_fields
+    return {name: value for name, value in (feedback or {}).items() if name not in known}
+
+
+def initial_feedback(feedback: dict[str, Any] | None) -> dict[str, Any]:
+    """What the form shows of feedback that was given before, by whatever way."""
+    shown: dict[str, Any] = {}
+    for name, value in (feedback or {}).items():
+        if isinstance(value, bool):
+            shown[name] = "yes" if value else "no"
+        elif isinstance(value, list):
+            shown[name] = ", ".join(map(str, value))
+        elif isinstance(value, float) and value.is_integer():
+            shown[name] = str(int(value))
+        elif value is not None:
+            shown[name] = str(value)
+    return shown

@@ -1,0 +1,25 @@
+"""The loops that a form offers: the newest, and the one that is chosen already."""
+
+from db.ids import normalize_id
+from loops.models import Loop
+
+MOST_LOOPS = 50  # the list of loops leads to the others
+LONGEST_NAME = 40  # characters
+
+
+def offered_loops(account_id: str, chosen: str) -> list[Loop]:
+    """The account's newest loops, and its loop with the id `chosen` if that is another one."""
+    mine = Loop.objects.of_creator(account_id).only("name")
+    loops = list(mine.newest_first()[:MOST_LOOPS])
+    loop_id = normalize_id(chosen)
+    if loop_id and len(loops) == MOST_LOOPS and loop_id not in {loop.pk for loop in loops}:
+        loops += mine.filter(pk=loop_id)
+    return loops
+
+
+def choices(loops: list[Loop]) -> list[tuple[str, str]]:
+    return [(loop.pk, shortened(loop.name)) for loop in loops]
+
+
+def shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

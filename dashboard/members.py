@@ -1,0 +1,103 @@
+"""Inviting people into a loop, and letting them go."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django_ratelimit.core import get_usage
+
+from web.guards import SignedInRequest
+from web.form_recovery import keeping
+from loops import services
+from loops.invitations import send_invitation
+from loops.models import Loop, Membership
+from reviews import services as review_services
+from dashboard.access import Stale, action, find_loop
+from dashboard.forms.loops import InviteForm
+from dashboard.loop_page import loop_page
+
+# Mails of one account: all of them, and those to one address
+MAIL_RATE, ADDRESS_RATE = "60/h", "5/h"
+TOO_MANY = "That was the sixtieth mail in an hour. Wait {} min, or share the link yourself"
+ENOUGH = "This address got five mails in an hour. Wait {} min, or give them the link yourself"
+
+
+@keeping
+@action("loop")
+def invite(http: SignedInRequest, loop_id: str) -> HttpResponse:
+    loop = find_loop(http, loop_id)
+    form = InviteForm(http.POST, auto_id="invite-%s")
+    if form.is_valid():
+        email = form.cleaned_data["email"]
+        refusal = count_mail(http, email)
+        if refusal:
+            form.add_error("email", refusal)
+            return loop_page(http, loop, invite_form=form, status=429)
+        try:
+            services.invite_member(loop=loop, email=email)
+        except services.AlreadyMember:
+            form.add_error("email", "This person is in the loop already")
+        except Loop.DoesNotExist:
+            raise gone(loop) from None
+        else:
+            mail(http, loop, email)
+            return redirect("loop", loop_id=loop.pk)
+    return loop_page(http, loop, invite_form=form, status=422)
+
+
+@action("loop")
+def resend(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
+    loop = find_loop(http, loop_id)
+    pending = loop.memberships.filter(member_id=member_id, status=Membership.Status.PENDING)
+    member = pending.first()
+    if member is None:
+        raise Stale("This invitation is not open any more.", back="loop", loop_id=loop.pk)
+    refusal = count_mail(http, member.email)
+    if refusal:
+        messages.error(http, f"Nothing was sent to {member.email}. {refusal}.")
+    else:
+        mail(http, loop, member.email)
+    return redirect("loop", loop_id=loop.pk)
+
+
+@action("loop")
+def remove(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
+    loop = find_loop(http, loop_id)
+    if member_id == loop.creator_id:
+        raise Stale("You made this loop, so you stay in it.", back="loop", loop_id=loop.pk)
+    try:
+        review_services.remove_member(loop_id=loop.pk, member_id=member_id)
+    except Loop.DoesNotExist:
+        raise gone(loop) from None
+    except Membership.DoesNotExist:
+        raise Stale("They are not in the loop any more.", back="loop", loop_id=loop.pk) from None
+    messages.success(http, "Removed. What they held goes back to the others.")
+    return redirect("loop", loop_id=loop.pk)
+
+
+def mail(http: SignedInRequest, loop: Loop, email: str) -> None:
+    """Sends the invitation and says what became of it."""
+    if send_invitation(loop=loop, inviter=http.user, email=email):
+        messages.success(http, f"Invited: {email} gets a mail with the link.")
+    else:
+        messages.warning(
+            http,
+            f"{email} is invited, but the mail could not be sent."
+            " Give them the link yourself, or send it again later.",
+        )
+
+
+def count_mail(http: SignedInRequest, email: str) -> str:
+    """Why no mail may go there now, in words; else it counts, and nothing is said."""
+
+    def recipient(*_: object) -> str:
+        return f"{http.user.pk} {email.lower()}"
+
+    for key, rate, words in ((recipient, ADDRESS_RATE, ENOUGH), ("user", MAIL_RATE, TOO_MANY)):
+        usage = get_usage(http, f"invitation-{rate}", key=key, rate=rate, increment=True)
+        if usage and usage["should_limit"]:
+            return words.format(usage["time_left"] // 60 + 1)
+    return ""
+
+
+def gone(loop: Loop) -> Stale:
+    return Stale(f"The loop {loop.name} was deleted.")

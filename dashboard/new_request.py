@@ -1,0 +1,82 @@
+"""Asking people without a program, and seeing how a program would."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.db import IntegrityError
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from web.guards import SignedInRequest
+from web.form_recovery import keeping, refill
+from accounts.quota import Account
+from web import form_tokens
+from reviews import services
+from dashboard import request_examples
+from dashboard.access import Stale, action, form_page
+from dashboard.loop_choices import offered_loops
+from dashboard.forms.new_request import QuestionForm
+
+PURPOSE = "request"
+
+
+@keeping
+@form_page
+def new(http: SignedInRequest) -> HttpResponse:
+    form = question_form(http)
+    if http.method != "POST":
+        refill(http, form, "new-request")
+        return question_page(http, form)
+    if "show-curl" in http.POST:
+        return question_page(http, form.unjudged())
+    if not form.is_valid():
+        return question_page(http, form, status=422)
+    made_id = form_tokens.read(form.cleaned_data["once"], PURPOSE, http.user.pk)
+    try:
+        made = services.create_request(
+            loop_id=form.cleaned_data["loop"],
+            account=acting(http),
+            fields=form.cleaned_data["fields"],
+            request_id=made_id,
+        )
+    except IntegrityError:  # sent before
+        return redirect("request", request_id=made_id)
+    except services.LoopGone:
+        raise Stale("That loop was deleted meanwhile, so nobody was asked.") from None
+    count = made.broadcasted_to
+    messages.success(http, f"Asked {count} member{'' if count == 1 else 's'}.")
+    return redirect("request", request_id=made.pk)
+
+
+@action("new-request")
+def preview(http: SignedInRequest) -> HttpResponse:
+    """The command for what is typed so far: a fragment, for the page that is being typed on."""
+    shown = {"curl": curl_of(question_form(http))}
+    return render(http, "dashboard/requests/_curl.html", shown)
+
+
+def question_form(http: SignedInRequest) -> QuestionForm:
+    wanted = http.POST.get("loop") or http.GET.get("loop", "")
+    loops = offered_loops(http.user.pk, wanted)
+    initial: dict[str, Any] = {"once": form_tokens.issue(PURPOSE, http.user.pk)}
+    chosen = [loop.pk for loop in loops if loop.pk == wanted]
+    initial["loop"] = next(iter([*chosen, *(loop.pk for loop in loops)]), "")
+    return QuestionForm(http.POST or None, loops=loops, initial=initial)
+
+
+def question_page(http: SignedInRequest, form: QuestionForm, *, status: int = 200) -> HttpResponse:
+    shown: dict[str, Any] = {"form": form, "curl": curl_of(form)}
+    return render(http, "dashboard/requests/new.html", shown, status=status)
+
+
+def curl_of(form: QuestionForm) -> str:
+    loop_id = form["loop"].value() or "LOOP_ID"
+    url = f"{settings.SITE_URL}/v1/api/loops/{loop_id}/requests"
+    return request_examples.curl(url, {**form.body(), "platform": "api"})
+
+
+def acting(http: SignedInRequest) -> Account:
+    """The person as the services know a caller."""
+    user = http.user
+    return Account(id=user.pk, email=user.email, name=user.name, is_active=user.is_active)

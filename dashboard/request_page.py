@@ -1,0 +1,129 @@
+"""The page of one request: what was asked, what became of it, and what to do about it."""
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+
+from web.guards import SignedInRequest
+from web.form_recovery import keeping, refill
+from reviews import context, markdown, services
+from reviews.response_types import widgets
+from reviews.lifecycle import states
+from dashboard import timeline
+from dashboard.access import action, find_request, page
+from dashboard.forms.requests import FeedbackForm, initial_feedback, unknown_feedback
+from web.image_policy import render_request
+from reviews.models import Request
+from api.serializers.requests import RequestDetail
+from webhooks.models import Delivery
+
+MOST_DELIVERIES = 20
+LONGEST_JSON = 4000  # characters; the whole of it is behind a link
+LONGEST_OUTLINE = 2000  # a list of it takes eight times as much HTML
+
+
+@page
+def show(http: SignedInRequest, request_id: str) -> HttpResponse:
+    return request_page(http, find_request(http, request_id))
+
+
+def request_page(
+    http: SignedInRequest,
+    item: Request,
+    *,
+    feedback_form: FeedbackForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """A form that is given was refused."""
+    claims = range(item.claim_count, max(0, item.claim_count - MOST_DELIVERIES), -1)
+    mine = Delivery.objects.of_account(http.user.pk).about(item.pk, claims=claims)
+    deliveries = list(mine.newest_first().defer("body")[:MOST_DELIVERIES])
+    given = feedback_of(item)
+    form = feedback_form or FeedbackForm(initial=initial_feedback(given), auto_id="feedback-%s")
+    refill(http, form, "request-feedback", request_id=item.pk)
+    written = as_json(item)
+    shown: dict[str, Any] = {
+        "item": item,
+        "question": mark_safe(markdown.render(item.request_text)),  # noqa: S308 (it is cleaned)
+        "context": outline(item.context),
+        "configuration": short(pretty(item.response_config)),
+        "default": widgets.in_words(item, item.default_response),
+        "is_open": item.status in states.OPEN,
+        "steps": timeline.build(item, deliveries),
+        "deliveries": deliveries,
+        "json": short(written),
+        "is_cut": len(written) > LONGEST_JSON,
+        "given": given,
+        "feedback_form": form,
+    }
+    if item.status in (states.COMPLETED, states.TIMEOUT):
+        shown["answer"] = widgets.in_words(item, item.response_data)
+    return render_request(http, item, "dashboard/requests/show.html", shown, status=status)
+
+
+@page
+def as_api(http: SignedInRequest, request_id: str) -> HttpResponse:
+    """The JSON by itself, however long."""
+    text = as_json(find_request(http, request_id))
+    return HttpResponse(text, content_type="application/json; charset=utf-8")
+
+
+@action("request")
+def cancel(http: SignedInRequest, request_id: str) -> HttpResponse:
+    item = find_request(http, request_id)
+    try:
+        services.cancel_request(request_id=item.pk, account_id=http.user.pk)
+        messages.success(http, "Cancelled. Nobody is asked any more.")
+    except services.TransitionLost as lost:
+        words = {states.CLAIMED: "Somebody is answering it right now, so it cannot be cancelled."}
+        usual = "It could not be cancelled any more: here is what it has become."
+        messages.warning(http, words.get(lost.request.status, usual))
+    return redirect("request", request_id=item.pk)
+
+
+@keeping
+@action("request")
+def feedback(http: SignedInRequest, request_id: str) -> HttpResponse:
+    item = find_request(http, request_id)
+    if not services.may_have_feedback(item):
+        messages.warning(http, "Feedback is for answers, and this request has none.")
+        return redirect("request", request_id=item.pk)
+    given = feedback_of(item)
+    form = FeedbackForm(http.POST, initial=initial_feedback(given), auto_id="feedback-%s")
+    if not form.is_valid():
+        return request_page(http, item, feedback_form=form, status=422)
+    whole = {**unknown_feedback(given), **form.feedback()}
+    services.add_feedback(request=item, feedback=whole)
+    messages.success(http, "Your feedback is stored.")
+    return redirect(f"{reverse('request', kwargs={'request_id': item.pk})}#feedback")
+
+
+def feedback_of(item: Request) -> dict[str, Any] | None:
+    found = getattr(item, "feedback", None)
+    return None if found is None else found.body
+
+
+def as_json(item: Request) -> str:
+    """What GET /api/requests/{id} shows of it."""
+    return pretty(RequestDetail(item).data)
+
+
+def pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def short(text: str) -> str:
+    return text if len(text) <= LONGEST_JSON else text[:LONGEST_JSON] + "\n…"
+
+
+def outline(value: Any) -> Any:
+    """The context for people; as JSON where it would be a page of its own."""
+    if not value:
+        return ""
+    text = pretty(value)
+    return context.outline(value) if len(text) <= LONGEST_OUTLINE else short(text)

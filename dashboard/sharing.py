@@ -1,0 +1,28 @@
+"""How people get into a loop: the printable sheet, and a new code."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from web.guards import SignedInRequest
+from loops import services
+from loops.models import Loop
+from dashboard.access import Stale, action, find_loop, page
+
+
+@page
+def sheet(http: SignedInRequest, loop_id: str) -> HttpResponse:
+    shown = {"loop": find_loop(http, loop_id), "site_url": settings.SITE_URL}
+    return render(http, "dashboard/loops/sheet.html", shown)
+
+
+@action("loop")
+def rotate(http: SignedInRequest, loop_id: str) -> HttpResponse:
+    loop = find_loop(http, loop_id)
+    try:
+        services.rotate_invite_code(loop=loop)
+    except Loop.DoesNotExist:
+        raise Stale(f"The loop {loop.name} was deleted.") from None
+    messages.success(http, "The loop has a new code and link. The old ones open nothing any more.")
+    return redirect("loop", loop_id=loop.pk)

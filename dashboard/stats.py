@@ -1,0 +1,141 @@
+"""The figures of the overview: a few statements, each read off sums or an index alone."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from web.days import midnight
+from reviews.models import OVERDUE_SQL, PRIORITIES
+from reviews.counters import numbers_of
+
+DAYS = 7
+MOST_ANSWERS = 300  # of a day whose times are looked at, the newest
+
+# What the tally keeps, less what is open by its column alone. The nearest deadlines are the first
+# in the inboxes of the account's loops: all that is in a loop is its creator's.
+_OPEN = f"""
+WITH counted AS (
+    SELECT priority, sum(n)::bigint AS n, sum(held)::bigint AS held
+      FROM (SELECT priority, n, CASE status WHEN 'claimed' THEN n ELSE 0 END AS held
+              FROM ({numbers_of("creator_id", "%(account)s")}) AS number
+             WHERE status IN ('pending', 'claimed')
+             UNION ALL
+            SELECT priority, -1, CASE status WHEN 'claimed' THEN -1 ELSE 0 END
+              FROM reviews_request WHERE creator_id = %(account)s AND {OVERDUE_SQL}
+             UNION ALL
+            SELECT priority, 0, -1 FROM reviews_request
+             WHERE creator_id = %(account)s AND status = 'claimed'
+               AND claim_expires_at <= statement_timestamp()
+               AND timeout_at > statement_timestamp()) AS every
+     GROUP BY priority
+)
+SELECT priority, n, held, (
+       SELECT min(nearest.timeout_at) FROM loops_loop l CROSS JOIN LATERAL (
+              SELECT timeout_at FROM reviews_request
+               WHERE loop_id = l.id AND status IN ('pending', 'claimed')
+                 AND priority_rank = array_position(%(priorities)s, counted.priority::text) - 1
+                 AND timeout_at > statement_timestamp()
+               ORDER BY timeout_at LIMIT 1) AS nearest
+        WHERE l.creator_id = %(account)s AND l.deleted_at IS NULL)
+  FROM counted
+"""  # noqa: S608 (nothing in it comes from outside)
+
+_SPANS = """unnest(%(days)s::date[], %(since)s::timestamptz[], %(until)s::timestamptz[])
+       AS span (day, since, until)"""
+
+# Answers belong to the day of the answer, timeouts to the day of the deadline.
+_COUNTS = f"""
+WITH late AS MATERIALIZED (
+    SELECT timeout_at FROM reviews_request WHERE creator_id = %(account)s AND {OVERDUE_SQL})
+SELECT day, answers.n, settled.n + unsettled.n, dead.n
+  FROM {_SPANS}
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS n FROM reviews_request WHERE creator_id = %(account)s
+          AND response_at >= since AND response_at < until) AS answers
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS n FROM reviews_request WHERE creator_id = %(account)s
+          AND status = 'timeout' AND timeout_at >= since AND timeout_at < until) AS settled
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS n FROM late WHERE timeout_at >= since AND timeout_at < until) AS unsettled
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS n FROM webhooks_delivery WHERE account_id = %(account)s
+          AND state = 'dead' AND created_at >= since AND created_at < until) AS dead
+"""  # noqa: S608
+
+_TIMES = f"""
+SELECT day, grouping(day), percentile_cont(0.5) WITHIN GROUP (ORDER BY took),
+       percentile_cont(0.9) WITHIN GROUP (ORDER BY took)
+  FROM {_SPANS}
+ CROSS JOIN LATERAL (
+       SELECT response_at - created_at AS took FROM reviews_request
+        WHERE creator_id = %(account)s AND response_at >= since AND response_at < until
+        ORDER BY response_at DESC LIMIT {MOST_ANSWERS:d}) AS answer
+ GROUP BY GROUPING SETS ((day), ())
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The open requests of one priority; `next_at` is the nearest deadline."""
+
+    priority: str
+    count: int = 0
+    claimed: int = 0
+    next_at: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTimes:
+    """How long answers took, in seconds; None where there was none."""
+
+    answered: int = 0
+    median: float | None = None
+    slowest_tenth: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What a day of the reader's brought."""
+
+    day: date
+    times: AnswerTimes
+    timeouts: int
+    dead: int
+
+
+def read_waiting(account_id: str) -> list[Waiting]:
+    """For each priority, critical first."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OPEN, {"account": account_id, "priorities": list(PRIORITIES)})
+        found = {row[0]: Waiting(*row) for row in cursor.fetchall()}
+    return [found.get(priority, Waiting(priority)) for priority in reversed(PRIORITIES)]
+
+
+def read_days(account_id: str) -> tuple[list[Day], AnswerTimes]:
+    """The last days, today last, and the answer times of all of them together."""
+    today = timezone.localdate()
+    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    params: dict[str, Any] = {
+        "account": account_id,
+        "days": days,
+        "since": [midnight(day) for day in days],
+        "until": [midnight(day, days_later=1) for day in days],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS, params)
+        counts = {day: numbers for day, *numbers in cursor.fetchall()}
+        cursor.execute(_TIMES, params)
+        times = {None if whole else day: took for day, whole, *took in cursor.fetchall()}
+    rows = [
+        Day(day, _answer_times(answers, times.get(day)), timeouts, dead)
+        for day, (answers, timeouts, dead) in sorted(counts.items())
+    ]
+    return rows, _answer_times(sum(row.times.answered for row in rows), times.get(None))
+
+
+def _answer_times(answered: int, took: list[timedelta | None] | None) -> AnswerTimes:
+    seconds = [None if each is None else each.total_seconds() for each in took or (None, None)]
+    return AnswerTimes(answered, *seconds)

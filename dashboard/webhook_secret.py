@@ -1,0 +1,113 @@
+"""The webhook secret: masked, revealed after signing in again, set, and rotated."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+from allauth.account.internal.flows.reauthentication import (
+    did_recently_reauthenticate,
+    get_reauthentication_flows,
+)
+from allauth.core.exceptions import ReauthenticationRequired
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from accounts import secret_services, vault
+from dashboard.forms.webhook_secret import SecretForm
+from web.guards import SignedInRequest
+from web.guards import Page, Stale, action, page
+
+REVEAL = "reveal_webhook_secret"
+NOTHING_TO_ASK = "Set a password first: it is asked for before the secret is shown."
+LOST = "The secret cannot be read: its encryption key is missing. Set a new one."
+CHANGED = "The secret has been changed since this page was opened. Here is how it stands now."
+
+
+def change(view: Page) -> Callable[..., HttpResponse]:
+    """An action on the secret that stood on the page, and on no later one: what is sent twice, or
+    from an old page, changes nothing."""
+
+    @action("webhook-secret")
+    @wraps(view)
+    def changed(http: SignedInRequest) -> HttpResponse:
+        try:
+            return view(http, datetime.fromisoformat(http.POST.get("seen", "")))
+        except (ValueError, secret_services.ChangedMeanwhile):
+            raise Stale(CHANGED, back="webhook-secret") from None
+        except vault.Unreadable:
+            messages.error(http, LOST)
+            return redirect("webhook-secret")
+
+    return changed
+
+
+@page
+def webhook_secret(http: SignedInRequest) -> HttpResponse:
+    return secret_page(http)
+
+
+@action("webhook-secret")
+def reveal(http: SignedInRequest) -> HttpResponse:
+    """Once, on the page that follows."""
+    if not get_reauthentication_flows(http.user):  # who signs in with codes by mail alone
+        messages.info(http, NOTHING_TO_ASK)
+        return redirect(f"{reverse('account_set_password')}?next={reverse('webhook-secret')}")
+    if not did_recently_reauthenticate(http):
+        raise ReauthenticationRequired
+    http.session[REVEAL] = True
+    return redirect("webhook-secret")
+
+
+@change
+def set_own(http: SignedInRequest, seen: datetime) -> HttpResponse:
+    form = SecretForm(http.POST)
+    if not form.is_valid():
+        return secret_page(http, form=form)
+    secret_services.set_secret(account=http.user, text=form.cleaned_data["secret"], seen=seen)
+    messages.success(http, "Your secret is set. It signs from the next attempt on.")
+    return redirect("webhook-secret")
+
+
+@change
+def rotate(http: SignedInRequest, seen: datetime) -> HttpResponse:
+    force = "force" in http.POST
+    try:
+        secret_services.rotate_secret(account=http.user, force=force, seen=seen)
+    except secret_services.RotationUnderWay:
+        messages.warning(
+            http, "Nothing was changed: the old secret of the last rotation is still valid."
+        )
+    else:
+        messages.success(http, "There is a new secret. The one before stays valid for 24 hours.")
+    return redirect("webhook-secret")
+
+
+@change
+def end_overlap(http: SignedInRequest, seen: datetime) -> HttpResponse:
+    secret_services.end_rotation(account=http.user, seen=seen)
+    messages.success(http, "The old secret has ended.")
+    return redirect("webhook-secret")
+
+
+def secret_page(http: SignedInRequest, *, form: SecretForm | None = None) -> HttpResponse:
+    """The page; a form that is given was refused."""
+    revealed = None
+    is_asked = http.method == "GET" and http.session.pop(REVEAL, False)
+    if is_asked and did_recently_reauthenticate(http):  # nobody else finds an old wish
+        try:
+            revealed = secret_services.reveal_secrets(account=http.user)
+        except vault.Unreadable:
+            messages.error(http, LOST)
+    status = secret_services.read_status(http.user.pk)
+    seen = [("seen", status.changed_at.isoformat())]
+    shown: dict[str, Any] = {
+        "revealed": revealed,
+        "status": status,
+        "seen": seen,
+        "forced": [*seen, ("force", "yes")],
+        "form": form or SecretForm(),
+    }
+    return render(http, "dashboard/webhook_secret.html", shown, status=422 if form else 200)

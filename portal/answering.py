@@ -1,0 +1,72 @@
+"""Answering: the question, the answer, and on to the next."""
+
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+
+from web.guards import SignedInRequest
+from reviews.response_types import widgets
+from reviews import services
+from reviews.markdown import headline
+from reviews.models import Request
+from portal import saved_answers
+from portal.access import action, find_request, page, reviewed
+from portal.question import question_page
+from portal.progress import Sitting, first_unseen, waiting_ids
+from reviews.response_types import InvalidAnswer, parse_answer
+
+
+class SeeOther(HttpResponseRedirect):
+    """What a form's answer leads to, to be fetched with GET."""
+
+    status_code = 303
+
+
+@page
+def show(http: SignedInRequest, request_id: str) -> HttpResponse:
+    return question_page(http, find_request(http, request_id))
+
+
+@action
+def answer(http: SignedInRequest, item: Request) -> HttpResponse:
+    typed = http.POST.getlist("answer")
+    try:
+        value = parse_answer(item.response_type, item.response_config, typed)
+        services.answer_request(request=item, reviewer_id=http.user.pk, answer=value)
+    except InvalidAnswer as fault:
+        if services.renew_claim(request=item, reviewer_id=http.user.pk):
+            item = find_request(http, item.pk)
+        return question_page(http, item, typed=typed, error=str(fault))
+    except services.NotAReviewer:
+        raise Http404 from None
+    except services.TransitionLost as lost:
+        return question_page(http, lost.request, typed=typed)
+    saved_answers.forget(http.session, item.pk)
+    return go_on(http, item)
+
+
+def go_on(http: SignedInRequest, item: Request) -> HttpResponse:
+    """To the most urgent question that was not skipped, or to the end of the sitting."""
+    sitting = Sitting.of(http).after_answer(item.pk)
+    following = first_unseen(sitting, waiting_ids(http.user.pk))
+    if following:
+        return SeeOther(sitting.url_of(following))
+    return SeeOther(reverse("done", kwargs={"request_id": item.pk}) + sitting.query())
+
+
+@page
+def done(http: SignedInRequest, request_id: str) -> HttpResponse:
+    """What was sent, where nothing is left to answer but what was skipped."""
+    mine = reviewed(http).filter(response_by_id=http.user.pk)
+    item = find_request(http, request_id, among=mine)
+    sitting, waiting = Sitting.of(http), waiting_ids(http.user.pk)
+    shown = {
+        "item": item,
+        "answer": widgets.in_words(item, item.response_data),
+        "headline": headline(item.request_text),
+        "answered": max(1, sitting.answered),
+        "was_skipped": bool(sitting.skipped),
+        "waiting": len(waiting),
+        "next": waiting[0] if waiting else None,
+    }
+    return render(http, "portal/done.html", shown)

@@ -1,0 +1,110 @@
+"""Getting into a loop: the code, the join link, and its QR code."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import cache_control, never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+from django_ratelimit.core import get_usage
+
+from accounts.models import User
+from web.error_pages import not_found, too_many_requests
+from loops import qr
+from portal.join_form import CodeForm
+from loops.models import Loop
+from loops.services import InviteNotFound, find_invite, join_loop
+
+WithCode = Callable[[HttpRequest, str], HttpResponse]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def enter_code(request: HttpRequest) -> HttpResponse:
+    form = CodeForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        return redirect("join", code=form.cleaned_data["code"])
+    status = 422 if form.is_bound else 200
+    return render(request, "portal/join/enter_code.html", {"form": form}, status=status)
+
+
+def guarded(view: WithCode) -> WithCode:
+    """Counts the codes that open nothing, per address and per person; after too many no code is
+    looked up any more. A code that opens a loop is free, so a whole office may join at once."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, code: str) -> HttpResponse:
+        wait = seconds_to_wait(request)
+        if wait:
+            return too_many_requests(request, retry_after=wait)
+        try:
+            return view(request, code)
+        except InviteNotFound:
+            usages(request, increment=True)
+            raise
+
+    return wrapped
+
+
+def seconds_to_wait(request: HttpRequest) -> int:
+    """How long this address or person must wait before another code, 0 for not at all."""
+    spent = [usage for usage in usages(request) if usage["count"] >= usage["limit"]]
+    return max((max(1, usage["time_left"]) for usage in spent), default=0)
+
+
+def usages(request: HttpRequest, *, increment: bool = False) -> list[dict[str, int]]:
+    """What the address and the person have used up; nothing while the cache is out of reach."""
+    rate = settings.JOIN_CODE_RATE
+    keys = ["ip", "user"] if request.user.is_authenticated else ["ip"]
+    counts = [
+        get_usage(request, "join-code", key=key, rate=rate, increment=increment) for key in keys
+    ]
+    return [usage for usage in counts if usage is not None]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def join(request: HttpRequest, code: str) -> HttpResponse:
+    try:
+        return invitation(request, code)
+    except InviteNotFound:
+        return render(request, "portal/join/code_unknown.html", status=404)
+
+
+@guarded
+def invitation(request: HttpRequest, code: str) -> HttpResponse:
+    loop = find_invite(code)
+    path = reverse("join", kwargs={"code": loop.invite_code})
+    person = request.user
+    if request.method == "POST":
+        if not isinstance(person, User):
+            return redirect_to_login(path)
+        return accept(request, person, loop)
+    is_member = isinstance(person, User) and Loop.objects.of_member(person.pk).contains(loop)
+    shown = {"loop": loop, "path": path, "is_member": is_member}
+    return render(request, "portal/join/join.html", shown)
+
+
+def accept(request: HttpRequest, person: User, loop: Loop) -> HttpResponse:
+    join_loop(user=person, code=loop.invite_code)
+    messages.success(request, f"You are a member of {loop.name}.")
+    return redirect("inbox")
+
+
+@require_safe
+@cache_control(private=True, max_age=300)
+def qr_code(request: HttpRequest, code: str) -> HttpResponse:
+    try:
+        return picture(request, code)
+    except InviteNotFound:
+        return not_found(request)
+
+
+@guarded
+def picture(request: HttpRequest, code: str) -> HttpResponse:
+    return HttpResponse(qr.png(find_invite(code).join_url), content_type="image/png")

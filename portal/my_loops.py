@@ -1,0 +1,42 @@
+"""The loops that somebody reviews for, and leaving one."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+
+from web.guards import SignedInRequest
+from db.ids import normalize_id
+from loops.models import Loop, Membership
+from reviews import services
+from portal.access import page
+
+MOST = 500
+
+
+@page
+def my_loops(http: SignedInRequest) -> HttpResponse:
+    mine = Membership.objects.active().filter(user=http.user, loop__deleted_at__isnull=True)
+    rows = mine.select_related("loop__creator").order_by("loop__name", "loop_id")[:MOST]
+    return render(http, "portal/my_loops.html", {"memberships": rows})
+
+
+@never_cache
+@login_required
+def leave(http: SignedInRequest, loop_id: str) -> HttpResponse:
+    """Ends the membership; what the person holds is given back. Creators stay."""
+    if http.method in ("GET", "HEAD"):
+        return redirect("my-loops")
+    if http.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    mine = Loop.objects.of_member(http.user.pk).exclude(creator_id=http.user.pk)
+    loop = mine.filter(pk=normalize_id(loop_id)).first()
+    try:
+        if loop is None:
+            raise Membership.DoesNotExist
+        services.remove_member(loop_id=loop.pk, member_id=http.user.pk, actor_id=http.user.pk)
+        messages.success(http, f"You have left {loop.name}.")
+    except (Loop.DoesNotExist, Membership.DoesNotExist):
+        messages.info(http, "There was nothing to leave: you are not in that loop, or it is yours.")
+    return redirect("my-loops")

@@ -1,0 +1,203 @@
+"""Who is told how: devices, e-mails, and the link that ends them."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_ratelimit.core import get_usage
+
+from accounts.user_agent import browser_name
+from web.guards import SignedInRequest
+from api.errors import InvalidBody
+from db.ids import normalize_id
+from web.strict_json import read_object
+from web.error_pages import too_many_requests
+from reviews.models import Device, MailChoice
+from reviews.notifications import services, unsubscribing, vapid
+from reviews.notifications.dispatch import SENDER, is_accepted
+from reviews.notifications.message import Message, Target
+from reviews.notifications.schedule import Meaning
+from reviews.notifications.subscription import InvalidSubscription, read_subscription
+
+TEST_SECONDS = 4.0
+TEST_RATE = "6/m"
+Page = Callable[..., HttpResponse]
+DeviceAction = Callable[[SignedInRequest, Device], HttpResponse]
+
+
+class MailForm(forms.Form):
+    """The e-mail choice."""
+
+    mails = forms.ChoiceField(
+        choices=MailChoice.Mails.choices,
+        widget=forms.RadioSelect,
+        label="E-mails while no device is on",
+    )
+
+
+@require_safe
+@login_required
+@never_cache
+def notifications(http: SignedInRequest) -> HttpResponse:
+    choice = MailChoice.objects.filter(user=http.user).first()
+    mails = choice.mails if choice else MailChoice.Mails.EVERY
+    shown = {
+        "devices": list(Device.objects.filter(user=http.user).order_by("-created_at", "-id")),
+        "push_key": vapid.public_key(),
+        "form": MailForm(initial={"mails": mails}),
+        "address_is_verified": EmailAddress.objects.filter(
+            user=http.user, email=http.user.email, verified=True
+        ).exists(),
+    }
+    return render(http, "portal/notifications/settings.html", shown)
+
+
+def form_target(view: Page) -> Page:
+    """Whoever comes by GET, such as back from the sign-in page, is led to the settings."""
+
+    @login_required
+    @never_cache
+    @wraps(view)
+    def posted(http: SignedInRequest, **found: str) -> HttpResponse:
+        if http.method in ("GET", "HEAD"):
+            return redirect("notifications")
+        if http.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        return view(http, **found)
+
+    return posted
+
+
+@form_target
+def choose_mails(http: SignedInRequest) -> HttpResponse:
+    form = MailForm(http.POST)
+    if form.is_valid():
+        services.choose_mails(user_id=http.user.pk, mails=form.cleaned_data["mails"])
+        messages.success(http, "Your choice is saved.")
+    else:
+        messages.error(http, "Choose one of the three.")
+    return redirect("notifications")
+
+
+def answer(status: int, **content: Any) -> JsonResponse:
+    return JsonResponse(content, status=status)
+
+
+@require_POST
+@never_cache
+def subscribe(http: HttpRequest) -> HttpResponse:
+    """For the script of the page: registers its browser, or with `is_new` false reports it.
+
+    `{"state": "on"}`, `"off"` where its owner switched it off, or `"ask"` where it is unknown.
+    """
+    if not http.user.is_authenticated:
+        return answer(403, error="Sign in first.")
+    if not vapid.is_on():
+        return answer(409, error="Push is not set up here.")
+    try:
+        sent = read_object(http)
+        subscription = read_subscription(sent)
+    except InvalidBody:
+        return answer(400, error="The body must be a JSON object.")
+    except InvalidSubscription as fault:
+        return answer(400, error=str(fault))
+    found = services.subscribe(
+        user_id=http.user.pk,
+        subscription=subscription,
+        label=browser_name(http.headers.get("User-Agent", ""), unknown="Browser"),
+        is_new=sent.get("is_new") is not False,
+    )
+    if found is None:
+        return answer(200, state="ask")
+    device_id, is_on = found
+    held = services.devices_in(http.session)
+    if device_id not in held:  # it goes with this sign-in
+        http.session[services.IN_SESSION] = [*held, device_id][-services.MOST_DEVICES :]
+    return answer(200, state="on" if is_on else "off")
+
+
+def on_device(view: DeviceAction) -> Page:
+    """The target of a form about one of the person's own devices."""
+
+    @form_target
+    @wraps(view)
+    def posted(http: SignedInRequest, device_id: str) -> HttpResponse:
+        known_id = normalize_id(device_id)
+        device = Device.objects.filter(pk=known_id, user=http.user).first() if known_id else None
+        if device is None:
+            raise Http404
+        return view(http, device)
+
+    return posted
+
+
+@on_device
+def switch(http: SignedInRequest, device: Device) -> HttpResponse:
+    is_on = http.POST.get("is_on") == "yes"
+    services.switch_device(device=device, is_on=is_on)
+    messages.success(http, f"{device.label} is {'on' if is_on else 'off'}.")
+    return redirect("notifications")
+
+
+@on_device
+def remove(http: SignedInRequest, device: Device) -> HttpResponse:
+    services.remove_device(device=device)
+    messages.success(http, f"{device.label} is removed.")
+    return redirect("notifications")
+
+
+@on_device
+def test(http: SignedInRequest, device: Device) -> HttpResponse:
+    """Pushes a few words to the device, and says what its push service answered."""
+    usage = get_usage(
+        http, group="test-push", key=lambda *_: http.user.pk, rate=TEST_RATE, increment=True
+    )
+    if usage and usage["should_limit"]:
+        return too_many_requests(http, retry_after=max(1, usage["time_left"]))
+    if not vapid.is_on():
+        messages.error(http, "Push is not set up here.")
+        return redirect("notifications")
+    message = Message(
+        title="Review Loop",
+        body="This device is ready: requests will be shown like this.",
+        url=f"{settings.SITE_URL}/settings/notifications/",
+        topic="test",
+        priority="high",
+        seconds_left=300,
+    )
+    target = Target(device.pk, device.endpoint, device.host, device.p256dh, device.auth)
+    verdict = SENDER.try_now(message, target, TEST_SECONDS)
+    if is_accepted(verdict):
+        messages.success(http, f"Sent to {device.label}: it should appear in a moment.")
+    elif verdict is None:
+        messages.warning(http, "The push service has not answered yet; look at the device.")
+    elif verdict.meaning == Meaning.GONE:
+        services.remove_device(device=device)
+        messages.error(http, f"{device.label} has ended its subscription, so it is removed.")
+    else:
+        messages.error(http, f"The push service did not take it: {verdict.error}.")
+    return redirect("notifications")
+
+
+@csrf_exempt  # mail programs post here by themselves; the link says whose e-mails end
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def unsubscribe(http: HttpRequest, token: str) -> HttpResponse:
+    """A GET asks, since mail scanners open links; a POST ends the e-mails."""
+    user_id = unsubscribing.read(token)
+    if user_id is None:
+        raise Http404
+    if http.method == "POST":
+        services.choose_mails(user_id=user_id, mails=MailChoice.Mails.NONE)
+    is_done = http.method == "POST"
+    return render(http, "portal/notifications/unsubscribe.html", {"is_done": is_done})

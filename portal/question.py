@@ -1,0 +1,101 @@
+"""The page of one question: what is asked, by when, how to answer, or what became of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils.html import format_html, strip_tags
+from django.utils.safestring import SafeString, mark_safe
+
+from web.guards import SignedInRequest
+from web.humanize import countdown
+from reviews import context, markdown, services
+from reviews.response_types import widgets
+from reviews.lifecycle import states
+from web.image_policy import render_request
+from reviews.models import Request
+from portal import saved_answers, polling
+from portal.progress import Sitting, find_place
+
+
+def question_page(
+    http: SignedInRequest, item: Request, *, typed: Sequence[str] = (), error: str = ""
+) -> HttpResponse:
+    """The question with its form, or with what has become of it; `typed` is kept either way.
+
+    422 where the answer was refused, 409 where it came too late.
+    """
+    sitting = Sitting.of(http)
+    sent = _sent(http, sitting)
+    is_answerable = services.is_answerable(item, reviewer_id=http.user.pk)
+    shown = {
+        **_asked(item),
+        "is_mine": item.claimed_by_id == http.user.pk,
+        "held_for": _seconds_held(item),
+        "until": lease_text(item.claim_expires_at),
+        "lease": settings.CLAIM_LEASE_SECONDS,
+        "place": find_place(sitting, http.user.pk, item.pk),
+        "sitting": sitting.query(),
+        "sent": sent,
+        "offers_notifications": sent is not None and sitting.answered == 1,  # once a sitting
+        "watch": polling.token(http),
+        "version": polling.version(item.status, item.claimed_by_id),
+    }
+    status = 200
+    if is_answerable:
+        kept_answer = [] if typed else saved_answers.read(http.session, item.pk)
+        shown["was_kept"] = bool(kept_answer)
+        shown["form"] = widgets.build(item, typed or kept_answer, error)
+        status = 422 if error else status
+    else:
+        draft = typed or saved_answers.read(http.session, item.pk)
+        shown["draft"] = widgets.draft_in_words(item, draft)
+        status = 409 if http.method == "POST" else status
+    return render_request(http, item, "portal/request.html", shown, status=status)
+
+
+def _asked(item: Request) -> dict[str, Any]:
+    """What everybody sees alike."""
+    return {
+        "item": item,
+        "is_open": item.status in states.OPEN,
+        "question": _question(item.request_text),
+        "context": context.outline(item.context),
+        "context_is_short": context.is_short(item.context),
+        "left": countdown((item.timeout_at - item.now).total_seconds()),
+        "default": widgets.in_words(item, item.default_response),
+        "answer": widgets.in_words(item, item.response_data) if item.response_by_id else "",
+    }
+
+
+def _question(text: str) -> SafeString:
+    """The text as HTML; as it was written where Markdown would make nothing of it."""
+    html = markdown.render(text)
+    if not strip_tags(html).strip():
+        return format_html("<p>{}</p>", text)
+    return mark_safe(html)  # noqa: S308 (it is cleaned)
+
+
+def _seconds_held(item: Request) -> int:
+    """How long whoever holds it holds it still."""
+    until = item.claim_expires_at
+    return 0 if until is None else int((until - item.now).total_seconds())
+
+
+def lease_text(until: datetime | None) -> str:
+    """Which lease a page knows of: its end, to the microsecond, as no other lease has it."""
+    return until.isoformat() if until else ""
+
+
+def _sent(http: SignedInRequest, sitting: Sitting) -> dict[str, str] | None:
+    """The answer that this page follows, in words; one statement where there is one."""
+    if sitting.sent is None:
+        return None
+    mine = Request.objects.reviewed_by(http.user.pk).filter(response_by_id=http.user.pk)
+    columns = ("request_text", "response_type", "response_config", "response_data")
+    before = mine.only(*columns).filter(pk=sitting.sent).first()
+    if before is None:
+        return None
+    return {"answer": widgets.in_words(before, before.response_data), "id": before.pk}

@@ -1,0 +1,103 @@
+"""My work: what I answered, how fast, and what was thought of it."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from web.guards import SignedInRequest
+from db.ids import normalize_id
+from web.humanize import countdown
+from reviews import context
+from reviews.response_types import widgets
+from reviews.markdown import headline
+from reviews.models import Request, RequestQuerySet
+from portal.access import page
+
+PER_PAGE = 30
+DAYS = 30
+MOST_COUNTED = 10_000
+MOST_LOOKED_AT = 1_000  # for times and feedback, the newest
+
+_OF_PERSON = """response_by_id = %(person)s
+           AND response_at > statement_timestamp() - make_interval(days => %(days)s)"""
+_FIGURES = f"""
+SELECT (SELECT count(*) FROM (
+          SELECT FROM reviews_request
+           WHERE {_OF_PERSON} LIMIT {MOST_COUNTED + 1:d}) AS counted),
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY took), count(f.request_id)
+  FROM (SELECT id, response_at - created_at AS took
+          FROM reviews_request
+         WHERE {_OF_PERSON}
+         ORDER BY response_at DESC, id DESC LIMIT {MOST_LOOKED_AT:d}) AS answered
+  LEFT JOIN reviews_feedback f ON f.request_id = answered.id
+"""  # noqa: S608 (nothing in it comes from outside)
+
+
+@page
+def work(http: SignedInRequest) -> HttpResponse:
+    """Four statements: session, person, figures, and the answers with their feedback."""
+    mine = Request.objects.reviewed_by(http.user.pk).filter(response_by_id=http.user.pk)
+    rows = mine.select_related("loop", "feedback").defer("context", "default_response")
+    rows = rows.order_by("-response_at", "-id")
+    found = list(before(rows, http.GET.get("before", ""))[: PER_PAGE + 1])
+    is_more, found = len(found) > PER_PAGE, found[:PER_PAGE]
+    shown = {
+        "rows": [row_of(item) for item in found],
+        "older": cursor_of(found[-1]) if is_more else "",
+        "is_first": "before" not in http.GET,
+        "figures": read_figures(http.user.pk),
+        "days": DAYS,
+    }
+    return render(http, "portal/work.html", shown)
+
+
+def row_of(item: Request) -> dict[str, Any]:
+    assert item.response_at is not None
+    feedback = getattr(item, "feedback", None)
+    return {
+        "item": item,
+        "headline": headline(item.request_text),
+        "answer": widgets.in_words(item, item.response_data),
+        "took": countdown((item.response_at - item.created_at).total_seconds()),
+        "feedback": context.outline(feedback.body) if feedback else "",
+    }
+
+
+def cursor_of(item: Request) -> str:
+    assert item.response_at is not None
+    return f"{item.response_at.timestamp():.6f}-{item.pk}"
+
+
+def before(rows: RequestQuerySet, cursor: str) -> RequestQuerySet:
+    """Those that were answered earlier; all of them where the cursor is odd."""
+    seconds, _, raw_id = cursor.partition("-")
+    request_id = normalize_id(raw_id)
+    try:
+        then = datetime.fromtimestamp(float(seconds), tz=timezone.get_current_timezone())
+    except (ValueError, OverflowError, OSError):
+        return rows
+    if request_id is None:
+        return rows
+    found: RequestQuerySet = rows.filter(
+        Q(response_at__lt=then) | Q(response_at=then, id__lt=request_id), response_at__lte=then
+    )
+    return found
+
+
+def read_figures(person_id: str) -> dict[str, Any]:
+    """Of the last days: how many answers, the median of their times, how many had feedback;
+    `of` says of how many answers where it is not all of them."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FIGURES, {"person": person_id, "days": DAYS})
+        answers, median, with_feedback = cursor.fetchone()
+    return {
+        "answers": answers if answers <= MOST_COUNTED else f"{MOST_COUNTED:,}+",
+        "median": "–" if median is None else countdown(median.total_seconds()),
+        "feedback": with_feedback,
+        "of": f"of the newest {MOST_LOOKED_AT:,}" if answers > MOST_LOOKED_AT else "",
+    }

@@ -1,0 +1,125 @@
+"""Counting requests without counting rows.
+
+A trigger on the table of requests writes every change of the numbers in the statement that made
+it (`TallyChange`), `fold` sums them up now and then (`Tally`), and whoever reads adds both: in
+one snapshot that is always what count(*) would say, whether or not anything was folded.
+"""
+
+from dataclasses import dataclass
+
+from django.db import connection, transaction
+
+from reviews.models import OVERDUE_SQL
+from reviews.lifecycle.states import OPEN
+
+FOLD_BATCH = 5000
+_ONE_REPAIRS_AT_A_TIME = 0x52657461  # of this database's advisory locks
+
+_BY_SCOPE = """
+SELECT scope_id, status, priority, n FROM reviews_tally
+ UNION ALL
+SELECT loop_id, status, priority, n FROM reviews_tallychange
+ UNION ALL
+SELECT creator_id, status, priority, n FROM reviews_tallychange
+"""
+_FOLD = """
+WITH taken AS (
+    DELETE FROM reviews_tallychange WHERE id IN (
+        SELECT id FROM reviews_tallychange ORDER BY id LIMIT %(batch)s FOR UPDATE SKIP LOCKED)
+    RETURNING creator_id, loop_id, status, priority, n
+), folded AS (
+    INSERT INTO reviews_tally (scope_id, status, priority, n)
+    SELECT scope_id, status, priority, sum(n)
+      FROM taken CROSS JOIN LATERAL (VALUES (creator_id), (loop_id)) AS scope (scope_id)
+     GROUP BY 1, 2, 3 HAVING sum(n) <> 0
+     ORDER BY 1, 2, 3  -- two folds at once lock in the same order
+    ON CONFLICT (scope_id, status, priority) DO UPDATE SET n = reviews_tally.n + excluded.n
+)
+SELECT count(*) FROM taken
+"""
+_DIFFERENCES = f"""
+SELECT scope_id, status, priority, coalesce(counted.n, 0) AS counted, coalesce(actual.n, 0) AS n
+  FROM (SELECT scope_id, status, priority, sum(n)::bigint AS n FROM ({_BY_SCOPE}) AS every
+         GROUP BY 1, 2, 3) AS counted
+  FULL JOIN (SELECT scope_id, status, priority, count(*) AS n FROM reviews_request
+              CROSS JOIN LATERAL (VALUES (creator_id), (loop_id)) AS scope (scope_id)
+              GROUP BY 1, 2, 3) AS actual USING (scope_id, status, priority)
+ WHERE coalesce(counted.n, 0) <> coalesce(actual.n, 0)
+"""  # noqa: S608 (nothing in it comes from outside)
+# A difference is added and not the number set: whatever else changes meanwhile adds up.
+_REPAIR = f"""
+WITH difference AS ({_DIFFERENCES} ORDER BY 1, 2, 3), repaired AS (
+    INSERT INTO reviews_tally (scope_id, status, priority, n)
+    SELECT scope_id, status, priority, n - counted FROM difference
+    ON CONFLICT (scope_id, status, priority) DO UPDATE SET n = reviews_tally.n + excluded.n
+)
+SELECT scope_id, status, priority, counted, n FROM difference
+"""  # noqa: S608
+_OPEN = f"""
+SELECT scope_id, sum(n)::bigint
+  FROM (SELECT scope_id, n FROM reviews_tally
+         WHERE scope_id = ANY (%(loops)s) AND status = ANY (%(open)s)
+         UNION ALL
+        SELECT loop_id, n FROM reviews_tallychange
+         WHERE loop_id = ANY (%(loops)s) AND status = ANY (%(open)s)
+         UNION ALL
+        SELECT loop_id, -1 FROM reviews_request
+         WHERE loop_id = ANY (%(loops)s) AND {OVERDUE_SQL}) AS every
+ GROUP BY scope_id
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where the tally says `counted` and the rows say `n`."""
+
+    scope_id: str
+    status: str
+    priority: str
+    counted: int
+    n: int
+
+
+def numbers_of(column: str, scope_id: str) -> str:
+    """SQL: rows `(status, priority, n)` whose sums are the numbers of a scope.
+
+    `column` is `creator_id` or `loop_id`, `scope_id` an SQL expression.
+    """
+    return f"""
+        SELECT status, priority, n FROM reviews_tally WHERE scope_id = {scope_id}
+         UNION ALL
+        SELECT status, priority, n FROM reviews_tallychange WHERE {column} = {scope_id}"""  # noqa: S608
+
+
+def open_by_loop(loop_ids: list[str]) -> dict[str, int]:
+    """How many requests of each loop can still be answered; loops without any may be missing."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OPEN, {"loops": loop_ids, "open": sorted(OPEN)})
+        return dict(cursor.fetchall())
+
+
+def fold() -> int:
+    """Folds up to FOLD_BATCH changes into the sums; returns how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FOLD, {"batch": FOLD_BATCH})
+        (folded,) = cursor.fetchone()
+    return int(folded)
+
+
+def differences() -> list[Difference]:
+    """Where the tally is wrong, by counting every request. Writers need not stop."""
+    return _compare(_DIFFERENCES)
+
+
+@transaction.atomic
+def repair() -> list[Difference]:
+    """Puts the tally right, and says what was wrong."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ONE_REPAIRS_AT_A_TIME])
+    return _compare(_REPAIR)
+
+
+def _compare(sql: str) -> list[Difference]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return sorted((Difference(*row) for row in cursor.fetchall()), key=str)

@@ -1,0 +1,55 @@
+"""How many requests there are: sums, and the changes that are not yet folded into them."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+
+from db.columns import LookupField
+
+
+class Tally(models.Model):
+    """The requests of one account, or of one loop (`scope_id`), by status and priority.
+
+    `reviews.counters.fold` alone writes here.
+    """
+
+    scope_id = LookupField(max_length=24)
+    status = LookupField(max_length=9)
+    priority = LookupField(max_length=8)
+    n = models.BigIntegerField()
+
+    objects: ClassVar[Any] = models.Manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["scope_id", "status", "priority"], name="tally_of_scope_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.scope_id} {self.status} {self.priority}: {self.n}"
+
+
+class TallyChange(models.Model):
+    """What one statement did to the numbers, written by a trigger on the table of requests.
+
+    Rows are only ever added, so that writers of the same loop never wait for each other.
+    """
+
+    creator_id = LookupField(max_length=24)
+    loop_id = LookupField(max_length=24)
+    status = LookupField(max_length=9)
+    priority = LookupField(max_length=8)
+    n = models.BigIntegerField()
+
+    objects: ClassVar[Any] = models.Manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["creator_id"], name="tally_change_account"),
+            models.Index(fields=["loop_id"], name="tally_change_loop"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.loop_id} {self.status} {self.priority}: {self.n:+}"

@@ -1,0 +1,271 @@
+"""Requests and the feedback on their answers."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
+from django.db.models.functions import Now
+
+from db.columns import ExactJSONField, id_field
+from loops.models import Loop, Membership
+from reviews.lifecycle import states
+from reviews.models.notifications import Device as Device
+from reviews.models.notifications import MailChoice as MailChoice
+from reviews.models.notifications import Notification as Notification
+from reviews.models.words import RequestWords as RequestWords
+from reviews.models.counters import Tally as Tally
+from reviews.models.counters import TallyChange as TallyChange
+
+OVERDUE = Q(status__in=states.OPEN, timeout_at__lte=Now())
+LAPSED = Q(status=states.CLAIMED, claim_expires_at__lte=Now(), timeout_at__gt=Now())
+SEEN: dict[str, Q] = {
+    states.PENDING: Q(status=states.PENDING, timeout_at__gt=Now()) | LAPSED,
+    states.CLAIMED: Q(status=states.CLAIMED, claim_expires_at__gt=Now(), timeout_at__gt=Now()),
+    states.COMPLETED: Q(status=states.COMPLETED),
+    states.TIMEOUT: Q(status=states.TIMEOUT) | OVERDUE,
+    states.CANCELLED: Q(status=states.CANCELLED),
+}
+
+# The index `request_due` is found in these words alone. Its statistics know that few rows are
+# overdue; those of the column `timeout_at` count the finished ones too.
+DUE_AT_SQL = "CASE WHEN status IN ('pending', 'claimed') THEN timeout_at END"
+OVERDUE_SQL = f"status IN ('pending', 'claimed') AND {DUE_AT_SQL} <= statement_timestamp()"
+
+PRIORITIES = ("low", "medium", "high", "critical")
+_RANK = Case(
+    *(When(priority=name, then=Value(rank)) for rank, name in enumerate(PRIORITIES)),
+    output_field=models.SmallIntegerField(),
+)
+
+
+class RequestQuerySet(models.QuerySet["Request"]):
+    """The ways to reach a request. A row counts as what it is at this moment: overdue ones as
+    timed out and lapsed claims as pending, whether or not a sweep has been there."""
+
+    def seen(self) -> "RequestQuerySet":
+        """Adds `seen_status`, and `now` of the database."""
+        status = Case(
+            When(OVERDUE, then=Value(states.TIMEOUT)),
+            When(LAPSED, then=Value(states.PENDING)),
+            default=F("status"),
+        )
+        columns: dict[str, Any] = {"seen_status": status, "now": Now()}
+        return self.annotate(**columns)
+
+    def created_by(self, user_id: str) -> "RequestQuerySet":
+        return self.filter(creator_id=user_id)
+
+    def visible_to(self, user_id: str) -> "RequestQuerySet":
+        """Created by the account, or sent to a loop where the user is an active member."""
+        return self.filter(Q(creator_id=user_id) | member_of_its_loop(user_id))
+
+    def reviewed_by(self, user_id: str) -> "RequestQuerySet":
+        """Sent to a loop where the user is an active member."""
+        return self.filter(member_of_its_loop(user_id))
+
+    def for_inbox(self) -> "RequestQuerySet":
+        """What a line of the inbox shows, without the bulky rest."""
+        return (
+            self.seen()
+            .select_related("loop", "claimed_by")
+            .defer("context", "response_config", "default_response", "response_data")
+        )
+
+    def complete_read(self) -> "RequestQuerySet":
+        """With everything that a single read shows."""
+        return self.seen().select_related(
+            "loop", "creator", "response_by", "claimed_by", "feedback"
+        )
+
+
+def member_of_its_loop(user_id: str) -> Exists:
+    """Whether the user is an active member of the (living) loop of the outer request."""
+    return Exists(
+        Membership.objects.active().filter(
+            loop_id=OuterRef("loop_id"), user_id=user_id, loop__deleted_at__isnull=True
+        )
+    )
+
+
+class Request(models.Model):
+    """One review task. `reviews.lifecycle.transitions` alone writes `status`."""
+
+    class Priority(models.TextChoices):
+        LOW = "low"
+        MEDIUM = "medium"
+        HIGH = "high"
+        CRITICAL = "critical"
+
+    id = id_field()
+    loop = models.ForeignKey(
+        Loop, on_delete=models.PROTECT, related_name="requests", db_index=False
+    )
+    creator = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="requests",
+        db_index=False,
+    )
+    api_key = models.ForeignKey(
+        "accounts.ApiKey", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    processing_type = models.CharField(max_length=14)
+    type = models.CharField(max_length=8)
+    priority = models.CharField(max_length=8, choices=Priority)
+    priority_rank = models.GeneratedField(
+        expression=_RANK, output_field=models.SmallIntegerField(), db_persist=True
+    )
+    request_text = models.TextField()
+    image_url = models.TextField(null=True)  # noqa: DJ001 (null is what the API says)
+    context = ExactJSONField(null=True)
+    timeout_seconds = models.PositiveIntegerField()
+    response_type = models.CharField(max_length=13)
+    response_config = ExactJSONField()
+    default_response = ExactJSONField()
+    platform = models.CharField(max_length=10)
+    platform_version = models.TextField(null=True)  # noqa: DJ001
+    callback_url = models.TextField(null=True)  # noqa: DJ001
+
+    status = models.CharField(max_length=9, default=states.PENDING)
+    timeout_at = models.DateTimeField()
+    response_data = ExactJSONField(null=True)
+    response_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="answers",
+        db_index=False,
+    )
+    response_at = models.DateTimeField(null=True)
+    claimed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="claims",
+        db_index=False,
+    )
+    claimed_at = models.DateTimeField(null=True)
+    claim_expires_at = models.DateTimeField(null=True)
+    claim_count = models.PositiveIntegerField(default=0)
+    broadcasted_to = models.PositiveIntegerField()
+    notifications_sent = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    objects: ClassVar[Any] = RequestQuerySet.as_manager()
+    seen_status: str  # by RequestQuerySet.seen()
+    now: datetime
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=states.STATUSES), name="request_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    status=states.COMPLETED, response_by__isnull=False, response_at__isnull=False
+                )
+                | ~Q(status=states.COMPLETED)
+                & Q(response_by__isnull=True, response_at__isnull=True),
+                name="request_completed_iff_answered",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    status__in=[states.COMPLETED, states.TIMEOUT], response_data__isnull=False
+                )
+                | ~Q(status__in=[states.COMPLETED, states.TIMEOUT]) & Q(response_data__isnull=True),
+                name="request_data_iff_ended_with_one",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status=states.CLAIMED)
+                | Q(claimed_by__isnull=False, claimed_at__isnull=False)
+                & Q(claim_expires_at__isnull=False),
+                name="request_claimed_by_somebody",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["creator", "-created_at", "-id"], name="request_account"),
+            models.Index(
+                fields=["creator", "status", "-created_at", "-id"], name="request_account_status"
+            ),
+            models.Index(
+                fields=["creator", "status", "-priority_rank", "-created_at", "-id"],
+                name="request_account_both",
+            ),
+            models.Index(fields=["loop", "-created_at", "-id"], name="request_loop"),
+            models.Index(
+                fields=["loop", "status", "-created_at", "-id"], name="request_loop_status"
+            ),
+            models.Index(
+                fields=["loop", "status", "-priority_rank", "-created_at", "-id"],
+                name="request_loop_both",
+            ),
+            models.Index(
+                fields=["loop", "-priority_rank", "timeout_at", "id"],
+                condition=Q(status__in=["pending", "claimed"]),
+                name="request_inbox",
+            ),
+            models.Index(  # DUE_AT_SQL
+                Case(When(status__in=["pending", "claimed"], then=F("timeout_at"))),
+                condition=Q(status__in=["pending", "claimed"]),
+                name="request_due",
+            ),
+            models.Index(
+                fields=["response_by", "-response_at", "-id"],
+                condition=Q(response_by__isnull=False),
+                name="request_answered_by",
+            ),
+            models.Index(
+                fields=["claim_expires_at"],
+                condition=Q(status="claimed"),
+                name="request_lease",
+            ),
+            models.Index(
+                fields=["creator", "response_at"],
+                include=["created_at"],
+                condition=Q(response_at__isnull=False),
+                name="request_answers",
+            ),
+            models.Index(
+                fields=["creator", "timeout_at"],
+                condition=Q(status="timeout"),
+                name="request_timeouts",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.id
+
+    def as_seen(self) -> "Request":
+        """This row as it will stand once it is settled. For reading, never to be saved."""
+        if self.seen_status == states.TIMEOUT and self.status != states.TIMEOUT:
+            self.response_data, self.updated_at = self.default_response, self.timeout_at
+            self._drop_claim()
+        elif self.seen_status == states.PENDING and self.status == states.CLAIMED:
+            assert self.claim_expires_at is not None
+            self.updated_at = self.claim_expires_at
+            self._drop_claim()
+        self.status = self.seen_status
+        return self
+
+    def _drop_claim(self) -> None:
+        self.claimed_by = self.claimed_at = self.claim_expires_at = None
+
+    @property
+    def answered_by(self) -> str | None:
+        """Who spoke: `human`, `default` or nobody."""
+        return {states.COMPLETED: "human", states.TIMEOUT: "default"}.get(self.status)
+
+
+class Feedback(models.Model):
+    """What the creator thinks of an answer, as submitted."""
+
+    request = models.OneToOneField(Request, primary_key=True, on_delete=models.CASCADE)
+    body = ExactJSONField()
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"feedback on {self.request_id}"

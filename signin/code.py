@@ -1,0 +1,156 @@
+"""Signing in and up with a code that comes by mail."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.account.internal.flows.login import perform_login, record_authentication
+from allauth.account.models import Login
+from allauth.account.utils import get_next_redirect_url, passthrough_next_redirect_url
+from allauth.core import ratelimit
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts import sign_in_codes
+from signin.adapter import UNDELIVERED
+from accounts.audit import record
+from accounts.code_services import accept_holder, find_holder
+from signin.code_stage import SHOWN
+from signin.forms import AddressForm, NewcomerForm, TypedCodeForm
+from web.cache import is_reachable
+from web.error_pages import too_many_requests
+
+Page = Callable[[HttpRequest], HttpResponse]
+ENDED = "That code has ended. Ask for a new one."
+UNSENT = "No mail could be sent there just now. Try again soon."
+TOO_MANY = "Too many codes were asked for: wait a minute, or an hour after ten for one address."
+WORN_OUT = "That was not the code, five times. Ask for a new one."
+
+
+def entrance(view: Page) -> Page:
+    """For who is not signed in yet, where mail is sent at all. Raises Http404."""
+
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @never_cache
+    @wraps(view)
+    def guarded(http: HttpRequest) -> HttpResponse:
+        if not sign_in_codes.are_sent():
+            raise Http404
+        if http.user.is_authenticated:
+            return redirect(get_next_redirect_url(http) or "inbox")
+        return view(http)
+
+    return guarded
+
+
+@entrance
+def sign_in_by_code(http: HttpRequest) -> HttpResponse:
+    return ask(http, AddressForm(http.POST or None), "account/code_sign_in.html")
+
+
+@entrance
+def sign_up_by_code(http: HttpRequest) -> HttpResponse:
+    return ask(http, NewcomerForm(http.POST or None), "account/code_sign_up.html")
+
+
+@entrance
+def type_code(http: HttpRequest) -> HttpResponse:
+    claim = sign_in_codes.read(http.session)
+    if claim is None:
+        return start_over(http, ENDED)
+    form = TypedCodeForm(http.POST or None)
+    if form.is_valid():
+        if not ratelimit.consume(http, action="login"):
+            return too_many_requests(http)
+        try:
+            return let_in(http, sign_in_codes.redeem(http, form.cleaned_data["code"]))
+        except sign_in_codes.NoCode:
+            return start_over(http, ENDED)
+        except sign_in_codes.WrongCode as wrong:
+            note_failure(http, wrong.claim)
+            if not wrong.left:
+                return start_over(http, WORN_OUT)
+            form.add_error("code", f"That is not the code. Tries left: {wrong.left}")
+    again = reverse("sign-up-by-code" if claim.name else "sign-in-by-code")
+    shown = {"form": form, "claim": claim, "again": onward(http, again), **way_back(http)}
+    return render(http, "account/code.html", shown, status=422 if form.is_bound else 200)
+
+
+def ask(http: HttpRequest, form: Any, template: str) -> HttpResponse:
+    """The form that a code is asked for with."""
+    status = 422 if form.is_bound else 200
+    if form.is_valid():
+        claim = sign_in_codes.Claim(form.cleaned_data["email"], form.cleaned_data.get("name", ""))
+        if not is_reachable():  # uncounted, codes could be asked for and guessed without end
+            form.add_error("email", UNSENT)
+        elif not ratelimit.consume(http, action="request_login_code", key=claim.email):
+            form.add_error(None, TOO_MANY)
+            status = 429
+        else:
+            try:
+                send(http, claim)
+                return redirect(onward(http, reverse("type-code")))
+            except UNDELIVERED:
+                form.add_error("email", UNSENT)
+    shown = {"form": form, "waiting": sign_in_codes.read(http.session), **way_back(http)}
+    return render(http, template, shown, status=status)
+
+
+def send(http: HttpRequest, claim: sign_in_codes.Claim) -> None:
+    """Nobody learns from the answer whether the address has an account: its owner does, by mail.
+    Raises one of UNDELIVERED; a code that was sent before counts on then."""
+    code = sign_in_codes.new_code()
+    holder = find_holder(claim.email)
+    if claim.name or holder is not None:
+        told = {"code": code, "minutes": sign_in_codes.LIFE // 60}
+        address = holder.address if holder else claim.email
+        get_adapter().deliver("account/email/login_code", address, told)
+    else:
+        url = onward(http, reverse("sign-up-by-code"))
+        get_adapter().deliver("account/email/unknown_account", claim.email, {"signup_url": url})
+    sign_in_codes.expect(http.session, claim, code)
+
+
+def let_in(http: HttpRequest, claim: sign_in_codes.Claim) -> HttpResponse:
+    """Signed in, or at the second step where there is one."""
+    holder = accept_holder(email=claim.email, name=claim.name)
+    if holder is None:  # the account was deleted within these minutes
+        return start_over(http, ENDED)
+    record_authentication(http, holder.user, method="code", email=holder.address)
+    login = Login(
+        holder.user,
+        redirect_url=get_next_redirect_url(http),
+        signup=holder.is_new,
+        email=holder.address,
+        state={SHOWN: holder.address},
+    )
+    response: HttpResponse = perform_login(http, login)
+    return response
+
+
+def note_failure(http: HttpRequest, claim: sign_in_codes.Claim) -> None:
+    """A wrong code stands in the audit log, as a wrong password does."""
+    holder = find_holder(claim.email)
+    if holder is not None:
+        ip = get_adapter().get_client_ip(http)
+        record(account_id=holder.user.pk, actor_id=None, action="sign_in.failed", ip=ip)
+
+
+def start_over(http: HttpRequest, why: str) -> HttpResponse:
+    messages.info(http, why)
+    return redirect(onward(http, reverse("sign-in-by-code")))
+
+
+def onward(http: HttpRequest, url: str) -> str:
+    """The address, from which one goes on to where one was going."""
+    return str(passthrough_next_redirect_url(http, url, "next"))
+
+
+def way_back(http: HttpRequest) -> dict[str, str | None]:
+    """Where one was going, for forms and for links: only addresses of ours."""
+    return {"following": get_next_redirect_url(http)}

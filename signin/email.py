@@ -1,0 +1,36 @@
+"""The account's e-mail addresses: django-allauth's page, whose form outlives a session."""
+
+from typing import Any
+
+from allauth.account.views import EmailView
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+
+from web.guards import say_it_is_old
+from web.form_recovery import keep, keeping, refill
+
+
+class EmailAddresses(EmailView):  # type: ignore[misc]
+    """With what was typed before a sign-in."""
+
+    def get_form(self, form_class: Any = None) -> Form:
+        form: Form = super().get_form(form_class)
+        refill(self.request, form, "account_email")
+        return form
+
+
+def email_addresses(http: HttpRequest) -> HttpResponse:
+    view = EmailAddresses.as_view()
+    return (keeping(view) if is_typed(http) else view)(http)
+
+
+def is_typed(http: HttpRequest) -> bool:
+    """Only an address to add is typed; the other buttons choose one that is there."""
+    return "action_add" in http.POST
+
+
+def on_old_token(http: HttpRequest) -> None:
+    (keep if is_typed(http) else say_it_is_old)(http)
+
+
+vars(email_addresses)["on_old_token"] = on_old_token

@@ -1,0 +1,147 @@
+"""Creating a request while its reviewers are told: the answer counts, and waits for nobody."""
+
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from accounts.models import User
+from loops.models import Loop
+from reviews.models import Device, Notification, Request
+from reviews.notifications import services
+from reviews.notifications.dispatch import SENDER
+from tests.api.bodies import QUESTION
+from tests.conftest import Api
+from tests.reviews.notifications.conftest import GivePhone
+from tests.reviews.notifications.push_service import PushService
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def create(key: str, loop: Loop, **changes: Any) -> dict[str, Any]:
+    answer = Api(key).post(f"/v1/api/loops/{loop.pk}/requests", {**QUESTION, **changes})
+    assert answer.status_code == 201, answer.content
+    data: dict[str, Any] = answer.json()["data"]
+    return data
+
+
+def read(key: str, request_id: str) -> int:
+    answer = Api(key).get(f"/v1/api/requests/{request_id}")
+    return int(answer.json()["data"]["request"]["notifications_sent"])
+
+
+def test_the_answer_counts_what_was_accepted(
+    loop: Loop, owner: User, member: User, owner_key: str, give_phone: GivePhone
+) -> None:
+    for person in (owner, member, member):
+        give_phone(person)
+    made = create(owner_key, loop)
+    assert (made["broadcasted_to"], made["notifications_sent"]) == (2, 3)
+    SENDER.recorder.settle()
+    assert read(owner_key, made["request_id"]) == 3
+
+
+def test_of_many_kinds_of_service(
+    loop: Loop, member: User, owner_key: str, give_phone: GivePhone, service: PushService
+) -> None:
+    phones = [give_phone(member) for _ in range(5)]
+    for phone, status in zip(phones, (201, 410, 429, 500, 413), strict=True):
+        service.answer(phone, status)
+    made = create(owner_key, loop)
+    assert made["notifications_sent"] == 1
+    SENDER.recorder.settle()
+    pushes = Notification.objects.filter(channel="push").order_by("id")
+    assert sorted(pushes.values_list("state", flat=True)) == [
+        *("dropped", "dropped", "sent", "waiting", "waiting")
+    ]
+    assert read(owner_key, made["request_id"]) == 1
+
+
+def test_a_service_that_never_answers(
+    loop: Loop, member: User, owner_key: str, give_phone: GivePhone, service: PushService
+) -> None:
+    """The answer comes in time; what is accepted later is counted later."""
+    give_phone(member)
+    service.hold()
+    begun = time.monotonic()
+    made = create(owner_key, loop)
+    assert time.monotonic() - begun < 4  # 1.5 s, on a busy machine
+    assert made["notifications_sent"] == 0
+    assert read(owner_key, made["request_id"]) == 0
+    service.release()
+    wait_until(lambda: read(owner_key, made["request_id"]) == 1)
+
+
+def test_many_devices_on_slow_services_cost_one_wait(
+    loop: Loop, member: User, owner_key: str, give_phone: GivePhone, service: PushService
+) -> None:
+    """All of a person's devices, each on a host of its own that nobody has met as slow yet. The
+    bound is generous, but waits one after another, even of the threads, would pass it."""
+    for number in range(services.MOST_DEVICES):
+        phone = give_phone(member)
+        Device.objects.filter(endpoint=phone.endpoint).update(host=f"{number}.example.com")
+    service.hold()
+    begun = time.monotonic()
+    made = create(owner_key, loop)
+    assert time.monotonic() - begun < 4  # 1.5 s, on a busy machine
+    assert made["notifications_sent"] == 0
+    service.release()
+    wait_until(lambda: read(owner_key, made["request_id"]) == services.MOST_DEVICES)
+
+
+def test_nobody_waits_for_nothing(loop: Loop, owner_key: str, push_key: str) -> None:
+    create(owner_key, loop)
+    assert Notification.objects.filter(channel="push").count() == 0
+    assert Notification.objects.filter(channel="mail").count() == 2
+
+
+def test_devices_cost_no_statement(
+    loop: Loop, member: User, owner_key: str, give_phone: GivePhone, settings: Settings
+) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            create(owner_key, loop)
+        return len(queries)
+
+    alone = count()
+    for _ in range(5):
+        give_phone(member)
+    assert count() == alone
+    settings.VAPID_PRIVATE_KEY = ""
+    assert count() == alone
+
+
+def test_what_goes_wrong_with_a_push_is_no_failure(
+    loop: Loop, member: User, owner_key: str, give_phone: GivePhone, settings: Settings
+) -> None:
+    give_phone(member)
+    settings.VAPID_PRIVATE_KEY = "no key"
+    assert create(owner_key, loop)["notifications_sent"] == 0
+    SENDER.recorder.settle()
+    row = Notification.objects.get(channel="push")
+    assert row.state == "dropped"
+    assert row.error.startswith("Internal error: ")
+
+
+def test_outsiders_and_the_inactive_are_told_nothing(
+    loop: Loop,
+    owner: User,
+    member: User,
+    outsider: User,
+    owner_key: str,
+    give_phone: GivePhone,
+    service: PushService,
+) -> None:
+    services.choose_mails(user_id=owner.pk, mails="none")
+    for person in (outsider, member):
+        give_phone(person)
+    User.objects.filter(pk=member.pk).update(is_active=False)
+    made = create(owner_key, loop)
+    assert made["notifications_sent"] == 0
+    assert not Notification.objects.exists()
+    assert service.got == []
+    assert Request.objects.exists()

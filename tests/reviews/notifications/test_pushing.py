@@ -1,0 +1,329 @@
+"""Pushes of a new request, against a push service on loopback that reads what it gets."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+from django.test import override_settings
+from pytest_django import Settings
+
+from accounts.models import User
+from reviews import services as review_services
+from reviews.models import Device, Notification, Request
+from reviews.notifications import outbox, services
+from reviews.notifications.dispatch import SENDER, Sender
+from tests.reviews.notifications.asking import oblige
+from tests.reviews.notifications.conftest import GivePhone, device_of
+from tests.reviews.notifications.push_service import PushService, claims
+from tests.reviews.conftest import Make
+from tests.waiting import wait_until
+from tests.webhooks.receivers import dead_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def make(make: Make) -> Make:
+    """Requests of which nobody is obliged to tell yet: `oblige` does it, and has the pushes."""
+
+    def make_alone(**changes: Any) -> Request:
+        with override_settings(VAPID_PRIVATE_KEY=""):
+            request = make(**changes)
+        Notification.objects.filter(request=request).delete()
+        return request
+
+    return make_alone
+
+
+def states(request: Request) -> list[tuple[str, str]]:
+    rows = Notification.objects.filter(request=request).order_by("id")
+    return list(rows.values_list("channel", "state"))
+
+
+def sent(request: Request) -> int:
+    return int(Request.objects.values_list("notifications_sent", flat=True).get(pk=request.pk))
+
+
+def make_due(request: Request) -> None:
+    Notification.objects.filter(request=request, state="waiting").update(next_attempt_at=Now())
+
+
+def test_every_device_is_told(
+    make: Make,
+    give_phone: GivePhone,
+    owner: User,
+    member: User,
+    service: PushService,
+    push_key: str,
+) -> None:
+    phones = [give_phone(owner), give_phone(member), give_phone(member)]
+    request = make(priority="critical")
+    assert SENDER.send_at_once(oblige(request)) == 3
+    SENDER.recorder.settle()
+    assert sent(request) == 3
+    assert states(request) == [("push", "sent")] * 3
+    by_path = {received.path: received for received in service.got}
+    for phone in phones:
+        received = by_path["/push/" + phone.endpoint.rpartition("/")[2]]
+        assert phone.read(received)["notification"]["navigate"].endswith(f"/inbox/{request.pk}/")
+        assert claims(received, push_key)["aud"] == f"http://127.0.0.1:{service.receiver.port}"
+        assert received.headers["urgency"] == "high"
+        assert received.headers["topic"] == request.pk
+        assert 590 <= int(received.headers["ttl"]) <= 600
+        assert device_of(phone).last_used_at is not None
+
+
+def test_what_ended_is_removed_and_mailed_instead(
+    make: Make, give_phone: GivePhone, owner: User, member: User, service: PushService
+) -> None:
+    owners, members = give_phone(owner), give_phone(member)
+    service.answer(members, 410)
+    request = make()
+    assert SENDER.send_at_once(oblige(request)) == 1
+    SENDER.recorder.settle()
+    assert Device.objects.get().endpoint == owners.endpoint
+    assert states(request) == [("push", "sent"), ("push", "dropped"), ("mail", "waiting")]
+    assert Notification.objects.get(channel="mail").recipient_id == member.pk
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_what_passes_is_tried_again(
+    make: Make, give_phone: GivePhone, member: User, owner: User, service: PushService, status: int
+) -> None:
+    phone = give_phone(member)
+    services.choose_mails(user_id=owner.pk, mails="none")
+    service.answer(phone, status, **{"Retry-After": "9"})
+    request = make()
+    assert SENDER.send_at_once(oblige(request)) == 0
+    SENDER.recorder.settle()
+    row = Notification.objects.get()
+    assert (row.state, row.failed_attempts, row.error) == ("waiting", 1, f"HTTP {status}")
+    assert row.claim_id is None
+    now = Notification.objects.values_list(Now(), flat=True)[0]
+    assert 8 < (row.next_attempt_at - now).total_seconds() < 10
+    service.answer(phone, 201)
+    assert SENDER.run() == 0
+    make_due(request)
+    assert SENDER.run() == 1
+    assert sent(request) == 1
+    assert phone.read(service.got[-1])["notification"]["title"] == "Refund desk"
+
+
+def test_no_attempt_after_the_deadline(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    phone = give_phone(member)
+    service.answer(phone, 503, **{"Retry-After": "700"})
+    request = make(timeout_seconds=600)
+    SENDER.send_at_once(oblige(request))
+    SENDER.recorder.settle()
+    assert states(request)[0] == ("push", "dropped")
+
+
+@pytest.mark.parametrize("status", [400, 403, 413, 302])
+def test_what_is_refused_is_dropped(
+    make: Make, give_phone: GivePhone, member: User, service: PushService, status: int
+) -> None:
+    phone = give_phone(member)
+    service.answer(phone, status, Location="/elsewhere")
+    request = make()
+    SENDER.send_at_once(oblige(request))
+    SENDER.recorder.settle()
+    row = Notification.objects.get(channel="push")
+    assert (row.state, row.error) == ("dropped", f"HTTP {status}")
+    assert Device.objects.count() == 1
+    assert len(service.got) == 1
+
+
+def test_a_service_that_never_answers_holds_nobody(
+    make: Make, give_phone: GivePhone, owner: User, member: User, service: PushService
+) -> None:
+    for _ in range(3):
+        give_phone(member)
+    request = make()
+    service.hold()
+    begun = time.monotonic()
+    assert SENDER.send_at_once(oblige(request), seconds=0.3) == 0
+    assert time.monotonic() - begun < 3
+    service.release()
+    SENDER.recorder.settle()
+    wait_until(lambda: sent(request) == 3)
+
+
+def test_nobody_waits_again_for_a_host_that_was_late(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    give_phone(member)
+    sender = Sender(threads=2)
+    sender.recorder.idle = 0.05
+    service.hold()
+    first, second = make(), make()
+    assert sender.send_at_once(oblige(first), seconds=0.1) == 0
+    begun = time.monotonic()
+    assert sender.send_at_once(oblige(second), seconds=60) == 0
+    assert time.monotonic() - begun < 30
+    service.release()
+    wait_until(lambda: sent(first) == sent(second) == 1)
+    sender.recorder.close()
+
+
+def test_a_process_pushes_on_a_few_threads(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    for _ in range(9):
+        give_phone(member)
+    sender = Sender(threads=2)
+    sender.recorder.idle = 0.05
+    assert sender.send_at_once(oblige(make()), seconds=20) == 9
+    assert service.receiver.most_at_once <= 2
+    sender.recorder.settle()
+    sender.recorder.close()
+
+
+def test_two_workers_share(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    for _ in range(20):
+        give_phone(member)
+    request = make()
+    oblige(request)
+    make_due(request)
+    workers = [Sender(threads=4), Sender(threads=4)]
+    for worker in workers:
+        worker.recorder.idle = 0.05
+
+    def work(worker: Sender) -> int:
+        try:
+            return worker.run()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sum(pool.map(work, workers)) == 20
+    for worker in workers:
+        worker.recorder.close()
+    assert len({received.path for received in service.got}) == len(service.got) == 20
+    assert sent(request) == 20
+
+
+def test_what_finds_no_room_goes_to_the_worker_at_once(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    phones = [give_phone(member) for _ in range(5)]
+    sender = Sender(threads=1, room=1)
+    sender.recorder.idle = 0.05
+    request = make()
+    service.hold()
+    begun = time.monotonic()
+    assert sender.send_at_once(oblige(request), seconds=0.2) == 0
+    assert time.monotonic() - begun < 3
+    back = Notification.objects.filter(channel="push", state="waiting", claim_id=None)
+    wait_until(lambda: back.count() >= 3)
+    service.release()
+    assert SENDER.run() >= 3
+    wait_until(lambda: sent(request) == 5)
+    sender.recorder.close()
+    assert len(service.got) == len(phones)
+
+
+def test_a_killed_process_is_replaced(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    """The rows are there and leased; the process that holds them never comes to it."""
+    give_phone(member)
+    request = make()
+    oblige(request)
+    assert SENDER.run() == 0
+    make_due(request)
+    assert SENDER.run() == 1
+    assert sent(request) == 1
+
+
+def test_who_lost_the_lease_writes_nothing(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    give_phone(member)
+    request = make()
+    (late,) = oblige(request)
+    make_due(request)
+    assert SENDER.run() == 1
+    pk, claim_id = late.notification_id, late.claim_id
+    outbox.record_sent([pk], request_id=request.pk, claim_id=claim_id)
+    outbox.record_dropped(pk, claim_id=claim_id, error="x")
+    outbox.give_back([pk], claim_id=claim_id)
+    assert sent(request) == 1
+    assert states(request)[0] == ("push", "sent")
+
+
+@pytest.mark.parametrize("why", ["answered", "moved", "off", "removed", "left"])
+def test_nobody_is_told_of_what_is_not_theirs_any_more(
+    make: Make, give_phone: GivePhone, member: User, owner: User, service: PushService, why: str
+) -> None:
+    phone = give_phone(member)
+    request = make()
+    oblige(request)
+    device = device_of(phone)
+    if why == "answered":
+        review_services.answer_request(request=request, reviewer_id=owner.pk, answer="yes")
+    elif why == "moved":
+        Device.objects.update(user=owner)
+    elif why == "off":
+        services.switch_device(device=device, is_on=False)
+    elif why == "removed":
+        services.remove_device(device=device)
+    else:
+        review_services.remove_member(loop_id=request.loop_id, member_id=member.pk)
+    make_due(request)
+    assert SENDER.run() == 1
+    assert service.got == []
+    assert states(request)[0] == ("push", "dropped")
+
+
+def test_a_private_endpoint_is_refused(
+    make: Make, give_phone: GivePhone, member: User, service: PushService, settings: Settings
+) -> None:
+    give_phone(member)
+    request = make()
+    jobs = oblige(request)
+    settings.WEBHOOK_OPEN_NETWORKS = ()
+    assert SENDER.send_at_once(jobs) == 0
+    SENDER.recorder.settle()
+    row = Notification.objects.get(channel="push")
+    assert (row.state, row.error) == ("dropped", "127.0.0.1 is not a public address.")
+    assert service.got == []
+
+
+def test_a_service_that_is_down_is_tried_again(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    give_phone(member)
+    Device.objects.update(endpoint=dead_url())
+    SENDER.send_at_once(oblige(make()))
+    SENDER.recorder.settle()
+    row = Notification.objects.get(channel="push")
+    assert (row.state, row.failed_attempts) == ("waiting", 1)
+
+
+def test_without_a_key_nothing_is_pushed(
+    make: Make, give_phone: GivePhone, member: User, service: PushService, settings: Settings
+) -> None:
+    give_phone(member)
+    settings.VAPID_PRIVATE_KEY = ""
+    request = make()
+    assert oblige(request) == []
+    assert set(states(request)) == {("mail", "waiting")}
+
+
+def test_slow_hosts_leave_threads_to_the_others(
+    make: Make, give_phone: GivePhone, member: User, service: PushService
+) -> None:
+    for _ in range(12):
+        give_phone(member)
+    request = make()
+    oblige(request)
+    make_due(request)
+    assert len(outbox.claim_pushes(8, per_host=4, busy=[])) == 4
+    assert outbox.claim_pushes(8, per_host=4, busy=["127.0.0.1"]) == []

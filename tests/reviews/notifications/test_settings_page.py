@@ -1,0 +1,177 @@
+"""/settings/notifications/: devices, a test, and the choice of e-mails."""
+
+import re
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import signing
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from accounts.models import User
+from reviews.models import Device, MailChoice
+from reviews.notifications import unsubscribing
+from tests.reviews.notifications.conftest import GivePhone, device_of
+from tests.reviews.notifications.push_service import PushService
+from tests.portal import signed_in, words
+
+pytestmark = pytest.mark.django_db
+PATH = "/settings/notifications/"
+
+
+def test_what_it_shows(
+    member: User,
+    give_phone: GivePhone,
+    push_key: str,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    for _ in range(3):
+        give_phone(member)
+    browser = signed_in(member)
+    with django_assert_num_queries(5):
+        page = browser.get(PATH)
+    assert words(page).count("Chrome on Android") >= 3
+    assert f'data-key="{push_key}"'.encode() in page.content
+    assert re.search(rb'value="every"[^>]*checked', page.content)
+    assert page.headers["Cache-Control"].startswith("max-age=0")
+
+
+def test_without_a_key_it_says_so(member: User) -> None:
+    page = signed_in(member).get(PATH)
+    assert "not set up on this server" in words(page)
+    assert b"data-push " not in page.content
+
+
+def test_an_address_that_is_not_confirmed(member: User) -> None:
+    EmailAddress.objects.filter(user=member).update(verified=False)
+    assert "until you have confirmed the address" in words(signed_in(member).get(PATH))
+
+
+@pytest.mark.parametrize("choice", ["every", "critical", "none"])
+def test_choosing_e_mails(member: User, choice: str) -> None:
+    browser = signed_in(member)
+    answer = browser.post(PATH + "mail/", {"mails": choice}, follow=True)
+    assert "Your choice is saved." in words(answer)
+    assert MailChoice.objects.get(user=member).mails == choice
+    assert re.search(f'value="{choice}"[^>]*checked'.encode(), answer.content)
+
+
+def test_no_choice_at_all(member: User) -> None:
+    answer = signed_in(member).post(PATH + "mail/", {"mails": "sometimes"}, follow=True)
+    assert "Choose one of the three." in words(answer)
+    assert not MailChoice.objects.exists()
+
+
+def test_a_device_is_switched_and_removed(member: User, give_phone: GivePhone) -> None:
+    device, browser = device_of(give_phone(member)), signed_in(member)
+    address = f"{PATH}devices/{device.pk}/"
+    page = browser.post(address + "switch/", {"is_on": "no"}, follow=True)
+    assert "Chrome on Android is off." in words(page)
+    assert not Device.objects.get().is_on
+    page = browser.post(address + "switch/", {"is_on": "yes"}, follow=True)
+    assert "Chrome on Android is on." in words(page)
+    assert Device.objects.get().is_on
+    page = browser.post(address + "remove/", follow=True)
+    assert "Chrome on Android is removed." in words(page)
+    assert not Device.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence", "left"),
+    [
+        (201, "Sent to Chrome on Android: it should appear in a moment.", 1),
+        (410, "Chrome on Android has ended its subscription, so it is removed.", 0),
+        (403, "The push service did not take it: HTTP 403.", 1),
+        (503, "The push service did not take it: HTTP 503.", 1),
+    ],
+)
+def test_a_test_push(
+    member: User,
+    give_phone: GivePhone,
+    service: PushService,
+    status: int,
+    sentence: str,
+    left: int,
+) -> None:
+    phone = give_phone(member)
+    service.answer(phone, status)
+    path = f"{PATH}devices/{device_of(phone).pk}/test/"
+    assert sentence in words(signed_in(member).post(path, follow=True))
+    assert phone.read(service.got[0])["notification"]["title"] == "Review Loop"
+    assert Device.objects.count() == left
+
+
+def test_tests_are_throttled(member: User, give_phone: GivePhone, service: PushService) -> None:
+    path = f"{PATH}devices/{device_of(give_phone(member)).pk}/test/"
+    browser = signed_in(member)
+    answers = [browser.post(path).status_code for _ in range(7)]
+    assert answers == [302] * 6 + [429]
+    assert len(service.got) == 6
+
+
+def test_a_test_without_a_key(member: User, give_phone: GivePhone, settings: Settings) -> None:
+    path = f"{PATH}devices/{device_of(give_phone(member)).pk}/test/"
+    settings.VAPID_PRIVATE_KEY = ""
+    assert "Push is not set up here." in words(signed_in(member).post(path, follow=True))
+
+
+@pytest.mark.parametrize("action", ["switch", "remove", "test"])
+def test_devices_of_others(
+    member: User, outsider: User, give_phone: GivePhone, service: PushService, action: str
+) -> None:
+    device = device_of(give_phone(member))
+    path = f"{PATH}devices/{device.pk}/{action}/"
+    assert signed_in(outsider).post(path).status_code == 404
+    assert signed_in(outsider).post(f"{PATH}devices/nonsense/{action}/").status_code == 404
+    stranger = Client().post(path)
+    assert (stranger.status_code, stranger.headers["Location"].split("?")[0]) == (
+        302,
+        "/accounts/login/",
+    )
+    assert signed_in(member).get(path).headers["Location"] == PATH
+    assert signed_in(member).put(path).status_code == 405
+    assert service.got == []
+    assert Device.objects.get().is_on
+
+
+def test_strangers_sign_in_first(member: User) -> None:
+    for path in (PATH, PATH + "mail/"):
+        answer = Client().get(path)
+        assert (answer.status_code, answer.headers["Location"].split("?")[0]) == (
+            302,
+            "/accounts/login/",
+        )
+
+
+def unsubscribe(user: User) -> Any:
+    return unsubscribing.link(user.pk).removeprefix("http://testserver")
+
+
+def test_a_link_in_a_mail_ends_them_without_signing_in(
+    member: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    path = unsubscribe(member)
+    with django_assert_num_queries(0):
+        page = Client().get(path)
+    assert "Stop the e-mails about requests?" in words(page)
+    assert member.email not in words(page)
+    assert not MailChoice.objects.exists()
+    one_click = {"List-Unsubscribe": "One-Click"}
+    answer = Client(enforce_csrf_checks=True).post(path, one_click)
+    assert "You get no more e-mails about requests" in words(answer)
+    assert MailChoice.objects.get(user=member).mails == "none"
+    assert Client().post(path).status_code == 200
+
+
+def test_links_of_others_making(member: User, outsider: User) -> None:
+    good = unsubscribe(member)
+    elsewhere = signing.Signer(salt="another").sign(member.pk).replace(":", ".")
+    for path in (
+        good.replace(member.pk, outsider.pk),
+        good[:-2] + "/",
+        "/unsubscribe/nonsense/",
+        f"/unsubscribe/{elsewhere}/",
+    ):
+        assert Client().post(path).status_code == 404
+    assert not MailChoice.objects.exists()

@@ -1,0 +1,44 @@
+"""The worker's sweeps over what is still to be told."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from pytest_django import DjangoAssertNumQueries
+
+from db import worker_status
+from reviews.models import Notification, Request
+from reviews.notifications import tasks
+from tests.reviews.conftest import Make
+
+pytestmark = pytest.mark.django_db
+HEARTBEAT = 1
+
+
+def test_with_nothing_to_do(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    with django_assert_num_queries(1 + HEARTBEAT):
+        assert tasks.push_due() == 0
+    with django_assert_num_queries(1 + HEARTBEAT):
+        assert tasks.mail_due() == 0
+    assert {"push_due", "mail_due"} <= set(worker_status.lags())
+
+
+def test_what_is_done_is_forgotten_after_some_days(make: Make) -> None:
+    request = make()
+    Notification.objects.all().delete()
+    rows = [
+        Notification(
+            request=request,
+            recipient_id=request.creator_id,
+            channel="push",
+            device_id=str(days),
+            state="sent",
+            next_attempt_at=Now(),
+            done_at=Now() - timedelta(days=days),
+        )
+        for days in (6, 8, 9)
+    ]
+    Notification.objects.bulk_create(rows)
+    assert tasks.forget_old() == 2
+    assert Notification.objects.get().device_id == "6"
+    assert Request.objects.exists()

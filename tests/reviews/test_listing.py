@@ -1,0 +1,142 @@
+"""A page as SQL writes it: the JSON of the serializer, and no more rows read than shown."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from db.ids import new_id
+from loops.models import Loop
+from reviews.queries import listing
+from reviews.lifecycle import states
+from reviews.models import Request
+from api.serializers.requests import RequestListed
+from tests.reviews.conftest import Make
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+).filter(lambda value: value is not None)
+MOMENT = st.datetimes(datetime(2001, 1, 1), datetime(2099, 1, 1), timezones=st.just(UTC))
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@given(
+    status=st.sampled_from(states.STATUSES),
+    text=TEXT,
+    value=JSON,
+    times=st.lists(MOMENT, min_size=5, max_size=5),
+)
+def test_the_json_is_that_of_the_serializer(
+    make: Make, loop: Loop, status: str, text: str, value: Any, times: list[datetime]
+) -> None:
+    with transaction.atomic():
+        row = Request.objects.get(pk=make().pk)
+        fields = {f.attname: getattr(row, f.attname) for f in row._meta.concrete_fields}
+        del fields["priority_rank"]
+        fields.update(
+            id=new_id(), status=status, request_text=text, default_response=value,
+            created_at=times[0], updated_at=times[1], timeout_at=times[2],
+        )  # fmt: skip
+        if status == states.COMPLETED:
+            fields.update(response_by_id=loop.creator_id, response_at=times[3])
+        if status in (states.COMPLETED, states.TIMEOUT):
+            fields["response_data"] = value
+        if status == states.CLAIMED:
+            holder = {"claimed_by_id": loop.creator_id, "claimed_at": times[3]}
+            fields.update(**holder, claim_expires_at=times[4])
+        Request.objects.filter(loop=loop).exclude(pk=row.pk).delete()
+        Request.objects.bulk_create([Request(**fields)])
+        window = listing.Window(None, None, "created_at_desc", 5, 0)
+        found = listing.fetch(listing.of_loop(loop.pk), window)
+        stored = Request.objects.filter(loop=loop).seen().order_by("-created_at", "-id")
+        assert [list(json.loads(entry).items()) for entry in found.entries] == [
+            list(RequestListed(request.as_seen()).data.items()) for request in stored
+        ]
+        assert found.total == 2
+        transaction.set_rollback(True)
+
+
+COPIES = """
+INSERT INTO reviews_request (id, loop_id, creator_id, processing_type, type, priority, request_text,
+       timeout_seconds, response_type, response_config, default_response, platform, status,
+       timeout_at, response_data, claimed_by_id, claimed_at, claim_expires_at, claim_count,
+       broadcasted_to, notifications_sent, created_at, updated_at)
+SELECT lpad(to_hex(n), 24, '0'), loop_id, creator_id, processing_type, type,
+       (ARRAY['low', 'medium', 'high', 'critical'])[1 + n %% 4], request_text,
+       timeout_seconds, response_type, response_config, default_response, platform, s.status,
+       now() + interval '1 day' + n * interval '1 second',
+       CASE s.status WHEN 'timeout' THEN default_response END,
+       CASE s.status WHEN 'claimed' THEN creator_id END,
+       CASE s.status WHEN 'claimed' THEN now() END,
+       CASE s.status WHEN 'claimed' THEN now() + interval '1 day' END, 0, 1, 0,
+       now() - n * interval '1 second', now()
+  FROM reviews_request, generate_series(1, 8000) AS n, LATERAL (
+       SELECT (ARRAY['pending', 'claimed', 'timeout', 'cancelled'])[1 + (n / 4) %% 4]) AS s (status)
+ WHERE id = %s
+"""
+
+
+def rows_read(plan: dict[str, Any]) -> Iterator[float]:
+    """How many rows each node of a plan took from the table of requests."""
+    if plan.get("Relation Name") == "reviews_request":
+        dropped = plan.get("Rows Removed by Filter", 0)
+        yield (plan["Actual Rows"] + dropped) * plan["Actual Loops"]
+    for child in plan.get("Plans", []):
+        yield from rows_read(child)
+
+
+def explain(how: str, scope: listing.Scope, window: listing.Window) -> list[Any]:
+    """What EXPLAIN says of a page."""
+    params = {**scope.params, "status": window.status, "priority": window.priority, "rank": 2}
+    sql = listing.statement(scope, window)
+    used = {name: value for name, value in params.items() if f"%({name})s" in sql}
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {how} {sql}", used)
+        rows: list[Any] = cursor.fetchall()
+    return rows
+
+
+def test_no_filter_and_no_order_reads_more_than_it_shows(make: Make, loop: Loop) -> None:
+    first = make()
+    with connection.cursor() as cursor:
+        cursor.execute(COPIES, [first.pk])
+        cursor.execute("ANALYZE reviews_request")
+    scopes = (listing.of_account(loop.creator_id), listing.of_loop(loop.pk))
+    statuses = (None, *states.STATUSES)
+    for scope, status, priority, sort in itertools.product(
+        scopes, statuses, (None, "high"), listing.ORDERS
+    ):
+        window = listing.Window(status, priority, sort, 10, 0)
+        ((plan,),) = explain("(ANALYZE, TIMING OFF, FORMAT JSON)", scope, window)
+        read = sum(rows_read(plan[0]["Plan"]))
+        assert read <= 10 * 3, (scope.column, status, priority, sort, read)
+
+
+def test_many_overdue_are_looked_up_by_hash(make: Make, loop: Loop) -> None:
+    """Sweeps were dead for long, and the planner knows: it must not compare each with each."""
+    first = make()
+    with connection.cursor() as cursor:
+        cursor.execute(COPIES, [first.pk])
+        cursor.execute("UPDATE reviews_request SET timeout_at = now() - interval '1 hour'")
+        cursor.execute("ANALYZE reviews_request")
+        cursor.execute("SET LOCAL work_mem = '64kB'")  # room for a few hundred
+        scope = listing.of_account(loop.creator_id)
+        for window in (
+            listing.Window(states.PENDING, None, "created_at_desc", 10, 0),
+            listing.Window(None, None, "status_asc", 10, 0),
+        ):
+            plan = "\n".join(line for (line,) in explain("", scope, window))
+            assert "hashed SubPlan" in plan
+            assert listing.fetch(scope, window).total == (0 if window.status else 8001)

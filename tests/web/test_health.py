@@ -1,0 +1,33 @@
+"""/healthz and /readyz."""
+
+from django.db import connection
+from django.test import Client
+
+from db import worker_status
+from tests.conftest import Api
+
+
+def test_healthz_touches_nothing(client: Client) -> None:
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+def test_readyz_reports_redis_and_the_lag_of_background_work(db: None, client: Client) -> None:
+    worker_status.beat("settle_overdue")
+    answer = client.get("/readyz")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert 0 <= body.pop("background_lag_seconds")["settle_overdue"] < 60
+    assert body == {"status": "ok", "database": "ok", "migrations": "ok", "redis": "ok"}
+
+
+def test_readyz_waits_for_migrations(db: None, client: Client) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'reviews'")
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["migrations"] == "pending"
+
+
+def test_only_get_is_served(client: Client, api: type[Api]) -> None:
+    assert client.post("/healthz").status_code == 405
+    assert client.post("/readyz").status_code == 405

@@ -1,0 +1,101 @@
+"""Who may open a page of the dashboard, and what becomes of a page that is out of date."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.queries import find_key
+from accounts.models import ApiKey
+from web.guards import SignedInRequest
+from db.ids import normalize_id
+
+Page = Callable[..., HttpResponse]
+
+
+class Stale(Exception):
+    """What the page was about has changed meanwhile; the words say how. `back` names a page."""
+
+    def __init__(self, words: str, *, back: str, **ids: str) -> None:
+        super().__init__(words)
+        self.url = reverse(back, kwargs=ids)
+
+
+OLD_PAGE = "That page was from before you signed in again. Nothing was done: try it once more."
+
+
+def page(view: Page) -> Page:
+    """For reading."""
+    return require_safe(_guarded(view))
+
+
+def form_page(view: Page) -> Page:
+    """Shows a form and takes it."""
+    return require_http_methods(["GET", "HEAD", "POST"])(_guarded(view))
+
+
+def action(back: str, *, without: str = "") -> Callable[[Page], Page]:
+    """A form's target. Whoever comes by GET, such as back from the sign-in page, is led to the
+    page called `back`, which has the form; its address has the same ids, `without` one."""
+
+    def decorate(view: Page) -> Page:
+        @wraps(view)
+        def posted(http: SignedInRequest, **ids: str) -> HttpResponse:
+            if http.method in ("GET", "HEAD"):
+                ids.pop(without, None)
+                return redirect(reverse(back, kwargs=ids))
+            if http.method != "POST":
+                return HttpResponseNotAllowed(["POST"])
+            return view(http, **ids)
+
+        return _guarded(posted)
+
+    return decorate
+
+
+def _guarded(view: Page) -> Page:
+    @login_required
+    @never_cache
+    @wraps(view)
+    def guarded(http: SignedInRequest, **ids: str) -> HttpResponse:
+        try:
+            return view(http, **ids)
+        except Stale as stale:
+            messages.info(http, str(stale))
+            return redirect(stale.url)
+
+    vars(guarded)["on_old_token"] = say_it_is_old
+    return guarded
+
+
+def say_it_is_old(http: HttpRequest, **ids: str) -> None:
+    """For `web.error_pages.form_expired`."""
+    messages.info(http, OLD_PAGE)
+
+
+def own_key(http: SignedInRequest, raw_id: str) -> ApiKey:
+    """The account's key. Raises Http404, and Stale for one that was deleted."""
+    key_id = normalize_id(raw_id)
+    key = find_key(http.user.pk, key_id) if key_id else None
+    if key is None:
+        raise Http404
+    if key.state == ApiKey.State.DELETED:
+        raise Stale(f"The key {key.name} was deleted.", back="keys")
+    return key
+
+
+def behind(http: SignedInRequest) -> str | None:
+    """The id that a page of a listing begins behind, None on the first page. Raises Http404."""
+    raw_id = http.GET.get("before")
+    if not raw_id:
+        return None
+    known = normalize_id(raw_id)
+    if known is None:
+        raise Http404
+    return known

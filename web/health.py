@@ -1,0 +1,62 @@
+"""/healthz and /readyz."""
+
+from typing import Any
+
+import structlog
+from django.core.cache import caches
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from redis import Redis
+from redis.exceptions import RedisError
+
+from db import worker_status
+
+log = structlog.get_logger(__name__)
+
+
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> JsonResponse:
+    """The process answers. Touches nothing else."""
+    return JsonResponse({"status": "ok"})
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 when the database is there and migrated, else 503.
+
+    Redis and the lag of background work (seconds since each sweep last ran) are reported,
+    and decide nothing: the API works without them.
+    """
+    checks: dict[str, Any] = {"database": "ok", "migrations": "ok", "redis": redis_state()}
+    try:
+        if pending_migrations():
+            checks["migrations"] = "pending"
+        else:
+            checks["background_lag_seconds"] = worker_status.lags()
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("readyz.database_unreachable", error=str(error))
+        checks.update(database="unreachable", migrations="unknown")
+    ready = checks["database"] == checks["migrations"] == "ok"
+    status = "ok" if ready else "unavailable"
+    return JsonResponse({"status": status, **checks}, status=200 if ready else 503)
+
+
+def pending_migrations() -> bool:
+    """Whether the database lacks a migration of this code."""
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def redis_state() -> str:
+    """`ok` or `unreachable`."""
+    client: Redis = caches["default"]._cache.get_client()  # type: ignore[attr-defined]
+    try:
+        client.ping()
+    except (RedisError, OSError):
+        return "unreachable"
+    return "ok"

@@ -1,0 +1,15 @@
+"""`{% chart chart %}`: bars or lines as SVG, with axes, a legend and a table."""
+
+from typing import Any
+
+from django import template
+
+from web.charts import Chart
+
+register = template.Library()
+
+
+@register.inclusion_tag("components/chart.html")
+def chart(chart: Chart, ident: str = "chart") -> dict[str, Any]:
+    """`ident` tells several charts of one page apart."""
+    return {"chart": chart, "ident": ident}
