@@ -47,6 +47,7 @@ chaos: .venv/dev.stamp
 lint: .venv/dev.stamp
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
+	.venv/bin/lint-imports
 	$(LINT_ENV) $(RUN) mypy .
 
 format: .venv/dev.stamp

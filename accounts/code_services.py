@@ -6,8 +6,8 @@ from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
-from accounts.emails import of_address
 from accounts.audit import record
+from accounts.emails import of_address
 from accounts.models import ApiKey, User
 from accounts.secret_services import replace_secret
 from accounts.services import create_account, set_key_state

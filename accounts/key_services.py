@@ -45,7 +45,9 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
     Raises NotRollable.
     """
     old = ApiKey.objects.select_for_update(of=("self",)).select_related("user").get(pk=key.pk)
-    made = ApiKey.objects.filter(user=old.user, digest=key_format.digest(secret), replaces=old).first()
+    made = ApiKey.objects.filter(
+        user=old.user, digest=key_format.digest(secret), replaces=old
+    ).first()
     if made is not None:
         return made
     if not ApiKey.objects.usable().filter(pk=old.pk, replaced_by=None).exists():
@@ -71,5 +73,7 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
 @transaction.atomic
 def show_once(*, user: User, key_id: str, secret: str) -> ApiKey | None:
     """The user's key, if `secret` is its own and nobody has seen it yet; from now on it is seen."""
-    waiting = ApiKey.objects.filter(pk=key_id, user=user, digest=key_format.digest(secret), shown_at=None)
+    waiting = ApiKey.objects.filter(
+        pk=key_id, user=user, digest=key_format.digest(secret), shown_at=None
+    )
     return ApiKey.objects.get(pk=key_id) if waiting.update(shown_at=Now()) else None

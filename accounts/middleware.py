@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts.models import User
-from api.envelope import is_api
 
 WITHOUT_TIMES = ("/healthz", "/readyz", "/openapi.json", "/docs")
 
@@ -30,7 +29,7 @@ class TimeZoneMiddleware:
 
     def process_view(self, request: HttpRequest, *view: Any) -> None:
         # only here is it certain that there is a page
-        if not is_api(request) and request.path not in WITHOUT_TIMES:
+        if request.path not in WITHOUT_TIMES:
             timezone.activate(zone_of(request))
 
 

@@ -9,8 +9,8 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
 from accounts import key_format
-from accounts.emails import of_address
 from accounts.audit import record
+from accounts.emails import of_address
 from accounts.models import PERMISSIONS, ApiKey, ReservedId, User
 from db.ids import new_id
 

@@ -41,9 +41,10 @@ class Call:
 
 
 class KeyAuthentication:
-    """Reads the key and charges the call (`api.views.KeyReader`)."""
+    """Reads the key of a call and charges the call to it."""
 
     def admit(self, http: HttpRequest) -> Call:
+        """The call, charged. Raises Unauthorized, RateLimited."""
         try:
             caller = identify(http.META.get("HTTP_AUTHORIZATION"))
         except Unauthorized:
@@ -52,6 +53,7 @@ class KeyAuthentication:
         return Call(http, caller.account, caller)
 
     def peek(self, http: HttpRequest) -> quota.Quota | None:
+        """What is left of a key's hour, without a charge; None without a usable key."""
         match = _BEARER.match(http.META.get("HTTP_AUTHORIZATION", ""))
         caller = None
         with suppress(DatabaseError, InterfaceError):  # the answer stands without it

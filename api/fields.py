@@ -9,14 +9,12 @@ import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from rest_framework import serializers
 
 from api.errors import ApiError, ValidationFailed
 from db.times import iso
-
-MAX_URL_LENGTH = 2048
+from web.web_urls import MAX_URL_LENGTH, is_web_url
 
 
 class StrictText(serializers.CharField):
@@ -120,18 +118,6 @@ class WebUrl(serializers.URLField):
                 f"must be an absolute http or https URL of at most {MAX_URL_LENGTH} characters"
             )
         return data
-
-
-def is_web_url(text: str) -> bool:
-    """Whether `text` is an absolute http or https URL without blanks or control characters."""
-    if len(text) > MAX_URL_LENGTH or any(c.isspace() or ord(c) < 33 or ord(c) == 127 for c in text):
-        return False
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
 
 
 class Identifier(serializers.CharField):

@@ -5,9 +5,9 @@ from typing import ClassVar
 from django.http import HttpResponse
 
 from api.authentication import Call
-from api.views import ApiView
 from api.envelope import ok
 from api.errors import UserInformationFailed
+from api.views import ApiView
 from db.times import iso_from_unix
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from api.envelope import as_json
 from api.errors import InvalidLoopId, ValidationFailed
-from db.ids import normalize_id
 from api.pagination import Page, read_page
-from reviews.queries import listing
+from db.ids import normalize_id
 from reviews.lifecycle import states
-from reviews.queries.listing import DEFAULT_ORDER, ORDERS
 from reviews.models import PRIORITIES
+from reviews.queries import listing
+from reviews.queries.listing import DEFAULT_ORDER, ORDERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,36 @@
-"""Loops over HTTP (specification, Endpoints). What also touches requests (deleting a loop,
-removing a member) is added in `api.loop_deletion`."""
+"""Loops and their members over HTTP (specification, Endpoints)."""
 
 from typing import Any, ClassVar
 
 from django.http import HttpResponse
 
 from api.authentication import Call
-from api.views import ApiView
 from api.envelope import ok
 from api.errors import (
     CreateLoopFailed,
+    CreatorStays,
+    DeleteLoopFailed,
     ListLoopsFailed,
     ListMembersFailed,
     LoopDenied,
     LoopNotFound,
+    NotAMember,
+    NotCreatorForDelete,
+    NotCreatorForRemoval,
     NotCreatorForUpdate,
     NothingToUpdate,
     ReadLoopFailed,
+    RemoveMemberFailed,
     UpdateLoopFailed,
 )
-from loops import qr, services
 from api.lookup import find_own_loop
-from loops.models import Loop
 from api.serializers.loops import LoopChanges, LoopInput, LoopSerializer, MemberSerializer
+from api.views import ApiView
+from db.ids import normalize_id
+from db.times import iso
+from loops import qr, services
+from loops.models import Loop, Membership
+from reviews import services as review_services
 
 
 class Loops(ApiView):
@@ -52,8 +60,12 @@ class Loops(ApiView):
 class LoopDetail(ApiView):
     """/api/loops/{id}"""
 
-    permissions: ClassVar = {"GET": "loops:read", "PUT": "loops:write"}
-    failures: ClassVar = {"GET": ReadLoopFailed, "PUT": UpdateLoopFailed}
+    permissions: ClassVar = {"GET": "loops:read", "PUT": "loops:write", "DELETE": "loops:write"}
+    failures: ClassVar = {
+        "GET": ReadLoopFailed,
+        "PUT": UpdateLoopFailed,
+        "DELETE": DeleteLoopFailed,
+    }
 
     def get(self, request: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, request.user, denied=LoopDenied)
@@ -69,6 +81,14 @@ class LoopDetail(ApiView):
         except Loop.DoesNotExist:
             raise LoopNotFound from None
         return ok("Loop updated successfully", {"loop": represent(loop)})
+
+    def delete(self, request: Call, loop_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, request.user, denied=NotCreatorForDelete)
+        try:
+            review_services.delete_loop(loop_id=loop.id, key_id=request.auth.key_id)
+        except Loop.DoesNotExist:
+            raise LoopNotFound from None
+        return ok("Loop deleted successfully", {"loop_id": loop.id})
 
 
 class LoopMembers(ApiView):
@@ -90,6 +110,29 @@ class LoopMembers(ApiView):
             "pending_count": pending,
         }
         return ok("Loop members retrieved successfully", data)
+
+
+class LoopMember(ApiView):
+    """/api/loops/{id}/members/{userId}"""
+
+    permissions: ClassVar = {"DELETE": "loops:write"}
+    failures: ClassVar = {"DELETE": RemoveMemberFailed}
+
+    def delete(self, request: Call, loop_id: str, user_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, request.user, denied=NotCreatorForRemoval)
+        member_id = normalize_id(user_id)
+        if member_id == loop.creator_id:
+            raise CreatorStays
+        try:
+            removed_at = review_services.remove_member(
+                loop_id=loop.id, member_id=member_id or "", key_id=request.auth.key_id
+            )
+        except Loop.DoesNotExist:
+            raise LoopNotFound from None
+        except Membership.DoesNotExist:
+            raise NotAMember from None
+        data = {"loop_id": loop.id, "user_id": member_id, "removed_at": iso(removed_at)}
+        return ok("Member removed from loop successfully", data)
 
 
 def represent(loop: Loop) -> dict[str, Any]:

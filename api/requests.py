@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from django.http import HttpResponse
 
 from api.authentication import Call
-from api.views import ApiView
 from api.envelope import ok, ok_verbatim
 from api.errors import (
     AddFeedbackFailed,
@@ -18,6 +17,7 @@ from api.errors import (
     ListRequestsFailed,
     LoopDenied,
     LoopNotFound,
+    NoActiveMembers,
     NotCancellable,
     NotCompleted,
     NotCreatorForRequest,
@@ -25,15 +25,16 @@ from api.errors import (
     RequestDenied,
     RequestNotFound,
 )
+from api.list_params import read_listing
+from api.lookup import find_loop, find_own_loop, read_loop_id
+from api.serializers.requests import FeedbackInput, RequestInput
+from api.views import ApiView
 from db.ids import normalize_id
 from db.times import iso
-from api.lookup import find_loop, find_own_loop, read_loop_id
 from loops.models import Loop
-from reviews.queries import single_read
 from reviews import services
-from api.list_params import read_listing
 from reviews.models import Request, RequestQuerySet
-from api.serializers.requests import FeedbackInput, RequestInput
+from reviews.queries import single_read
 
 
 class Requests(ApiView):
@@ -75,6 +76,8 @@ class LoopRequests(ApiView):
                 api_key_id=request.auth.key_id,
                 fields=fields,
             )
+        except services.NoActiveMembers:
+            raise NoActiveMembers from None
         except services.LoopGone:
             raise LoopNotFound from None
         except services.NotTheOwner:
@@ -90,7 +93,13 @@ class RequestDetails(ApiView):
     failures: ClassVar = {"GET": ReadRequestFailed, "DELETE": CancelRequestFailed}
 
     def get(self, request: Call, request_id: str) -> HttpResponse:
-        found = single_read.read_as_json(read_id(request_id), user_id=request.user.id)
+        known_id = read_id(request_id)
+        try:
+            found = single_read.read_as_json(known_id, user_id=request.user.id)
+        except Request.DoesNotExist:
+            raise RequestNotFound from None
+        except single_read.NotVisible:
+            raise RequestDenied from None
         return ok_verbatim("Request retrieved successfully", {"request": found})
 
     def delete(self, request: Call, request_id: str) -> HttpResponse:

@@ -1,26 +1,28 @@
-"""The envelope of the API: every body below /v1 is `{error, msg, data}`.
+"""The base view of the API.
 
-The base view fixes the order in which a call can fail: method, key, quota, account,
-permission; then the view's own steps (id, existence, ownership, state, body).
+It fixes the order in which a call can fail: method, key, quota, account, permission; then the
+view's own steps (id, existence, ownership, state, body).
 """
 
-import json
 import time
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar
 
 import structlog
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.views import APIView
 
-from web import strict_json
+from accounts.quota import Quota
+from api.authentication import Call, KeyAuthentication
+from api.envelope import refusal, set_rate_headers
 from api.errors import (
     ApiError,
+    InvalidBody,
     MethodNotAllowed,
     NotFound,
     RateLimited,
@@ -29,136 +31,13 @@ from api.errors import (
     ServiceUnavailable,
     ValidationFailed,
 )
-from db.times import iso_from_unix, next_hour
+from db.outages import is_outage
+from db.times import iso_from_unix
+from web import strict_json
 
 log = structlog.get_logger(__name__)
 
-
-class Quota(Protocol):
-    """What is left of a key's hour. `reset` is the Unix time of the next one."""
-
-    @property
-    def limit(self) -> int: ...
-    @property
-    def used(self) -> int: ...
-    @property
-    def reset(self) -> int: ...
-    @property
-    def remaining(self) -> int: ...
-
-
-class Account(Protocol):
-    """As whom a call acts."""
-
-    @property
-    def is_active(self) -> bool: ...
-
-
-class Caller(Protocol):
-    """What a key may do, after its call was charged (or refused: `exhausted`)."""
-
-    @property
-    def permissions(self) -> list[str]: ...
-    @property
-    def quota(self) -> Quota: ...
-    @property
-    def exhausted(self) -> bool: ...
-
-
-class Call(Protocol):
-    """A call to the API once its key is read."""
-
-    @property
-    def http(self) -> HttpRequest: ...
-    @property
-    def user(self) -> Account: ...
-    @property
-    def auth(self) -> Caller: ...
-
-
-class KeyReader(Protocol):
-    """What DEFAULT_AUTHENTICATION_CLASSES names."""
-
-    def admit(self, http: HttpRequest) -> Call:
-        """The call, charged. Raises Unauthorized, RateLimited."""
-
-    def peek(self, http: HttpRequest) -> Quota | None:
-        """What is left of a key, without charging, and without complaint."""
-
-
-as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-
-
-def dumps(value: Any) -> bytes:
-    """The JSON bytes of a body."""
-    return as_json(value).encode()
-
-
-def envelope(msg: str, data: str | Mapping[str, Any], *, error: bool = False) -> dict[str, Any]:
-    """The three keys of every body."""
-    return {"error": error, "msg": msg, "data": data}
-
-
-# Nobody keeps an answer, and no browser makes a page of one.
-_HEADERS = {
-    "Content-Type": "application/json",
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "X-Frame-Options": "DENY",
-}
-
-
-def answer(body: bytes, *, status: int = 200) -> HttpResponse:
-    """A response with these bytes of JSON: the only kind that there is below /v1."""
-    headers = {**_HEADERS, "Content-Length": str(len(body))}
-    return HttpResponse(body, status=status, headers=headers)
-
-
-def ok(msg: str, data: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
-    """A success."""
-    return answer(dumps(envelope(msg, data)), status=status)
-
-
-def ok_verbatim(msg: str, data: Mapping[str, str]) -> HttpResponse:
-    """A success; the values of `data` are JSON already."""
-    fields = ",".join(f"{as_json(name)}:{value}" for name, value in data.items())
-    return answer(f'{{"error":false,"msg":{as_json(msg)},"data":{{{fields}}}}}'.encode())
-
-
-def set_rate_headers(response: HttpResponse, quota: Quota | None) -> None:
-    """X-RateLimit-*; without a valid key the limit, nothing remaining, the next reset."""
-    limit = quota.limit if quota else settings.API_HOURLY_LIMIT
-    response["X-RateLimit-Limit"] = str(limit)
-    response["X-RateLimit-Remaining"] = str(quota.remaining if quota else 0)
-    response["X-RateLimit-Reset"] = str(quota.reset if quota else next_hour(time.time()))
-
-
-def failure(error: ApiError) -> HttpResponse:
-    """The answer to an error that arose outside every view of the API."""
-    response = refusal(error)
-    set_rate_headers(response, None)
-    return response
-
-
-def refusal(error: ApiError) -> HttpResponse:
-    """The body and the status of an error."""
-    return answer(dumps(envelope(error.sentence, error.detail, error=True)), status=error.status)
-
-
-def is_api(request: HttpRequest) -> bool:
-    """Whether nothing but the envelope may answer this path."""
-    return request.path_info == "/v1" or request.path_info.startswith("/v1/")
-
-
-def is_outage(error: Exception) -> bool:
-    """Whether the database is out of reach, rather than the statement wrong."""
-    if isinstance(error, InterfaceError):
-        return True
-    if not isinstance(error, OperationalError):
-        return False
-    state = getattr(error.__cause__, "sqlstate", None)
-    # 08 connection, 53 out of connections, 57P shut down or starting
-    return state is None or state[:2] in ("08", "53") or state.startswith("57P")
+KEY_AUTHENTICATION = KeyAuthentication()
 
 
 class ApiView(APIView):
@@ -184,7 +63,7 @@ class ApiView(APIView):
         except Exception as exc:
             response = self.refuse(exc)
         if not hasattr(self, "quota"):  # 404 and 405 cost nothing, but say what is left
-            self.quota = self.key_reader().peek(http)
+            self.quota = KEY_AUTHENTICATION.peek(http)
         set_rate_headers(response, self.quota)
         return response
 
@@ -192,9 +71,8 @@ class ApiView(APIView):
         """The call, once nothing that all calls have in common speaks against it."""
         if http.method not in self.allowed_methods:
             raise MethodNotAllowed
-        reader = self.key_reader()
         self.quota = None
-        call = reader.admit(http)
+        call = KEY_AUTHENTICATION.admit(http)
         self.quota = call.auth.quota
         if call.auth.exhausted:
             raise out_of_quota(self.quota)
@@ -204,9 +82,6 @@ class ApiView(APIView):
         if needed is not None and needed not in call.auth.permissions:
             raise ResourceDenied
         return call
-
-    def key_reader(self) -> KeyReader:
-        return cast(KeyReader, self.authentication_classes[0]())
 
     def operation(self, http: HttpRequest) -> str:
         """The method, HEAD being a GET without its body."""
@@ -219,7 +94,10 @@ class ApiView(APIView):
 
     def body(self, call: Call, *, empty_is_object: bool = False) -> dict[str, Any]:
         """The call's JSON object. Raises InvalidBody."""
-        return strict_json.read_object(call.http, empty_is_object=empty_is_object)
+        try:
+            return strict_json.read_object(call.http, empty_is_object=empty_is_object)
+        except strict_json.InvalidJSON:
+            raise InvalidBody from None
 
     def refuse(self, exc: Exception) -> HttpResponse:
         """The answer to whatever went wrong."""

@@ -12,8 +12,8 @@ import requests
 from django.conf import settings
 
 from bench import seed
-from db.ids import new_id
 from db.columns import dumps
+from db.ids import new_id
 from webhooks.dispatch import DISPATCHER
 from webhooks.models import Delivery
 from webhooks.services import Event, emit

@@ -46,11 +46,14 @@ SITE_ID = None
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 
 INSTALLED_APPS = [
-    "config",
+    "db",
+    "web",
     "accounts",
     "webhooks",
     "loops",
     "reviews",
+    "signin",
+    "portal",
     "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -73,7 +76,7 @@ MIDDLEWARE = [
     "web.middleware.LightMiddleware",
     "web.middleware.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "web.middleware.ApiMiddleware",  # below /v1 nothing of what follows
+    "api.middleware.ApiMiddleware",  # below /v1 nothing of what follows
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Lengths tell no secret: other sites fetch without a session, tokens are masked anew, it pads.
     "django.middleware.gzip.GZipMiddleware",
@@ -233,7 +236,6 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "api.openapi.document.ContractSchema",
     "UNAUTHENTICATED_USER": None,
 }
-API_DOCUMENTS = ["api.openapi.keys", "api.openapi.loops", "api.openapi.requests_room"]
 SPECTACULAR_SETTINGS = {
     "TITLE": "Review Loop",
     "VERSION": "1.0.0",

@@ -5,14 +5,13 @@ from functools import wraps
 
 from django.http import Http404, HttpResponse
 
-from web.guards import SignedInRequest
-from web import guards
-from web.guards import Page, form_page, page
-from web.keyset import behind
 from db.ids import normalize_id
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request, RequestQuerySet
+from web import guards
+from web.guards import Page, SignedInRequest, form_page, page
+from web.keyset import behind
 
 __all__ = [
     "Stale", "action", "behind", "created_by", "find_loop", "find_request", "form_page", "page",

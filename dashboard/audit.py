@@ -6,13 +6,12 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from accounts.actions import sentence
-from dashboard.forms.audit import AuditFilterForm
-from accounts.queries import Choice, Window, read_audit
 from accounts.models import AuditEntry, User
-from web.guards import SignedInRequest
-from web.keyset import behind
-from web.guards import page
+from accounts.queries import Choice, Window, read_audit
+from dashboard.forms.audit import AuditFilterForm
 from web.days import midnight
+from web.guards import SignedInRequest, page
+from web.keyset import behind
 
 
 @page

@@ -13,15 +13,14 @@ from django.utils import timezone
 from django_ratelimit.core import get_usage
 
 from accounts import vault
-from web.guards import SignedInRequest
-from web.guards import action, page
-from web.form_recovery import keeping, refill
+from dashboard.forms.deliveries import FilterForm, ResendDeadForm, TestEventForm
 from db import worker_status
 from db.ids import normalize_id
+from web.form_recovery import keeping, refill
+from web.guards import SignedInRequest, action, page
 from webhooks import safe_text, services
-from dashboard.forms.deliveries import FilterForm, ResendDeadForm, TestEventForm
-from webhooks.queries import Window, read_window, with_duration
 from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
+from webhooks.queries import Window, read_window, with_duration
 
 TEST_EVENT_RATE = "10/m"
 ATTEMPTS_PER_PAGE = 12  # as many as the schedule has

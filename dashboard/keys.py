@@ -4,23 +4,22 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts import key_services, key_tokens, services
-from dashboard.forms.keys import KeyForm, RollForm, TypedNameForm
-from accounts.queries import read_keys
 from accounts.models import ApiKey
-from web.guards import SignedInRequest
-from dashboard import key_examples
-from web.guards import Stale, action, form_page, page
-from web.keyset import behind
-from dashboard.keys import own_key
-from web.form_recovery import keeping, refill
+from accounts.queries import find_key, read_keys
 from accounts.usage import KeyUsage, read_hourly
+from dashboard import key_examples
+from dashboard.forms.keys import KeyForm, RollForm, TypedNameForm
+from db.ids import normalize_id
 from web.charts import Chart, Series
+from web.form_recovery import keeping, refill
+from web.guards import SignedInRequest, Stale, action, form_page, page
+from web.keyset import behind
 
 COOKIE = "fresh-key"
 MINUTES_TO_LOOK = 10
@@ -208,3 +207,14 @@ def to_its_page(http: SignedInRequest, key: ApiKey) -> HttpResponse:
         samesite="Lax",
     )
     return answer
+
+
+def own_key(http: SignedInRequest, raw_id: str) -> ApiKey:
+    """The account's key. Raises Http404, and Stale for one that was deleted."""
+    key_id = normalize_id(raw_id)
+    key = find_key(http.user.pk, key_id) if key_id else None
+    if key is None:
+        raise Http404
+    if key.state == ApiKey.State.DELETED:
+        raise Stale(f"The key {key.name} was deleted.", back="keys")
+    return key

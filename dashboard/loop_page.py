@@ -7,11 +7,11 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from web.guards import SignedInRequest
-from web.form_recovery import refill
-from loops.models import Loop
-from dashboard import request_examples, loop_stats
+from dashboard import loop_stats, request_examples
 from dashboard.forms.loops import InviteForm
+from loops.models import Loop
+from web.form_recovery import refill
+from web.guards import SignedInRequest
 
 
 def loop_page(

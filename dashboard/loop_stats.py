@@ -9,10 +9,10 @@ from django.db import connection
 from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Greatest
 
-from web.humanize import duration
 from loops.models import Loop, LoopQuerySet, Membership
 from reviews import counters
 from reviews.models import Request
+from web.humanize import duration
 
 LOOPS_PER_PAGE = 25
 MEMBERS_PER_PAGE = 20

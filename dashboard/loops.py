@@ -8,16 +8,16 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from web.guards import SignedInRequest
-from web.form_recovery import keeping, refill
-from web import form_tokens
-from loops import services
-from loops.models import Loop
-from reviews import services as review_services
-from dashboard import request_examples, loop_stats
+from dashboard import loop_stats, request_examples
 from dashboard.access import Stale, action, behind, find_loop, form_page, page
 from dashboard.forms.loops import LoopForm
 from dashboard.loop_page import loop_page
+from loops import services
+from loops.models import Loop
+from reviews import services as review_services
+from web import form_tokens
+from web.form_recovery import keeping, refill
+from web.guards import SignedInRequest
 
 PURPOSE = "loop"
 

@@ -5,15 +5,15 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django_ratelimit.core import get_usage
 
-from web.guards import SignedInRequest
-from web.form_recovery import keeping
+from dashboard.access import Stale, action, find_loop
+from dashboard.forms.loops import InviteForm
+from dashboard.loop_page import loop_page
 from loops import services
 from loops.invitations import send_invitation
 from loops.models import Loop, Membership
 from reviews import services as review_services
-from dashboard.access import Stale, action, find_loop
-from dashboard.forms.loops import InviteForm
-from dashboard.loop_page import loop_page
+from web.form_recovery import keeping
+from web.guards import SignedInRequest
 
 # Mails of one account: all of them, and those to one address
 MAIL_RATE, ADDRESS_RATE = "60/h", "5/h"

@@ -8,15 +8,15 @@ from django.db import IntegrityError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from web.guards import SignedInRequest
-from web.form_recovery import keeping, refill
 from accounts.quota import Account
-from web import form_tokens
-from reviews import services
 from dashboard import request_examples
 from dashboard.access import Stale, action, form_page
-from dashboard.loop_choices import offered_loops
 from dashboard.forms.new_request import QuestionForm
+from dashboard.loop_choices import offered_loops
+from reviews import services
+from web import form_tokens
+from web.form_recovery import keeping, refill
+from web.guards import SignedInRequest
 
 PURPOSE = "request"
 

@@ -8,14 +8,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from web.guards import SignedInRequest
 from accounts.usage import KeyUsage, read_hourly
-from web.charts import Chart, Series
-from web.humanize import duration
-from loops.models import Loop
 from dashboard import request_examples, stats
 from dashboard.access import page
 from dashboard.deliveries import pulse
+from loops.models import Loop
+from web.charts import Chart, Series
+from web.guards import SignedInRequest
+from web.humanize import duration
 
 HOURS = 24
 MOST_KEYS = 8  # with a line of their own

@@ -7,9 +7,8 @@ from django.shortcuts import redirect, render
 
 from accounts import services, sessions
 from dashboard.forms.profile import ProfileForm
-from web.guards import SignedInRequest
-from web.guards import Stale, action, form_page, page
 from web.form_recovery import keeping, refill
+from web.guards import SignedInRequest, Stale, action, form_page, page
 
 
 @keeping

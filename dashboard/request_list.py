@@ -12,11 +12,11 @@ from typing import Any
 from django.db.models import F, Q, Subquery, TextField
 from django.db.models.functions import Cast, Left
 
-from web.days import midnight
-from reviews.queries import listing, search
 from reviews.lifecycle import states
 from reviews.markdown import headline
 from reviews.models import SEEN, Request, RequestQuerySet
+from reviews.queries import listing, search
+from web.days import midnight
 
 PER_PAGE = 30
 MOST_PAGES = 10_000

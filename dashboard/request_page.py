@@ -9,17 +9,17 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 
-from web.guards import SignedInRequest
-from web.form_recovery import keeping, refill
-from reviews import context, markdown, services
-from reviews.response_types import widgets
-from reviews.lifecycle import states
+from api.serializers.requests import RequestDetail
 from dashboard import timeline
 from dashboard.access import action, find_request, page
 from dashboard.forms.requests import FeedbackForm, initial_feedback, unknown_feedback
-from web.image_policy import render_request
+from reviews import context, markdown, services
+from reviews.lifecycle import states
 from reviews.models import Request
-from api.serializers.requests import RequestDetail
+from reviews.response_types import widgets
+from web.form_recovery import keeping, refill
+from web.guards import SignedInRequest
+from web.image_policy import render_with_image
 from webhooks.models import Delivery
 
 MOST_DELIVERIES = 20
@@ -63,7 +63,9 @@ def request_page(
     }
     if item.status in (states.COMPLETED, states.TIMEOUT):
         shown["answer"] = widgets.in_words(item, item.response_data)
-    return render_request(http, item, "dashboard/requests/show.html", shown, status=status)
+    return render_with_image(
+        http, "dashboard/requests/show.html", shown, image_url=item.image_url, status=status
+    )
 
 
 @page

@@ -5,11 +5,11 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from web.guards import SignedInRequest
 from dashboard import request_examples, request_list
 from dashboard.access import behind, page
-from dashboard.loop_choices import offered_loops
 from dashboard.forms.requests import RequestFilterForm
+from dashboard.loop_choices import offered_loops
+from web.guards import SignedInRequest
 
 
 @page

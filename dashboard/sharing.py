@@ -5,10 +5,10 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from web.guards import SignedInRequest
+from dashboard.access import Stale, action, find_loop, page
 from loops import services
 from loops.models import Loop
-from dashboard.access import Stale, action, find_loop, page
+from web.guards import SignedInRequest
 
 
 @page

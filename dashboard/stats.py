@@ -7,9 +7,9 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from web.days import midnight
-from reviews.models import OVERDUE_SQL, PRIORITIES
 from reviews.counters import numbers_of
+from reviews.models import OVERDUE_SQL, PRIORITIES
+from web.days import midnight
 
 DAYS = 7
 MOST_ANSWERS = 300  # of a day whose times are looked at, the newest

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from accounts.models import User
-from web.humanize import duration
-from reviews.response_types import widgets
 from reviews.lifecycle import states
 from reviews.models import Request
+from reviews.response_types import widgets
+from web.humanize import duration
 from webhooks.models import Delivery
 
 HAND = "hand-stop"

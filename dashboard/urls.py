@@ -1,8 +1,21 @@
-"""The addresses below /dashboard/ that are about loops and requests."""
+"""The paths of the account holder's pages, below /dashboard/."""
 
 from django.urls import path
 
-from dashboard import new_request, loops, members, overview, request_page, requests, sharing
+from dashboard import (
+    audit,
+    deliveries,
+    keys,
+    loops,
+    members,
+    new_request,
+    overview,
+    profile,
+    request_page,
+    requests,
+    sharing,
+    webhook_secret,
+)
 
 LOOP, REQUEST = "loops/<str:loop_id>/", "requests/<str:request_id>/"
 MEMBER = f"{LOOP}members/<str:member_id>/"
@@ -26,4 +39,27 @@ urlpatterns = [
     path(f"{REQUEST}request.json", request_page.as_api, name="request-json"),
     path(f"{REQUEST}cancel/", request_page.cancel, name="cancel-request"),
     path(f"{REQUEST}feedback/", request_page.feedback, name="request-feedback"),
+    path("deliveries/", deliveries.deliveries, name="deliveries"),
+    path("deliveries/test/", deliveries.send_test, name="send-test"),
+    path("deliveries/resend-dead/", deliveries.resend_dead, name="resend-dead"),
+    path("deliveries/<str:delivery_id>/", deliveries.delivery, name="delivery"),
+    path("deliveries/<str:delivery_id>/resend/", deliveries.resend, name="resend"),
+    path("keys/", keys.keys, name="keys"),
+    path("keys/new/", keys.create, name="new-key"),
+    path("keys/<str:key_id>/", keys.show, name="key"),
+    path("keys/<str:key_id>/secret/", keys.show_secret, name="key-secret"),
+    path("keys/<str:key_id>/stored/", keys.store, name="key-stored"),
+    path("keys/<str:key_id>/switch/", keys.switch, name="switch-key"),
+    path("keys/<str:key_id>/roll/", keys.roll, name="roll-key"),
+    path("keys/<str:key_id>/revoke/", keys.revoke, name="revoke-key"),
+    path("keys/<str:key_id>/delete/", keys.delete, name="delete-key"),
+    path("webhook-secret/", webhook_secret.webhook_secret, name="webhook-secret"),
+    path("webhook-secret/reveal/", webhook_secret.reveal, name="reveal-secret"),
+    path("webhook-secret/set/", webhook_secret.set_own, name="set-secret"),
+    path("webhook-secret/rotate/", webhook_secret.rotate, name="rotate-secret"),
+    path("webhook-secret/end-overlap/", webhook_secret.end_overlap, name="end-overlap"),
+    path("audit/", audit.audit, name="audit"),
+    path("account/", profile.account, name="account"),
+    path("account/sessions/", profile.session_list, name="sessions"),
+    path("account/sessions/end/", profile.end_sessions, name="end-sessions"),
 ]

@@ -17,8 +17,7 @@ from django.urls import reverse
 
 from accounts import secret_services, vault
 from dashboard.forms.webhook_secret import SecretForm
-from web.guards import SignedInRequest
-from web.guards import Page, Stale, action, page
+from web.guards import Page, SignedInRequest, Stale, action, page
 
 REVEAL = "reveal_webhook_secret"
 NOTHING_TO_ASK = "Set a password first: it is asked for before the secret is shown."

@@ -1,7 +1,7 @@
-"""The ground on which the other apps stand."""
+"""The database: what every room's tables stand on."""
 
 from django.apps import AppConfig
 
 
-class GroundConfig(AppConfig):
-    name = "config"
+class DatabaseConfig(AppConfig):
+    name = "db"

@@ -1,4 +1,4 @@
-"""The pulse of background work."""
+"""The table of the worker's heartbeats."""
 
 from django.db import models
 

@@ -11,8 +11,8 @@ from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 
 from accounts.models import User
-from web.sanitize import one_line
 from loops.models import Loop
+from web.sanitize import one_line
 
 log = structlog.get_logger(__name__)
 

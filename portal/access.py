@@ -11,13 +11,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from web.guards import SignedInRequest
-from web.guards import say_it_is_old
-from web.form_recovery import has_room
 from db.ids import normalize_id
+from portal import saved_answers
 from reviews import services
 from reviews.models import Request, RequestQuerySet
-from portal import saved_answers
+from web.form_recovery import has_room
+from web.guards import SignedInRequest, say_it_is_old
 
 Page = Callable[..., HttpResponse]
 Action = Callable[[SignedInRequest, Request], HttpResponse]

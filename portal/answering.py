@@ -4,16 +4,15 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 
-from web.guards import SignedInRequest
-from reviews.response_types import widgets
+from portal import saved_answers
+from portal.access import action, find_request, page, reviewed
+from portal.progress import Sitting, first_unseen, waiting_ids
+from portal.question import question_page
 from reviews import services
 from reviews.markdown import headline
 from reviews.models import Request
-from portal import saved_answers
-from portal.access import action, find_request, page, reviewed
-from portal.question import question_page
-from portal.progress import Sitting, first_unseen, waiting_ids
-from reviews.response_types import InvalidAnswer, parse_answer
+from reviews.response_types import InvalidAnswer, parse_answer, widgets
+from web.guards import SignedInRequest
 
 
 class SeeOther(HttpResponseRedirect):

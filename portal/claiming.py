@@ -4,13 +4,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.urls import reverse
 
-from web.guards import SignedInRequest
-from reviews import services
-from reviews.models import Request
 from portal.access import action
 from portal.answering import SeeOther
-from portal.question import lease_text
 from portal.progress import Sitting
+from portal.question import lease_text
+from reviews import services
+from reviews.models import Request
+from web.guards import SignedInRequest
 
 
 @action

@@ -6,15 +6,15 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from web.guards import SignedInRequest
 from db.ids import normalize_id
-from web.humanize import countdown
 from loops.models import Loop
+from portal import polling, queue
+from portal.access import page
 from reviews.lifecycle import states
 from reviews.markdown import headline
 from reviews.models import Request
-from portal import polling, queue
-from portal.access import page
+from web.guards import SignedInRequest
+from web.humanize import countdown
 
 PER_PAGE = 50
 MOST_LOOPS = 100  # to choose from

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_ratelimit.core import get_usage
 
 from accounts.models import User
-from web.error_pages import not_found, too_many_requests
 from loops import qr
-from portal.join_form import CodeForm
 from loops.models import Loop
 from loops.services import InviteNotFound, find_invite, join_loop
+from portal.join_form import CodeForm
+from web.error_pages import not_found, too_many_requests
 
 WithCode = Callable[[HttpRequest, str], HttpResponse]
 

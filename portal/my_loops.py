@@ -6,11 +6,11 @@ from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
-from web.guards import SignedInRequest
 from db.ids import normalize_id
 from loops.models import Loop, Membership
-from reviews import services
 from portal.access import page
+from reviews import services
+from web.guards import SignedInRequest
 
 MOST = 500
 

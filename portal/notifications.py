@@ -17,17 +17,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_ratelimit.core import get_usage
 
 from accounts.user_agent import browser_name
-from web.guards import SignedInRequest
-from api.errors import InvalidBody
 from db.ids import normalize_id
-from web.strict_json import read_object
-from web.error_pages import too_many_requests
 from reviews.models import Device, MailChoice
 from reviews.notifications import services, unsubscribing, vapid
 from reviews.notifications.dispatch import SENDER, is_accepted
 from reviews.notifications.message import Message, Target
 from reviews.notifications.schedule import Meaning
 from reviews.notifications.subscription import InvalidSubscription, read_subscription
+from web.error_pages import too_many_requests
+from web.guards import SignedInRequest
+from web.strict_json import InvalidJSON, read_object
 
 TEST_SECONDS = 4.0
 TEST_RATE = "6/m"
@@ -107,7 +106,7 @@ def subscribe(http: HttpRequest) -> HttpResponse:
     try:
         sent = read_object(http)
         subscription = read_subscription(sent)
-    except InvalidBody:
+    except InvalidJSON:
         return answer(400, error="The body must be a JSON object.")
     except InvalidSubscription as fault:
         return answer(400, error=str(fault))

@@ -9,15 +9,15 @@ from django.http import HttpResponse
 from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
+from portal import polling, saved_answers
+from portal.progress import Sitting, find_place
+from reviews import context, markdown, services
+from reviews.lifecycle import states
+from reviews.models import Request
+from reviews.response_types import widgets
 from web.guards import SignedInRequest
 from web.humanize import countdown
-from reviews import context, markdown, services
-from reviews.response_types import widgets
-from reviews.lifecycle import states
-from web.image_policy import render_request
-from reviews.models import Request
-from portal import saved_answers, polling
-from portal.progress import Sitting, find_place
+from web.image_policy import render_with_image
 
 
 def question_page(
@@ -53,7 +53,9 @@ def question_page(
         draft = typed or saved_answers.read(http.session, item.pk)
         shown["draft"] = widgets.draft_in_words(item, draft)
         status = 409 if http.method == "POST" else status
-    return render_request(http, item, "portal/request.html", shown, status=status)
+    return render_with_image(
+        http, "portal/request.html", shown, image_url=item.image_url, status=status
+    )
 
 
 def _asked(item: Request) -> dict[str, Any]:

@@ -1,10 +1,23 @@
-"""The addresses of the portal that are about requests."""
+"""The paths of the reviewer's pages."""
 
 from django.urls import path
 
-from portal import answering, claiming, home, inbox, polling, my_loops, work
+from portal import (
+    answering,
+    app_files,
+    claiming,
+    home,
+    inbox,
+    join,
+    my_loops,
+    notifications,
+    polling,
+    work,
+)
 
 QUESTION = "inbox/<str:request_id>/"
+SETTINGS = "settings/notifications/"
+DEVICE = f"{SETTINGS}devices/<str:device_id>/"
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -20,4 +33,17 @@ urlpatterns = [
     path("loops/", my_loops.my_loops, name="my-loops"),
     path("loops/<str:loop_id>/leave/", my_loops.leave, name="leave-loop"),
     path("my-work/", work.work, name="work"),
+    path("join/", join.enter_code, name="enter-code"),
+    path("join/<str:code>", join.join, name="join"),
+    path("qr/<str:code>.png", join.qr_code, name="qr-code"),
+    path(SETTINGS, notifications.notifications, name="notifications"),
+    path(f"{SETTINGS}mail/", notifications.choose_mails, name="choose-mails"),
+    path(f"{SETTINGS}devices/", notifications.subscribe, name="subscribe"),
+    path(f"{DEVICE}switch/", notifications.switch, name="switch-device"),
+    path(f"{DEVICE}remove/", notifications.remove, name="remove-device"),
+    path(f"{DEVICE}test/", notifications.test, name="test-device"),
+    path("unsubscribe/<str:token>/", notifications.unsubscribe, name="unsubscribe"),
+    path("manifest.webmanifest", app_files.manifest, name="manifest"),
+    path("sw.js", app_files.service_worker, name="service-worker"),
+    path("offline/", app_files.offline, name="offline"),
 ]

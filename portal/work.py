@@ -9,14 +9,14 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from web.guards import SignedInRequest
 from db.ids import normalize_id
-from web.humanize import countdown
+from portal.access import page
 from reviews import context
-from reviews.response_types import widgets
 from reviews.markdown import headline
 from reviews.models import Request, RequestQuerySet
-from portal.access import page
+from reviews.response_types import widgets
+from web.guards import SignedInRequest
+from web.humanize import countdown
 
 PER_PAGE = 30
 DAYS = 30

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from reviews.models import OVERDUE_SQL
 from reviews.lifecycle.states import OPEN
+from reviews.models import OVERDUE_SQL
 
 FOLD_BATCH = 5000
 _ONE_REPAIRS_AT_A_TIME = 0x52657461  # of this database's advisory locks

@@ -12,15 +12,14 @@ from psycopg.types.json import Json
 
 from accounts import quota
 from accounts.quota import Account
-from api.errors import NoActiveMembers
-from db.ids import new_id
 from db.columns import dumps
+from db.ids import new_id
 from loops.models import Loop, Membership
 from loops.services import hold_loop, hold_membership, tell, touch
 from reviews import response_types
-from reviews.lifecycle import states, transitions
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
+from reviews.lifecycle import states, transitions
 from reviews.models import SEEN, Feedback, Request, RequestQuerySet
 from reviews.notifications.dispatch import SENDER
 from reviews.notifications.outbox import Job
@@ -39,6 +38,10 @@ class TransitionLost(Exception):
 
 class NotAReviewer(Exception):
     """Not, or no longer, an active member of the request's loop."""
+
+
+class NoActiveMembers(Exception):
+    """Nobody in the loop would receive the request."""
 
 
 class LoopGone(Exception):

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from celery import shared_task
 
 from db import worker_status
-from reviews.lifecycle import states, transitions
 from reviews import counters
+from reviews.lifecycle import states, transitions
 
 
 @shared_task(expires=2)

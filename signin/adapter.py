@@ -14,8 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import services, sessions
-from accounts.emails import of_address, validate_address
 from accounts.audit import record
+from accounts.emails import of_address, validate_address
 from accounts.models import User
 
 log = structlog.get_logger(__name__)

@@ -17,9 +17,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts import sign_in_codes
-from signin.adapter import UNDELIVERED
 from accounts.audit import record
 from accounts.code_services import accept_holder, find_holder
+from signin.adapter import UNDELIVERED
 from signin.code_stage import SHOWN
 from signin.forms import AddressForm, NewcomerForm, TypedCodeForm
 from web.cache import is_reachable

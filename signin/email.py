@@ -6,8 +6,8 @@ from allauth.account.views import EmailView
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 
-from web.guards import say_it_is_old
 from web.form_recovery import keep, keeping, refill
+from web.guards import say_it_is_old
 
 
 class EmailAddresses(EmailView):  # type: ignore[misc]

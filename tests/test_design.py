@@ -9,8 +9,8 @@ from django.template import Context, Template
 from django.utils import timezone
 
 from web.charts import Chart, Series, nice_step
-from web.humanize import distance, duration
 from web.error_pages import SYMBOLS, error_page
+from web.humanize import distance, duration
 
 NOON = datetime(2026, 3, 3, 12, 0, 7, tzinfo=UTC)
 

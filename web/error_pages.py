@@ -1,4 +1,4 @@
-"""What answers when nothing else does: JSON below /v1, a page elsewhere."""
+"""The pages that say what went wrong: 400, 403, 404, 429, 500 and 503."""
 
 from collections.abc import Callable
 from urllib.parse import urlencode
@@ -6,9 +6,6 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-
-from api.envelope import failure, is_api
-from api.errors import InvalidBody, NotFound, ResourceDenied, ServerFailure, ServiceUnavailable
 
 Rescue = Callable[..., None]
 ENTRANCES = ("account_login", "account_signup", "sign-in-by-code", "sign-up-by-code")
@@ -24,15 +21,11 @@ SYMBOLS = {
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """400, such as an unknown Host."""
-    if is_api(request):
-        return failure(InvalidBody())
     return error_page(request, 400, "That did not work", "The browser sent something odd.")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """403."""
-    if is_api(request):
-        return failure(ResourceDenied())
     return error_page(request, 403, "Not for you", "Your account may not do that.")
 
 
@@ -65,8 +58,6 @@ def is_sent_by_hand(request: HttpRequest) -> bool:
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """404."""
-    if is_api(request):
-        return failure(NotFound())
     sentence = "There is nothing here, or it is not for your account."
     return error_page(request, 404, "Not found", sentence)
 
@@ -82,16 +73,12 @@ def too_many_requests(request: HttpRequest, *, retry_after: int | None = None) -
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """500."""
-    if is_api(request):
-        return failure(ServerFailure())
     sentence = "The fault is ours, and it is in the log. Try again in a moment."
     return error_page(request, 500, "Something went wrong", sentence)
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
     """503 while the database is out of reach."""
-    if is_api(request):
-        return failure(ServiceUnavailable())
     sentence = "Nothing was sent, and nothing is lost. Try again in a moment."
     return error_page(request, 503, "Back in a moment", sentence)
 

@@ -1,22 +1,27 @@
-"""Who may open a page of the dashboard, and what becomes of a page that is out of date."""
+"""Decorators that let only signed-in people reach a page or the target of a form."""
 
 from collections.abc import Callable
 from functools import wraps
+from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.queries import find_key
-from accounts.models import ApiKey
-from web.guards import SignedInRequest
-from db.ids import normalize_id
+if TYPE_CHECKING:
+    from accounts.models import User
 
 Page = Callable[..., HttpResponse]
+
+
+class SignedInRequest(HttpRequest):
+    """A request behind `login_required`."""
+
+    user: "User"
 
 
 class Stale(Exception):
@@ -77,25 +82,3 @@ def _guarded(view: Page) -> Page:
 def say_it_is_old(http: HttpRequest, **ids: str) -> None:
     """For `web.error_pages.form_expired`."""
     messages.info(http, OLD_PAGE)
-
-
-def own_key(http: SignedInRequest, raw_id: str) -> ApiKey:
-    """The account's key. Raises Http404, and Stale for one that was deleted."""
-    key_id = normalize_id(raw_id)
-    key = find_key(http.user.pk, key_id) if key_id else None
-    if key is None:
-        raise Http404
-    if key.state == ApiKey.State.DELETED:
-        raise Stale(f"The key {key.name} was deleted.", back="keys")
-    return key
-
-
-def behind(http: SignedInRequest) -> str | None:
-    """The id that a page of a listing begins behind, None on the first page. Raises Http404."""
-    raw_id = http.GET.get("before")
-    if not raw_id:
-        return None
-    known = normalize_id(raw_id)
-    if known is None:
-        raise Http404
-    return known

@@ -10,13 +10,14 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
-from django.urls import resolve
+from django.urls import get_resolver, resolve
 
-from api.envelope import is_api
 from db.outages import is_outage
-from web.error_pages import bad_request, unavailable
+from web.error_pages import unavailable
 
 log = structlog.get_logger(__name__)
+
+ErrorHandler = Callable[[HttpRequest], HttpResponse]
 
 
 def is_address(text: str) -> bool:
@@ -85,6 +86,7 @@ class TextMiddleware:
         if request.encoding not in (None, "utf-8"):
             request.encoding = "utf-8"
         if "\0" in request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""):
+            bad_request: ErrorHandler = get_resolver().resolve_error_handler(400)
             return bad_request(request)
         return self.get_response(request)
 
@@ -110,25 +112,6 @@ class TrustedProxyMiddleware:
         # django-ratelimit wants an address; a unix socket has none
         request.META["REMOTE_ADDR"] = request.META.get("REMOTE_ADDR") or "127.0.0.1"
         return self.get_response(request)
-
-
-class ApiMiddleware:
-    """Answers what lies below /v1 without the rest of the chain.
-
-    A program has no session, no form and no browser. What it needs of the rest is that an unknown
-    Host is refused, here, and a few headers, which `api.views.answer` sets.
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not is_api(request):
-            return self.get_response(request)
-        request.get_host()
-        found = resolve(request.path_info)
-        response: HttpResponse = found.func(request, **found.kwargs)
-        return response
 
 
 class OutageMiddleware:

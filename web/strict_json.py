@@ -1,4 +1,4 @@
-"""The body of a call: a JSON object, or 'Invalid request body'.
+"""Reads a JSON object from a request, or raises InvalidJSON (resolved gap 4).
 
 Refused besides malformed JSON: NUL characters and lone surrogates (PostgreSQL stores neither),
 NaN and Infinity, numbers beyond a double, more than 32 levels, more than 256 KiB.
@@ -11,41 +11,43 @@ from typing import Any, NoReturn
 
 from django.http import HttpRequest
 
-from api.errors import InvalidBody
-
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
 _JSON_TYPE = re.compile(r"\s*application/json\s*(;.*)?\Z", re.IGNORECASE | re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
+class InvalidJSON(ValueError):
+    """The text is no JSON object that this service can store."""
+
+
 def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[str, Any]:
     """The body's JSON object; an empty body is `{}` where `empty_is_object` says so.
 
-    Raises InvalidBody.
+    Raises InvalidJSON.
     """
     raw = _read(request)
     if empty_is_object and not raw.strip():
         return {}
     if not _JSON_TYPE.match(request.META.get("CONTENT_TYPE", "")):
-        raise InvalidBody
+        raise InvalidJSON
     return parse_object(raw)
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
-    """The JSON object in `raw`. Raises InvalidBody."""
+    """The JSON object in `raw`. Raises InvalidJSON."""
     try:
         value = json.loads(
             raw.decode(), parse_constant=_refuse, parse_float=_double, parse_int=_integer
         )
     except (ValueError, RecursionError):
-        raise InvalidBody from None
+        raise InvalidJSON from None
     if not isinstance(value, dict):
-        raise InvalidBody
+        raise InvalidJSON
     if b"\\u" in raw and not _storable(value):
-        raise InvalidBody
+        raise InvalidJSON
     if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-        raise InvalidBody
+        raise InvalidJSON
     return value
 
 
@@ -53,9 +55,9 @@ def _read(request: HttpRequest) -> bytes:
     try:
         raw: bytes = _stream(request).read(MAX_BYTES + 1)
     except OSError:  # the client went away, or sent less than it announced
-        raise InvalidBody from None
+        raise InvalidJSON from None
     if len(raw) > MAX_BYTES:
-        raise InvalidBody
+        raise InvalidJSON
     return raw
 
 

@@ -11,8 +11,8 @@ from django.db import close_old_connections
 
 from webhooks import outbox
 from webhooks.delivery import deliver
-from webhooks.outbox import Job
 from webhooks.fair_queue import RESERVE, Turns
+from webhooks.outbox import Job
 
 PACE, LULL = 0.02, 0.25  # seconds between two claims: at least, and at most
 log = structlog.get_logger(__name__)

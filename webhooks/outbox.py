@@ -16,8 +16,8 @@ from django.conf import settings
 from django.db import connection, transaction
 from psycopg.types.json import Json
 
-from db.ids import new_id
 from db.columns import dumps
+from db.ids import new_id
 from webhooks.models import TEST_EVENT, Delivery
 
 # Freezes what a CTE `events (account_id, url, name, subject_id, occurrence, payload)` holds, in

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts import secret_services
-from db.ids import new_id
 from db.columns import dumps
+from db.ids import new_id
 from db.times import iso
 from webhooks import delivery, outbox
 from webhooks.models import TEST_EVENT, Attempt, Circuit, Delivery

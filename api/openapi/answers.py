@@ -4,14 +4,14 @@ Response configuration). `reviews.response_types` holds the rules that a schema 
 from typing import Any, Final
 
 from api.openapi.operations import BOOLEAN, STRING, Schema, component, nullable, object_of
-from web.web_urls import MAX_URL_LENGTH
+from api.serializers.requests import FeedbackFields, RequestDetail, RequestInput, RequestListed
 from reviews.response_types.configuration import (
     MAX_DECIMAL_PLACES,
     MAX_OPTIONS,
     MAX_RATING,
     MAX_TEXT_LENGTH,
 )
-from api.serializers.requests import FeedbackFields, RequestDetail, RequestInput, RequestListed
+from web.web_urls import MAX_URL_LENGTH
 
 NUMBER: Final[Schema] = {"type": "number"}
 LABEL: Final[Schema] = {"type": "string", "minLength": 1, "pattern": r"\S"}

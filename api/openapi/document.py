@@ -1,25 +1,30 @@
 """Puts the OpenAPI document together: /openapi.json, /docs and `manage.py spectacular`.
 
 The shapes come from the serializers, the sentences from `api.errors`, and what is said about
-each operation from the apps' own `schema` modules (`api.openapi.operations`).
+each operation from the modules beside this one.
 """
 
-from functools import cache
-from importlib import import_module
-from types import ModuleType
 from typing import Any, cast
 
-from django.conf import settings
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction
 from rest_framework.fields import Field
 
-from api.openapi import responses
-from api.views import ApiView
-from api.openapi.operations import ANY_CASE_ID, ID, TIMESTAMP, Operation, Schema, Shape, nullable
 from api.errors import ApiError, NotFound, ResourceDenied
-from web.web_urls import MAX_URL_LENGTH
 from api.fields import Identifier, Input, StrictText, Timestamp, WebUrl
+from api.openapi import answers, events, keys, listings, loops, requests, responses
+from api.openapi.operations import (
+    ANY_CASE_ID,
+    ID,
+    TIMESTAMP,
+    Operation,
+    Operations,
+    Schema,
+    Shape,
+    nullable,
+)
+from api.views import ApiView
+from web.web_urls import MAX_URL_LENGTH
 
 INTRODUCTION = """
 Programs ask people for a decision: create a *loop* of reviewers, let them join it, send
@@ -45,29 +50,20 @@ SECURITY = {
 }
 
 
-@cache
-def documents() -> list[ModuleType]:
-    """The modules that describe the apps."""
-    return [import_module(name) for name in settings.API_DOCUMENTS]
-
-
-def find_operation(view: type, method: str) -> Operation:
-    """What is said of a view's method; the view may have inherited it."""
-    for module in documents():
-        for ancestor in view.__mro__:
-            if (ancestor, method) in module.OPERATIONS:
-                found: Operation = module.OPERATIONS[ancestor, method]
-                return found
-    raise LookupError(f"no schema module describes {method} of {view.__name__}")
+OPERATIONS: Operations = {
+    **keys.OPERATIONS,
+    **loops.OPERATIONS,
+    **listings.OPERATIONS,
+    **requests.OPERATIONS,
+}
+COMPONENTS = {**answers.COMPONENTS, **events.COMPONENTS}
 
 
 def find_field(field: Any) -> Schema | None:
-    """What a schema module says of a serializer's field; the serializer may have inherited it."""
-    for module in documents():
-        fields: dict[tuple[type, str], Schema] = getattr(module, "FIELDS", {})
-        for ancestor in type(field.parent).__mro__:
-            if (ancestor, field.field_name) in fields:
-                return {**fields[ancestor, field.field_name]}
+    """What is said of a serializer's field; the serializer may have inherited it."""
+    for ancestor in type(field.parent).__mro__:
+        if (ancestor, field.field_name) in answers.FIELDS:
+            return {**answers.FIELDS[ancestor, field.field_name]}
     return None
 
 
@@ -76,7 +72,7 @@ class ContractSchema(AutoSchema):
 
     @property
     def operation(self) -> Operation:
-        return find_operation(type(self.view), self.method)
+        return OPERATIONS[type(self.view), self.method]
 
     def get_operation_id(self) -> str:
         return self.operation.name
@@ -227,8 +223,7 @@ def complete(result: Schema, **_: Any) -> Schema:
     shared = result["components"]
     shared["securitySchemes"] = {"key": SECURITY}
     shared.update(responses.components())
-    for module in documents():
-        shared["schemas"].update(getattr(module, "COMPONENTS", {}))
-        result.setdefault("webhooks", {}).update(getattr(module, "WEBHOOKS", {}))
+    shared["schemas"].update(COMPONENTS)
+    result["webhooks"] = {**events.WEBHOOKS}
     shared["schemas"] = dict(sorted(shared["schemas"].items()))
     return result

@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from api.openapi.examples import DETAIL, REVIEWER
+from api.openapi.loops import LOOP
 from api.openapi.operations import (
     ID,
     STRING,
@@ -12,10 +14,8 @@ from api.openapi.operations import (
     object_of,
     one_of,
 )
-from api.openapi.loops import LOOP
-from reviews.lifecycle import states
-from api.openapi.examples import DETAIL, REVIEWER
 from api.serializers.requests import RequestDetail
+from reviews.lifecycle import states
 
 TELLS: Final = {
     "request.claimed": "A reviewer claimed the request.",

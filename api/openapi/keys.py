@@ -1,12 +1,19 @@
 """What the OpenAPI document says about keys."""
 
-from typing import Final
-
-from api.keys import KeyCheck
 from accounts.models import PERMISSIONS
-from api.openapi.operations import COUNT, ID, STRING, TIMESTAMP, Operation, object_of, one_of
+from api.keys import KeyCheck
+from api.openapi.operations import (
+    COUNT,
+    ID,
+    STRING,
+    TIMESTAMP,
+    Operation,
+    Operations,
+    object_of,
+    one_of,
+)
 
-OPERATIONS: Final = {
+OPERATIONS: Operations = {
     (KeyCheck, "GET"): Operation(
         name="checkKey",
         tag="Key",

@@ -2,27 +2,28 @@
 
 from typing import Final
 
+from api.errors import InvalidLoopId, LoopDenied, LoopNotFound, ValidationFailed
+from api.openapi.examples import PAGE
+from api.openapi.loops import LOOP, LOOP_PATH
 from api.openapi.operations import (
     ANY_CASE_ID,
     BOOLEAN,
     COUNT,
     ID,
     Operation,
+    Operations,
     Parameter,
     Shape,
     nullable,
     object_of,
     one_of,
 )
-from api.errors import InvalidLoopId, LoopDenied, LoopNotFound, ValidationFailed
 from api.pagination import DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET
-from api.openapi.loops import LOOP, LOOP_PATH
-from reviews.lifecycle import states
 from api.requests import LoopRequests, Requests
-from reviews.queries.listing import DEFAULT_ORDER, ORDERS
-from reviews.models import PRIORITIES
-from api.openapi.examples import PAGE
 from api.serializers.requests import RequestListed
+from reviews.lifecycle import states
+from reviews.models import PRIORITIES
+from reviews.queries.listing import DEFAULT_ORDER, ORDERS
 
 LIMIT: Final = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
 OFFSET: Final = {"type": "integer", "minimum": 0, "maximum": MAX_OFFSET, "default": 0}
@@ -51,7 +52,7 @@ DATA: Final[dict[str, Shape]] = {
     ),
 }
 
-OPERATIONS: Final = {
+OPERATIONS: Operations = {
     (Requests, "GET"): Operation(
         name="listRequests",
         tag="Requests",

@@ -2,19 +2,23 @@
 
 from typing import Any, Final
 
-from api.openapi.operations import COUNT, ID, STRING, Body, Operation
 from api.errors import (
+    CreatorStays,
     InvalidBody,
     InvalidLoopId,
     LoopDenied,
     LoopIconRequired,
     LoopNameRequired,
     LoopNotFound,
+    NotAMember,
+    NotCreatorForDelete,
+    NotCreatorForRemoval,
     NotCreatorForUpdate,
     NothingToUpdate,
     ValidationFailed,
 )
-from api.loops import LoopDetail, LoopMembers, Loops
+from api.loops import LoopDetail, LoopMember, LoopMembers, Loops
+from api.openapi.operations import COUNT, ID, STRING, TIMESTAMP, Body, Operation, Operations
 from api.serializers.loops import LoopChanges, LoopInput, LoopSerializer, MemberSerializer
 
 LOOP_PATH = {"loop_id": "The loop's id."}
@@ -54,7 +58,7 @@ NEXT: Final = (
 )
 LEADS_ON: Final = {name: {"loop_id": "$response.body#/data/loop/id"} for name in NEXT}
 
-OPERATIONS: Final = {
+OPERATIONS: Operations = {
     (Loops, "POST"): Operation(
         name="createLoop",
         tag="Loops",
@@ -153,5 +157,34 @@ OPERATIONS: Final = {
             "pending_count": 1,
         },
         errors=(InvalidLoopId, LoopDenied, LoopNotFound),
+    ),
+    (LoopDetail, "DELETE"): Operation(
+        name="deleteLoop",
+        tag="Loops",
+        summary="Delete a loop",
+        description="The loop answers 404 from then on, and its open requests are cancelled, "
+        "without credit. Finished ones stay readable. Only the loop's creator may.",
+        message="Loop deleted successfully",
+        paths=LOOP_PATH,
+        data={"loop_id": ID},
+        example={"loop_id": LOOP["id"]},
+        errors=(InvalidLoopId, NotCreatorForDelete, LoopNotFound),
+    ),
+    (LoopMember, "DELETE"): Operation(
+        name="removeMember",
+        tag="Loops",
+        summary="Remove a member",
+        description="The member, active or pending, loses access at once; what they held as "
+        "claimed waits for the others again. They may rejoin with the invite code. "
+        "Only the loop's creator may.",
+        message="Member removed from loop successfully",
+        paths={**LOOP_PATH, "user_id": "The member's user id."},
+        data={"loop_id": ID, "user_id": ID, "removed_at": TIMESTAMP},
+        example={
+            "loop_id": LOOP["id"],
+            "user_id": MEMBERS[1]["user_id"],
+            "removed_at": "2026-05-04T10:31:12.845Z",
+        },
+        errors=(InvalidLoopId, NotCreatorForRemoval, CreatorStays, LoopNotFound, NotAMember),
     ),
 }

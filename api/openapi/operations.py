@@ -1,9 +1,7 @@
-"""The words in which an app describes its part of the OpenAPI document.
+"""The terms in which the OpenAPI document describes calls: operations, parameters, schemas.
 
-Each app has a module `schema` with `OPERATIONS`, from a view and a method to an Operation, and,
-where it has them, `COMPONENTS` (JSON schemas by name), `FIELDS` (from a serializer and a field's
-name to what the field itself does not say) and `WEBHOOKS`. `settings.API_DOCUMENTS` lists these
-modules; `api.openapi.document` puts them together.
+`keys`, `loops`, `listings` and `requests` beside this module describe the calls as `OPERATIONS`,
+from a view and a method to an Operation; `document` puts them together.
 """
 
 from collections.abc import Iterable, Mapping
@@ -76,6 +74,10 @@ class Operation:
     body: Body | None = None
     paths: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+# From a view and a method.
+Operations = dict[tuple[type, str], Operation]
 
 
 def object_of(

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from api.openapi.operations import COUNT, ID, TIMESTAMP, Body, Operation, one_of
 from api.errors import (
     ImageUrlRequired,
     InvalidBody,
@@ -21,12 +20,11 @@ from api.errors import (
     TimeoutRequired,
     ValidationFailed,
 )
-from api.openapi.loops import LOOP_PATH
-from reviews.lifecycle import states
-from api.requests import LoopRequests, RequestDetails, RequestFeedback
-from reviews.models import PRIORITIES
 from api.openapi.answers import NEW_REQUEST
 from api.openapi.examples import CREATED, DETAIL, FEEDBACK, LISTED, NEW_BY_TYPE
+from api.openapi.loops import LOOP_PATH
+from api.openapi.operations import COUNT, ID, TIMESTAMP, Body, Operation, Operations, one_of
+from api.requests import LoopRequests, RequestDetails, RequestFeedback
 from api.serializers.requests import (
     PROCESSING_TYPES,
     TYPES,
@@ -35,12 +33,14 @@ from api.serializers.requests import (
     RequestDetail,
     RequestInput,
 )
+from reviews.lifecycle import states
+from reviews.models import PRIORITIES
 
 REQUEST_PATH: Final = {"request_id": "The request's id."}
 NEXT: Final = ("readRequest", "cancelRequest", "giveFeedback")
 LEADS_ON: Final = {name: {"request_id": "$response.body#/data/request_id"} for name in NEXT}
 
-OPERATIONS: Final = {
+OPERATIONS: Operations = {
     (LoopRequests, "POST"): Operation(
         name="createRequest",
         tag="Requests",

@@ -3,17 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from api.openapi.operations import (
-    COUNT,
-    INTEGER,
-    NO_DETAIL,
-    STRING,
-    TIMESTAMP,
-    Schema,
-    component,
-    object_of,
-    one_of,
-)
 from api.errors import (
     ApiError,
     InvalidDefaultResponse,
@@ -24,6 +13,17 @@ from api.errors import (
     ServiceUnavailable,
     Unauthorized,
     ValidationFailed,
+)
+from api.openapi.operations import (
+    COUNT,
+    INTEGER,
+    NO_DETAIL,
+    STRING,
+    TIMESTAMP,
+    Schema,
+    component,
+    object_of,
+    one_of,
 )
 
 # Their `data` is a sentence that names the field; the others have none.

@@ -29,11 +29,11 @@ from api.fields import (
     Timestamp,
     WebUrl,
 )
-from web.strict_json import MAX_BYTES
 from db.times import seconds_between
 from reviews import response_types
 from reviews.lifecycle import states
 from reviews.models import PRIORITIES, Request
+from web.strict_json import MAX_BYTES
 
 PROCESSING_TYPES = ("time-sensitive", "deferred")
 TYPES = ("markdown", "image")

@@ -13,17 +13,16 @@ from django import forms
 from api.errors import (
     ApiError,
     ImageUrlRequired,
-    InvalidBody,
     InvalidDefaultResponse,
     InvalidResponseConfiguration,
     RequestTextRequired,
     TimeoutRequired,
 )
-from web.strict_json import parse_object
-from loops.models import Loop
-from dashboard.loop_choices import choices
-from reviews.models import Request
 from api.serializers.requests import RequestInput
+from dashboard.loop_choices import choices
+from loops.models import Loop
+from reviews.models import Request
+from web.strict_json import InvalidJSON, parse_object
 
 UNITS = {"minutes": 60, "hours": 3600}
 RESPONSE_TYPES = {
@@ -161,7 +160,7 @@ class QuestionForm(forms.Form):
         if typed:
             try:
                 parse_object(typed.encode(errors="replace"))
-            except InvalidBody:
+            except InvalidJSON:
                 sentence = 'Type a JSON object, such as {"order": 4821}'
                 raise forms.ValidationError(sentence) from None
         return typed
@@ -254,7 +253,7 @@ def _context(typed: str) -> dict[str, Any]:
         return {}
     try:
         return {"context": parse_object(typed.encode(errors="replace"))}
-    except InvalidBody:
+    except InvalidJSON:
         return {}
 
 

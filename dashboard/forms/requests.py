@@ -7,10 +7,10 @@ from typing import Any
 from django import forms
 
 from api.errors import ApiError
-from loops.models import Loop
-from dashboard.loop_choices import choices
-from reviews.models import Request
 from api.serializers.requests import CATEGORIES, FeedbackInput
+from dashboard.loop_choices import choices
+from loops.models import Loop
+from reviews.models import Request
 
 STATUSES = {
     "open": "Open",

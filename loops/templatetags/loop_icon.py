@@ -3,8 +3,8 @@
 from django import template
 from django.utils.safestring import SafeString
 
-from web.templatetags.design import icon
 from loops.icons import symbol
+from web.templatetags.design import icon
 
 register = template.Library()
 

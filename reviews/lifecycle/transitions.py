@@ -1,8 +1,8 @@
 """The one place that writes `status`: guarded updates with their outbox rows.
 
-Each rule repeats its row of `reviews.lifecycle.states` in SQL. Deadlines are compared with the database's
-statement_timestamp(), so from `timeout_at` on only TIME_OUT gets through. No row updated means
-that the race was lost.
+Each rule repeats its row of `reviews.lifecycle.states` in SQL. Deadlines are compared with the
+database's statement_timestamp(), so from `timeout_at` on only TIME_OUT gets through. No row
+updated means that the race was lost.
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from typing import Any
 from django.db import connection
 
 from reviews.lifecycle import events, states
-from reviews.models import DUE_AT_SQL, OVERDUE_SQL
 from reviews.lifecycle.states import Transition
+from reviews.models import DUE_AT_SQL, OVERDUE_SQL
 from webhooks.outbox import EMIT
 
 _IN_TIME = "timeout_at > statement_timestamp()"

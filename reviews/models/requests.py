@@ -11,12 +11,6 @@ from django.db.models.functions import Now
 from db.columns import ExactJSONField, id_field
 from loops.models import Loop, Membership
 from reviews.lifecycle import states
-from reviews.models.notifications import Device as Device
-from reviews.models.notifications import MailChoice as MailChoice
-from reviews.models.notifications import Notification as Notification
-from reviews.models.words import RequestWords as RequestWords
-from reviews.models.counters import Tally as Tally
-from reviews.models.counters import TallyChange as TallyChange
 
 OVERDUE = Q(status__in=states.OPEN, timeout_at__lte=Now())
 LAPSED = Q(status=states.CLAIMED, claim_expires_at__lte=Now(), timeout_at__gt=Now())

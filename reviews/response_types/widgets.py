@@ -3,11 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from reviews import response_types
-from reviews.models import Request
 from reviews.response_types import Answer
 from reviews.response_types.fields import Config
+
+if TYPE_CHECKING:
+    from reviews.models import Request
 
 # A scale of more steps is typed or slid, not tapped.
 MOST_BUTTONS = 11
@@ -56,29 +59,32 @@ class AnswerForm:
         return " ".join(name for name, text in ids if text)
 
 
-def build(request: Request, typed: Sequence[str] = (), error: str = "") -> AnswerForm:
+def build(request: "Request", typed: Sequence[str] = (), error: str = "") -> AnswerForm:
     """The form of the request, with what was typed and what was wrong with it."""
     form = _BUILDERS[request.response_type](request.response_config, list(typed))
     return replace(form, error=error)
 
 
-def in_words(request: Request, answer: Answer) -> str:
+def in_words(request: "Request", answer: Answer) -> str:
     """An answer to the request as its reviewers see it: labels instead of values."""
     values = answer if isinstance(answer, list) else [answer]
     if request.response_type in ("single_select", "multi_select"):
-        labels = {each.value: each.label for each in response_types.options(request.response_config)}
+        labels = {
+            each.value: each.label for each in response_types.options(request.response_config)
+        }
         values = [labels.get(str(value), value) for value in values]
     return ", ".join(str(value) for value in values) or "nothing"
 
 
-def draft_in_words(request: Request, typed: Sequence[str]) -> str:
+def draft_in_words(request: "Request", typed: Sequence[str]) -> str:
     """The same for what a form posted, which may be no answer at all; '' for nothing."""
     return in_words(request, list(typed)) if any(typed) else ""
 
 
 def _choices(config: Config, typed: list[str]) -> tuple[Choice, ...]:
     return tuple(
-        Choice(each.value, each.label, each.value in typed) for each in response_types.options(config)
+        Choice(each.value, each.label, each.value in typed)
+        for each in response_types.options(config)
     )
 
 

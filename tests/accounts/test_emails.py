@@ -15,9 +15,9 @@ from accounts.emails import of_address
 from accounts.models import ReservedId, User
 from accounts.services import create_account, reserve_user_id
 from loops.models import Loop, Membership
-from tests.accounts.test_code_by_mail import SIGN_IN, SIGN_UP, ask, code_in, give
 from tests.conftest import PASSWORD
 from tests.portal import signed_in, words
+from tests.signin.test_code_by_mail import SIGN_IN, SIGN_UP, ask, code_in, give
 from tests.test_architecture import ROOMS, ROOT
 
 pytestmark = pytest.mark.django_db

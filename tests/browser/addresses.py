@@ -3,8 +3,8 @@
 from django.urls import path
 
 from config import urls
-from web import error_pages
 from config.urls import handler400, handler403, handler404, handler429, handler500
+from web import error_pages
 
 __all__ = ["handler400", "handler403", "handler404", "handler429", "handler500", "urlpatterns"]
 

@@ -10,7 +10,6 @@ from reviews import services
 from reviews.models import Request
 from tests.browser.test_portal_life import Desk
 from tests.browser.test_portal_life import desk as desk
-from tests.browser.test_portal_life import owner as owner
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
 from tests.waiting import wait_until

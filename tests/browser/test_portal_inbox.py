@@ -3,12 +3,11 @@
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import User
+from portal.polling import MOST_ROWS
 from reviews import services
 from reviews.models import Request
-from portal.polling import MOST_ROWS
 from tests.browser.test_portal_life import Desk
 from tests.browser.test_portal_life import desk as desk
-from tests.browser.test_portal_life import owner as owner
 from tests.dashboard.many import copies
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make

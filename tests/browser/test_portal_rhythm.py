@@ -9,7 +9,6 @@ from reviews import services
 from tests.browser.looking import session_cookie
 from tests.browser.test_portal_life import TEXT, Desk, looks_right
 from tests.browser.test_portal_life import desk as desk
-from tests.browser.test_portal_life import owner as owner
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make, let_lease_run_out
 

@@ -12,8 +12,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts import sessions
-from accounts.user_agent import browser_name
 from accounts.models import AuditEntry, User
+from accounts.user_agent import browser_name
 from tests.conftest import PASSWORD
 from tests.portal import signed_in, words
 

@@ -13,8 +13,6 @@ from django.utils import timezone
 
 from accounts import sessions
 from accounts.models import ApiKey, User
-from web import form_recovery
-from web.guards import OLD_PAGE
 from accounts.services import create_api_key
 from accounts.tasks import forget_sessions
 from loops.models import Loop, Membership
@@ -23,6 +21,8 @@ from reviews.models import Feedback, Request
 from tests.conftest import PASSWORD
 from tests.portal import attribute, controls, signed_in, words
 from tests.reviews.conftest import Make
+from web import form_recovery
+from web.guards import OLD_PAGE
 from webhooks.models import Delivery
 
 BASE = "/dashboard/"

@@ -9,7 +9,6 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from web import form_tokens
 from loops.models import Loop
 from loops.services import create_loop, invite_member
 from reviews import services
@@ -17,6 +16,7 @@ from reviews.models import Request
 from tests.dashboard.many import copies
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make, make_overdue
+from web import form_tokens
 
 pytestmark = pytest.mark.django_db
 

@@ -12,10 +12,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import User
+from dashboard import loop_stats, members
 from loops.models import Loop, Membership
 from loops.services import create_loop, invite_member
 from reviews import services
-from dashboard import members, loop_stats
 from reviews.models import Request
 from tests.dashboard.many import copies, older
 from tests.portal import signed_in, words

@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
+from dashboard import stats
 from loops.models import Loop
 from loops.services import create_loop, join_loop
-from reviews import services, counters
-from dashboard import stats
+from reviews import counters, services
 from reviews.models import PRIORITIES, Request
 from tests.dashboard.many import older
 from tests.portal import signed_in, words

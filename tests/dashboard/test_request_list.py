@@ -9,10 +9,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
+from dashboard.request_list import spoken
 from loops.models import Loop
 from loops.services import create_loop
 from reviews import services
-from dashboard.request_list import spoken
 from reviews.markdown import headline
 from reviews.models import Request
 from tests.dashboard.many import copies

@@ -6,9 +6,9 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from loops.services import create_loop
-from reviews.queries import search
 from reviews import services
 from reviews.models import Request
+from reviews.queries import search
 from tests.dashboard.many import copies
 from tests.reviews.conftest import FIELDS, Make, acting
 

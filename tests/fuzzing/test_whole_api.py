@@ -17,12 +17,12 @@ import pytest
 
 from accounts.models import User
 from accounts.quota import Account
+from api.openapi.examples import NEW
 from api.openapi.pages import document
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
 from reviews.models import Request
-from api.openapi.examples import NEW
 from tests.conftest import account, key_of
 from tests.processes.stack import ROOT
 from tests.serving import serving

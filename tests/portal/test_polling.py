@@ -12,9 +12,9 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import User
 from loops.models import Loop
 from loops.services import create_loop, join_loop
+from portal import polling
 from reviews import services
 from reviews.models import Request
-from portal import polling
 from tests.portal import attribute, signed_in
 from tests.reviews.conftest import FIELDS, Make, acting, let_lease_run_out, make_overdue
 

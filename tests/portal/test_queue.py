@@ -8,9 +8,9 @@ from django.db.models.functions import Now
 from accounts.models import User
 from loops.models import Loop
 from loops.services import create_loop, join_loop
+from portal import queue
 from reviews import services
 from reviews.models import PRIORITIES, Request
-from portal import queue
 from tests.reviews.conftest import FIELDS, acting, let_lease_run_out, make_overdue
 
 pytestmark = pytest.mark.django_db

@@ -9,9 +9,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from loops.models import Loop
+from portal import work
 from reviews import services
 from reviews.models import Request
-from portal import work
 from tests.dashboard.many import older
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make

@@ -11,10 +11,10 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.queries import listing
-from reviews import services, counters, tasks
+from reviews import counters, services, tasks
 from reviews.lifecycle import states
 from reviews.models import SEEN, Request
+from reviews.queries import listing
 from tests.reviews.conftest import FIELDS, Make, acting
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from accounts.models import User
+from api.serializers.requests import RequestListed
 from db.ids import new_id
 from loops.models import Loop
 from loops.services import create_loop, join_loop
-from reviews.queries import listing
-from reviews import services, counters, tasks
+from reviews import counters, services, tasks
 from reviews.lifecycle import states
 from reviews.models import PRIORITIES, SEEN, Request
-from api.serializers.requests import RequestListed
 from reviews.models.counters import Tally, TallyChange
+from reviews.queries import listing
 from tests.conftest import account
 from tests.reviews.conftest import FIELDS, Make, acting, let_lease_run_out, make_overdue
 

@@ -10,12 +10,12 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from api.serializers.requests import RequestListed
 from db.ids import new_id
 from loops.models import Loop
-from reviews.queries import listing
 from reviews.lifecycle import states
 from reviews.models import Request
-from api.serializers.requests import RequestListed
+from reviews.queries import listing
 from tests.reviews.conftest import Make
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)

@@ -7,9 +7,9 @@ from django.core.management import call_command
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.queries import listing, search
-from reviews import services, counters, tasks
+from reviews import counters, services, tasks
 from reviews.models import Request
+from reviews.queries import listing, search
 from tests.reviews.conftest import Make, make_overdue
 
 pytestmark = pytest.mark.django_db(transaction=True)

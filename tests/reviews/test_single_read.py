@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from api.envelope import dumps
-from api.errors import RequestDenied, RequestNotFound
+from api.serializers.requests import PLATFORMS, RequestDetail
 from db.ids import new_id
 from loops.models import Loop
-from reviews.queries import single_read
 from reviews import services
 from reviews.lifecycle import states
 from reviews.models import PRIORITIES, Feedback, Request
-from api.serializers.requests import PLATFORMS, RequestDetail
+from reviews.queries import single_read
 from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +112,9 @@ def test_what_is_not_settled_takes_the_long_way(make: Make, owner: User, member:
         let_lease_run_out(request)
     make_overdue(late)
     make_overdue(both)
-    seen = [json.loads(single_read.read_as_json(r.pk, user_id=owner.pk)) for r in (late, lapsed, both)]
+    seen = [
+        json.loads(single_read.read_as_json(r.pk, user_id=owner.pk)) for r in (late, lapsed, both)
+    ]
     assert [row["status"] for row in seen] == ["timeout", "pending", "timeout"]
     assert [row["claimed_by"] for row in seen] == [None, None, None]
     for request in (late, lapsed, both):
@@ -125,10 +126,10 @@ def test_what_is_not_settled_takes_the_long_way(make: Make, owner: User, member:
 def test_who_reads(make: Make, member: User, outsider: User) -> None:
     request = make()
     assert single_read.read_as_json(request.pk, user_id=member.pk)
-    with pytest.raises(RequestDenied):
+    with pytest.raises(single_read.NotVisible):
         single_read.read_as_json(request.pk, user_id=outsider.pk)
-    with pytest.raises(RequestNotFound):
+    with pytest.raises(Request.DoesNotExist):
         single_read.read_as_json("0" * 24, user_id=member.pk)
     services.remove_member(loop_id=request.loop_id, member_id=member.pk)
-    with pytest.raises(RequestDenied):
+    with pytest.raises(single_read.NotVisible):
         single_read.read_as_json(request.pk, user_id=member.pk)

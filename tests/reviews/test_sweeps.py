@@ -10,8 +10,8 @@ from accounts.models import User
 from db import worker_status
 from db.ids import new_id
 from reviews import services, tasks
-from reviews.models import Request
 from reviews.lifecycle.transitions import BATCH
+from reviews.models import Request
 from tests.reviews.conftest import Make, let_lease_run_out
 from webhooks.models import Delivery
 

@@ -239,7 +239,7 @@ def test_whoever_gets_no_new_code_can_type_the_one_before(member: User, path: st
     answers = [ask(browser, path, **told) for _ in range(4)]
     assert answers[3].status_code == 429
     assert "A mail went to member@example.com . Type its code" in words(answers[3])
-    link = f"{CONFIRM}?next=%2Fwork%2F"
+    link = f"{CONFIRM}?next=%2Fmy-work%2F"
     assert f'href="{link}"' in answers[3].content.decode()
     assert browser.get(link).status_code == 200
     assert give(browser, code_in(mail.outbox[2])).redirect_chain == [("/inbox/", 302)]

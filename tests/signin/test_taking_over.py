@@ -14,9 +14,9 @@ from accounts.models import ApiKey, AuditEntry, User, WebhookSecret
 from accounts.secret_services import read_secrets
 from accounts.services import create_account, create_api_key
 from tests.accounts.test_audit import SEED, code_now
-from tests.accounts.test_code_by_mail import CONFIRM, NORA, SIGN_UP, ask, code_in, give
 from tests.conftest import PASSWORD, Api
 from tests.portal import confirmed, words
+from tests.signin.test_code_by_mail import CONFIRM, NORA, SIGN_UP, ask, code_in, give
 
 pytestmark = pytest.mark.django_db
 EMAIL, EVIL = "nora@example.org", "evil@evil.example"

@@ -1,7 +1,7 @@
 """Tokens that let a form make one thing only."""
 
-from web import form_tokens
 from db.ids import new_id
+from web import form_tokens
 
 
 def test_a_token_names_one_id() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.errors import InvalidBody
-from web.strict_json import MAX_DEPTH, parse_object
+from web.strict_json import MAX_DEPTH, InvalidJSON, parse_object
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
 NUMBERS = st.integers(-(10**300), 10**300) | st.floats(allow_nan=False, allow_infinity=False)
@@ -27,7 +26,7 @@ def test_every_storable_object_comes_back(value: dict[str, Any], ascii_only: boo
 
 @given(st.binary(max_size=200))
 def test_any_bytes_give_an_object_or_the_one_error(raw: bytes) -> None:
-    with contextlib.suppress(InvalidBody):
+    with contextlib.suppress(InvalidJSON):
         assert isinstance(parse_object(raw), dict)
 
 
@@ -38,7 +37,7 @@ def nested(depth: int) -> bytes:
 def test_the_depth_ends_at_its_limit() -> None:
     parse_object(nested(MAX_DEPTH))
     for depth in (MAX_DEPTH + 1, 1000, 40_000):
-        with pytest.raises(InvalidBody):
+        with pytest.raises(InvalidJSON):
             parse_object(nested(depth))
     wide = json.dumps({"a": [[] for _ in range(1000)]}).encode()
     assert len(parse_object(wide)["a"]) == 1000
@@ -55,7 +54,7 @@ def test_the_depth_ends_at_its_limit() -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_stored_or_read_is_refused(raw: bytes) -> None:
-    with pytest.raises(InvalidBody):
+    with pytest.raises(InvalidJSON):
         parse_object(raw)
 
 

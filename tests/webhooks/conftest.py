@@ -13,9 +13,9 @@ from accounts.models import User
 from db.ids import new_id
 from tests.webhooks.receivers import Receiver, receiving
 from webhooks.dispatch import Dispatcher
+from webhooks.fair_queue import RESERVE
 from webhooks.models import Circuit, Delivery
 from webhooks.services import Event, emit
-from webhooks.fair_queue import RESERVE
 
 THREADS = 8
 

@@ -9,11 +9,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts import vault
 from accounts.models import User, WebhookSecret
+from dashboard import deliveries
 from db.ids import new_id
 from tests.portal import signed_in, words
 from tests.webhooks.log import LOG, NOW, made, pks
 from tests.webhooks.receivers import Received, Reply, dead_url, misbehaving, receiving
-from dashboard import deliveries
 from webhooks.models import Attempt, Circuit, Delivery
 
 pytestmark = pytest.mark.django_db

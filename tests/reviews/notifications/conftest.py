@@ -12,8 +12,8 @@ from reviews.models import Device
 from reviews.notifications import services, vapid
 from reviews.notifications.dispatch import SENDER
 from reviews.notifications.subscription import read_subscription
-from tests.reviews.notifications.push_service import Phone, PushService, push_service
 from tests.reviews.conftest import make as make
+from tests.reviews.notifications.push_service import Phone, PushService, push_service
 
 KEY = "QSBwcml2YXRlIGtleSBmb3IgdGVzdHMgYWxvbmUhISE"
 

@@ -19,8 +19,8 @@ from reviews.notifications import services
 from reviews.notifications.dispatch import SENDER
 from reviews.notifications.mails import Mailer
 from reviews.notifications.schedule import MAIL_DELAYS
-from tests.reviews.notifications.conftest import GivePhone
 from tests.reviews.conftest import Make
+from tests.reviews.notifications.conftest import GivePhone
 
 pytestmark = pytest.mark.django_db
 

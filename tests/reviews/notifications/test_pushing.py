@@ -15,10 +15,10 @@ from reviews import services as review_services
 from reviews.models import Device, Notification, Request
 from reviews.notifications import outbox, services
 from reviews.notifications.dispatch import SENDER, Sender
+from tests.reviews.conftest import Make
 from tests.reviews.notifications.asking import oblige
 from tests.reviews.notifications.conftest import GivePhone, device_of
 from tests.reviews.notifications.push_service import PushService, claims
-from tests.reviews.conftest import Make
 from tests.waiting import wait_until
 from tests.webhooks.receivers import dead_url
 

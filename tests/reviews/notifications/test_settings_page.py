@@ -12,9 +12,9 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from accounts.models import User
 from reviews.models import Device, MailChoice
 from reviews.notifications import unsubscribing
+from tests.portal import signed_in, words
 from tests.reviews.notifications.conftest import GivePhone, device_of
 from tests.reviews.notifications.push_service import PushService
-from tests.portal import signed_in, words
 
 pytestmark = pytest.mark.django_db
 PATH = "/settings/notifications/"

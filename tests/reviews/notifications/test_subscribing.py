@@ -9,8 +9,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from accounts.models import User
 from reviews.models import Device
 from reviews.notifications.services import MOST_DEVICES
-from tests.reviews.notifications.conftest import KEY, fresh_endpoint, subscription_of
 from tests.portal import signed_in
+from tests.reviews.notifications.conftest import KEY, fresh_endpoint, subscription_of
 
 pytestmark = pytest.mark.django_db
 PATH = "/settings/notifications/devices/"

@@ -1,0 +1,27 @@
+"""The paths of the API: /v1, its OpenAPI document and the interactive documentation."""
+
+from django.urls import path, re_path
+
+from api.keys import KeyCheck
+from api.loops import LoopDetail, LoopMember, LoopMembers, Loops
+from api.openapi import pages
+from api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
+from api.views import UnknownPath
+
+LOOP = r"^v1/api/loops/(?P<loop_id>[^/]+)"
+REQUEST = r"^v1/api/requests/(?P<request_id>[^/]+)"
+
+urlpatterns = [
+    re_path(r"^v1/test/?\Z", KeyCheck.as_view()),
+    re_path(r"^v1/api/loops/?\Z", Loops.as_view()),
+    re_path(LOOP + r"/?\Z", LoopDetail.as_view()),
+    re_path(LOOP + r"/members/?\Z", LoopMembers.as_view()),
+    re_path(LOOP + r"/members/(?P<user_id>[^/]+)/?\Z", LoopMember.as_view()),
+    re_path(LOOP + r"/requests/?\Z", LoopRequests.as_view()),
+    re_path(r"^v1/api/requests/?\Z", Requests.as_view()),
+    re_path(REQUEST + r"/?\Z", RequestDetails.as_view()),
+    re_path(REQUEST + r"/feedback/?\Z", RequestFeedback.as_view()),
+    re_path(r"^v1(?:/[\s\S]*)?\Z", UnknownPath.as_view()),
+    path("openapi.json", pages.openapi, name="openapi"),
+    path("docs", pages.docs, name="docs"),
+]

@@ -1,0 +1,104 @@
+"""The forms of the API key pages."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from accounts.models import PERMISSIONS
+
+MEANINGS = {
+    "loops:read": "Read loops and members",
+    "loops:write": "Create and change loops, remove members",
+    "requests:read": "Read requests and answers",
+    "requests:write": "Ask, cancel, and give feedback",
+}
+
+
+OVERLAPS = {"0": "Now", "1": "In 1 hour", "24": "In 24 hours", "168": "In 7 days"}
+
+
+# The last day of the calendar is no moment any more in other zones, and cannot be read back.
+LONGEST_LIFE = timedelta(days=36_525)
+
+
+MOMENT = "%Y-%m-%dT%H:%M"
+
+
+class KeyForm(forms.Form):
+    """A new key. `token` carries it, so that the form makes one however often it is sent."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=100,
+        error_messages={"required": "Give the key a name"},
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text="What will use it, such as “Refund bot, production”.",
+    )
+    permissions = forms.MultipleChoiceField(
+        label="Permissions",
+        choices=[(each, f"{MEANINGS[each]} ({each})") for each in PERMISSIONS],
+        initial=list(PERMISSIONS),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Writing does not include reading. Without any, a key can only test itself.",
+    )
+    expires_at = forms.DateTimeField(
+        label="Expires",
+        required=False,
+        error_messages={"invalid": "Type a date and a time, such as 2027-03-31T18:00"},
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
+    )
+    token = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        zone = timezone.get_current_timezone_name()
+        self.fields["expires_at"].help_text = f"Optional, in your time zone ({zone})."
+
+    def clean_expires_at(self) -> datetime | None:
+        moment: datetime | None = self.cleaned_data["expires_at"]
+        if moment is not None and moment <= timezone.now():
+            raise forms.ValidationError("That moment has passed: choose a later one")
+        if moment is not None and moment - timezone.now() > LONGEST_LIFE:
+            raise forms.ValidationError("That is more than 100 years: leave it empty instead")
+        return moment
+
+
+class RollForm(forms.Form):
+    """How long the old key lives on beside the new one."""
+
+    overlap = forms.ChoiceField(
+        label="The old key stops working",
+        choices=list(OVERLAPS.items()),
+        initial="24",
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose when the old key ends"},
+    )
+    token = forms.CharField(widget=forms.HiddenInput)
+
+    def clean_overlap(self) -> timedelta:
+        return timedelta(hours=int(self.cleaned_data["overlap"]))
+
+
+class TypedNameForm(forms.Form):
+    """The name, typed, so that nobody ends a key by a slip."""
+
+    typed = forms.CharField(
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+        error_messages={"required": "Type the name to go on"},
+    )
+
+    def __init__(self, *args: Any, name: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.name = name
+        self.fields["typed"].label = f"Type “{name}” to go on"
+
+    def clean_typed(self) -> str:
+        typed: str = self.cleaned_data["typed"]
+        if typed.split() != self.name.split():
+            raise forms.ValidationError(f"That is not the name. It is: {self.name}")
+        return typed

@@ -1,0 +1,22 @@
+"""The form of the account page."""
+
+from typing import Any
+
+from django import forms
+
+from accounts.forms import name_field
+from accounts.time_zones import choices
+
+
+class ProfileForm(forms.Form):
+    """Name and time zone."""
+
+    name = name_field(error_messages={"required": "Type your name"})
+    time_zone = forms.ChoiceField(
+        label="Time zone", help_text="Pages show times in it. The API always speaks UTC."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        zone: Any = self.fields["time_zone"]
+        zone.choices = choices()
