@@ -5,110 +5,79 @@ are due at once are settled with their events in about a second, and nothing can
 transition and its event. `data.request` is the single read; a property test compares the two.
 """
 
-MILLISECONDS = """'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'"""
-
-
-def moment(column: str) -> str:
-    """A time as the contract writes it; null stays null."""
-    return f"to_char({column} AT TIME ZONE 'UTC', {MILLISECONDS})"
-
-
-def in_milliseconds(column: str) -> str:
-    """A time in whole milliseconds, as a client sees it."""
-    return f"floor(extract(epoch FROM {column}) * 1000)"
-
-
-# How a value is written: in words that need no escaping (identifiers, choices, times), in texts
-# that may hold anything, and all others as PostgreSQL does, for they are numbers or stored JSON.
-_WORDS = (
-    "event", "request_id", "id", "user_id", "loop_id", "creator_id", "processing_type", "type",
-    "priority", "status", "response_type", "platform", "response_by", "claimed_by", "answered_by",
-    "response_at", "claimed_at", "completed_at", "timeout_at", "created_at", "updated_at",
-    "timestamp",
-)  # fmt: skip
-_TEXTS = ("request_text", "image_url", "callback_url", "platform_version", "name", "email")
-
-
-def json_object(fields: dict[str, str]) -> str:
-    """A JSON object of SQL expressions, as text.
-
-    `json_build_object` looks every argument's type up for every row, which takes most of its
-    time; `concat` does so once in a statement.
-    """
-    pieces = [
-        f"""'{"," if place else "{"}"{name}":', {written(name, sql)}"""
-        for place, (name, sql) in enumerate(fields.items())
-    ]
-    return f"concat({', '.join(pieces)}, '}}')"
-
-
-def written(name: str, sql: str) -> str:
-    """The value of a field as JSON, as text."""
-    if name in _WORDS:
-        return f"""coalesce('"' || ({sql}) || '"', 'null')"""
-    value = f"to_json({sql})" if name in _TEXTS else f"({sql})"
-    return f"coalesce({value}::text, 'null')"
-
+from db.json_sql import (
+    Value,
+    json_object,
+    moment,
+    moment_text,
+    raw,
+    whole_milliseconds,
+    word,
+)
 
 # Aliases: r is the request after its transition, l its loop, p the person who acted on it.
-_TAKEN = (
-    f"round(({in_milliseconds('r.response_at')} - {in_milliseconds('r.created_at')}) / 1000, 3)"
-    "::double precision"
-)
-_ANSWERED = "r.status = 'completed'"
-_PERSON = {"name": "p.name", "email": "p.email"}
+_ANSWERED_MS, _CREATED_MS = map(whole_milliseconds, ("r.response_at", "r.created_at"))
+_TAKEN = f"round(({_ANSWERED_MS} - {_CREATED_MS}) / 1000, 3)::double precision"
+_PERSON: dict[str, str | Value] = {"name": "p.name", "email": "p.email"}
+_ANSWERER = json_object({"id": word("p.id"), **_PERSON})
+_REVIEWER = json_object({"user_id": word("p.id"), **_PERSON})
 
-REQUEST = {
-    **{
-        name: f"r.{name}"
-        for name in (
-            "id", "loop_id", "processing_type", "type", "priority", "request_text",
-            "response_type", "status", "response_data",
-        )
-    },
-    "response_by": "r.response_by_id",
+REQUEST: dict[str, str | Value] = {
+    "id": word("r.id"),
+    "loop_id": word("r.loop_id"),
+    "processing_type": word("r.processing_type"),
+    "type": word("r.type"),
+    "priority": word("r.priority"),
+    "request_text": "r.request_text",
+    "response_type": word("r.response_type"),
+    "status": word("r.status"),
+    "response_data": raw("r.response_data"),
+    "response_by": word("r.response_by_id"),
     "response_at": moment("r.response_at"),
-    "response_time_seconds": _TAKEN,
+    "response_time_seconds": raw(_TAKEN),
     "timeout_at": moment("r.timeout_at"),
     "created_at": moment("r.created_at"),
     "updated_at": moment("r.updated_at"),
-    **{
-        name: f"r.{name}"
-        for name in (
-            "creator_id", "image_url", "context", "response_config", "default_response",
-            "platform", "platform_version", "callback_url", "timeout_seconds", "broadcasted_to",
-            "notifications_sent",
-        )
-    },
-    "claimed_by": "r.claimed_by_id",
+    "creator_id": word("r.creator_id"),
+    "image_url": "r.image_url",
+    "context": raw("r.context"),
+    "response_config": raw("r.response_config"),
+    "default_response": raw("r.default_response"),
+    "platform": word("r.platform"),
+    "platform_version": "r.platform_version",
+    "callback_url": "r.callback_url",
+    "timeout_seconds": raw("r.timeout_seconds"),
+    "broadcasted_to": raw("r.broadcasted_to"),
+    "notifications_sent": raw("r.notifications_sent"),
+    "claimed_by": word("r.claimed_by_id"),
     "claimed_at": moment("r.claimed_at"),
-    "answered_by": "CASE r.status WHEN 'completed' THEN 'human' WHEN 'timeout' THEN 'default' END",
-    "response_by_user": f"CASE WHEN {_ANSWERED} THEN {json_object({'id': 'p.id', **_PERSON})} END",
-    "feedback": "NULL",
-}  # fmt: skip
+    "answered_by": word(
+        "CASE r.status WHEN 'completed' THEN 'human' WHEN 'timeout' THEN 'default' END"
+    ),
+    "response_by_user": raw(f"CASE WHEN r.status = 'completed' THEN {_ANSWERER} END"),
+    "feedback": raw("NULL"),
+}
 
-BODY = {
-    "event": "%(event)s::text",
-    "request_id": "r.id",
-    "loop_id": "r.loop_id",
-    "status": "r.status",
-    "response_data": "r.response_data",
-    "response_by": "r.response_by_id",
-    "completed_at": f"CASE WHEN r.status <> 'claimed' THEN {moment('r.updated_at')} END",
+BODY: dict[str, str | Value] = {
+    "event": word("%(event)s::text"),
+    "request_id": word("r.id"),
+    "loop_id": word("r.loop_id"),
+    "status": word("r.status"),
+    "response_data": raw("r.response_data"),
+    "response_by": word("r.response_by_id"),
+    "completed_at": word(f"CASE WHEN r.status <> 'claimed' THEN {moment_text('r.updated_at')} END"),
     "response_at": moment("r.response_at"),
-    "response_time_seconds": _TAKEN,
+    "response_time_seconds": raw(_TAKEN),
     "created_at": moment("r.created_at"),
-    "timestamp": f"(SELECT {moment('statement_timestamp()')})",  # once in a statement
-    "data": json_object(
-        {
-            "request": json_object(REQUEST),
-            "loop": json_object({"id": "l.id", "name": "l.name"}),
-            "reviewer": (
-                "CASE WHEN p.id IS NOT NULL THEN "
-                + json_object({"user_id": "p.id", **_PERSON})
-                + " END"
-            ),
-        }
+    "timestamp": word(f"(SELECT {moment_text('statement_timestamp()')})"),  # once in a statement
+    "data": raw(
+        json_object(
+            {
+                "request": raw(json_object(REQUEST)),
+                "loop": raw(json_object({"id": word("l.id"), "name": "l.name"})),
+                "reviewer": raw(f"CASE WHEN p.id IS NOT NULL THEN {_REVIEWER} END"),
+            }
+        )
     ),
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connection
 
+from db.json_sql import json_object, moment, raw, word
 from reviews.counters import numbers_of
 from reviews.lifecycle import events, states
 from reviews.models import OVERDUE_SQL, PRIORITIES
@@ -29,10 +30,12 @@ _IS_OVERDUE = "r.status IN ('pending', 'claimed') AND r.timeout_at <= statement_
 _IS_LAPSED = "r.status = 'claimed' AND r.claim_expires_at <= statement_timestamp()"
 # What an overdue row or a lapsed claim shows otherwise than stored.
 _SEEN = {
-    "status": f"""CASE WHEN {_IS_OVERDUE} THEN 'timeout'
-        WHEN {_IS_LAPSED} THEN 'pending' ELSE r.status END""",
-    "response_data": f"CASE WHEN {_IS_OVERDUE} THEN r.default_response ELSE r.response_data END",
-    "updated_at": events.moment(f"""CASE WHEN {_IS_OVERDUE} THEN r.timeout_at
+    "status": word(f"""CASE WHEN {_IS_OVERDUE} THEN 'timeout'
+        WHEN {_IS_LAPSED} THEN 'pending' ELSE r.status END"""),
+    "response_data": raw(
+        f"CASE WHEN {_IS_OVERDUE} THEN r.default_response ELSE r.response_data END"
+    ),
+    "updated_at": moment(f"""CASE WHEN {_IS_OVERDUE} THEN r.timeout_at
         WHEN {_IS_LAPSED} THEN r.claim_expires_at ELSE r.updated_at END"""),
 }
 # Spelled so that the planner expects few and hashes them: a long list that it foresees, it would
@@ -44,7 +47,7 @@ FIELDS = (
     "status", "response_data", "response_by", "response_at", "response_time_seconds",
     "timeout_at", "created_at", "updated_at",
 )  # fmt: skip
-_ENTRY = events.json_object({name: _SEEN.get(name, events.REQUEST[name]) for name in FIELDS})
+_ENTRY = json_object({name: _SEEN.get(name, events.REQUEST[name]) for name in FIELDS})
 
 
 @dataclass(frozen=True, slots=True)

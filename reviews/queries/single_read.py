@@ -7,13 +7,14 @@ compares the JSON with the serializer.
 
 from django.db import connection
 
+from db.json_sql import json_object, raw
 from reviews.lifecycle import states, transitions
-from reviews.lifecycle.events import REQUEST, json_object
+from reviews.lifecycle.events import REQUEST
 from reviews.models import Request
 
 # Aliases: r is the request, p the person who answered, f the feedback.
 _READ = f"""
-SELECT {json_object({**REQUEST, "feedback": "f.body"})},
+SELECT {json_object({**REQUEST, "feedback": raw("f.body")})},
        r.status IN ('pending', 'claimed')
            AND least(r.timeout_at, r.claim_expires_at) <= statement_timestamp(),
        r.creator_id = %(user)s OR EXISTS (

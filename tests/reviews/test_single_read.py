@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from api.envelope import dumps
-from api.serializers.requests import PLATFORMS, RequestDetail
+from api.serializers.requests import PLATFORMS, RequestDetail, RequestListed
 from db.ids import new_id
 from loops.models import Loop
 from reviews import services
-from reviews.lifecycle import states
+from reviews.lifecycle import events, states
 from reviews.models import PRIORITIES, Feedback, Request
-from reviews.queries import single_read
+from reviews.queries import listing, single_read
 from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +121,11 @@ def test_what_is_not_settled_takes_the_long_way(make: Make, owner: User, member:
         compare(request.pk, owner.pk)
     stored = Request.objects.filter(pk__in=[late.pk, both.pk]).values_list("status", flat=True)
     assert list(stored) == ["timeout", "timeout"]
+
+
+def test_sql_and_serializers_have_the_same_fields() -> None:
+    assert list(events.REQUEST) == list(RequestDetail().fields)
+    assert list(listing.FIELDS) == list(RequestListed().fields)
 
 
 def test_who_reads(make: Make, member: User, outsider: User) -> None:
