@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower, Now
 
 from db.columns import id_field
+from loops.active_members import IS_ACTIVE
 from loops.invite_codes import new_code
 
 
@@ -22,14 +23,11 @@ class LoopQuerySet(models.QuerySet["Loop"]):
 
     def of_member(self, user_id: str) -> "LoopQuerySet":
         """Where the user is an active member."""
-        return self.alive().filter(
-            memberships__user_id=user_id, memberships__status=Membership.Status.ACTIVE
-        )
+        return self.filter(models.Exists(memberships_of(user_id)))
 
     def with_membership_of(self, user_id: str) -> "LoopQuerySet":
         """Adds `has_member`: whether the user is an active member."""
-        members = Membership.objects.active().filter(loop_id=models.OuterRef("pk"), user_id=user_id)
-        columns: dict[str, Any] = {"has_member": models.Exists(members)}
+        columns: dict[str, Any] = {"has_member": models.Exists(memberships_of(user_id))}
         return self.annotate(**columns)
 
     def newest_first(self) -> "LoopQuerySet":
@@ -90,7 +88,7 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
     """The ways to reach a membership."""
 
     def active(self) -> "MembershipQuerySet":
-        return self.filter(status=Membership.Status.ACTIVE)
+        return self.filter(IS_ACTIVE)
 
     def in_order(self) -> "MembershipQuerySet":
         return self.order_by("invited_at", "id")
@@ -144,3 +142,11 @@ class Membership(models.Model):
     def address(self) -> str:
         """The person's e-mail address."""
         return self.user.email if self.user else self.email
+
+
+def memberships_of(user_id: str) -> MembershipQuerySet:
+    """For a sub-query of loops: the user's active membership of the outer loop."""
+    found: MembershipQuerySet = Membership.objects.active().filter(
+        loop_id=models.OuterRef("pk"), user_id=user_id
+    )
+    return found

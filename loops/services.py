@@ -13,6 +13,7 @@ from accounts.audit import record
 from accounts.models import User
 from accounts.services import reserve_user_id
 from db.ids import new_id
+from loops.active_members import ACTIVE_MEMBERS
 from loops.invite_codes import is_well_formed, new_code, normalize_code
 from loops.models import Loop, Membership
 
@@ -187,22 +188,20 @@ def touch(loop_id: str) -> None:
 # A CTE for the statement that sends something to a loop: who may, and how many active members
 # would receive it. No row where the loop is gone; the row's lock keeps it from being deleted until
 # the transaction ends.
-AUDIENCE = """audience AS (
-    SELECT l.id AS loop_id, l.creator_id AS owner_id,
-           (SELECT count(*) FROM loops_membership m
-             WHERE m.loop_id = l.id AND m.status = 'active') AS members
-      FROM loops_loop l WHERE l.id = %(loop_id)s AND l.deleted_at IS NULL FOR KEY SHARE
-)"""
+AUDIENCE = f"""audience AS (
+    SELECT id AS loop_id, creator_id AS owner_id,
+           (SELECT count(*) FROM {ACTIVE_MEMBERS} WHERE m.loop_id = loops_loop.id) AS members
+      FROM loops_loop WHERE id = %(loop_id)s AND deleted_at IS NULL FOR KEY SHARE
+)"""  # noqa: S608 (nothing in it comes from outside)
 
 
 def hold_membership(*, loop_id: str, user_id: str) -> bool:
-    """Whether the user is an active member of a living loop, kept so until the transaction
-    ends: removing the member waits for it."""
+    """Whether the user is an active member, kept so until the transaction ends: removing the
+    member and deleting the loop wait for it."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT 1 FROM loops_membership m JOIN loops_loop l ON l.id = m.loop_id"
-            " WHERE m.loop_id = %s AND m.user_id = %s AND m.status = 'active'"
-            " AND l.deleted_at IS NULL FOR KEY SHARE",
+            f"SELECT 1 FROM {ACTIVE_MEMBERS}"  # noqa: S608 (nothing in it comes from outside)
+            " WHERE m.loop_id = %s AND m.user_id = %s FOR KEY SHARE OF m, l",
             [loop_id, user_id],
         )
         return cursor.fetchone() is not None

@@ -17,7 +17,7 @@ MOST = 500
 
 @page
 def my_loops(http: SignedInRequest) -> HttpResponse:
-    mine = Membership.objects.active().filter(user=http.user, loop__deleted_at__isnull=True)
+    mine = Membership.objects.active().filter(user=http.user)
     rows = mine.select_related("loop__creator").order_by("loop__name", "loop_id")[:MOST]
     return render(http, "portal/my_loops.html", {"memberships": rows})
 

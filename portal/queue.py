@@ -10,17 +10,15 @@ from django.db import connection
 from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 
+from loops.active_members import ACTIVE_MEMBERS
 from reviews import counters
 from reviews.models import Request
 
 # `(user_id, loop_id)` of whoever may review; its parameters are the person, and one of the loops
 # or null for all of them.
-MINE = """
-SELECT m.user_id, m.loop_id
-  FROM loops_membership m
-  JOIN loops_loop l ON l.id = m.loop_id AND l.deleted_at IS NULL
-  JOIN accounts_user u ON u.id = m.user_id AND u.is_active
- WHERE m.user_id = %s AND m.status = 'active' AND m.loop_id = coalesce(%s, m.loop_id)"""
+MINE = f"""
+SELECT m.user_id, m.loop_id FROM {ACTIVE_MEMBERS}
+ WHERE m.user_id = %s AND m.loop_id = coalesce(%s, m.loop_id)"""  # noqa: S608
 HELD = "(r.status = 'claimed' AND r.claim_expires_at > statement_timestamp())"
 _ANSWERABLE = f"({HELD} AND r.claimed_by_id <> mine.user_id) IS NOT TRUE"
 _ORDER = "priority_rank DESC, timeout_at, id"

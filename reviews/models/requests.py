@@ -75,12 +75,8 @@ class RequestQuerySet(models.QuerySet["Request"]):
 
 
 def member_of_its_loop(user_id: str) -> Exists:
-    """Whether the user is an active member of the (living) loop of the outer request."""
-    return Exists(
-        Membership.objects.active().filter(
-            loop_id=OuterRef("loop_id"), user_id=user_id, loop__deleted_at__isnull=True
-        )
-    )
+    """Whether the user is an active member of the outer request's loop."""
+    return Exists(Membership.objects.active().filter(loop_id=OuterRef("loop_id"), user_id=user_id))
 
 
 class Request(models.Model):

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import connection
 
 from db.ids import new_id
+from loops.active_members import ACTIVE_MEMBERS
 from reviews.models import Request
 from reviews.notifications import vapid
 from reviews.notifications.message import Message, Target, about_request
@@ -23,8 +24,7 @@ LONGEST_ERROR = 500
 
 # Who gets an e-mail about a request: u is the person, and `priority` the request's.
 _BY_MAIL = """
-    u.is_active
-    AND NOT EXISTS (SELECT 1 FROM reviews_device d
+    NOT EXISTS (SELECT 1 FROM reviews_device d
                      WHERE d.user_id = u.id AND d.is_on AND %(push)s::boolean)
     AND EXISTS (SELECT 1 FROM account_emailaddress a
                  WHERE a.user_id = u.id AND lower(a.email) = lower(u.email) AND a.verified)
@@ -43,8 +43,7 @@ pushed AS (
     SELECT made.id, u.id, 'push', d.id, %(push_claim)s::text,
            statement_timestamp() + make_interval(secs => %(push_lease)s::float)
       FROM made
-      JOIN loops_membership m ON m.loop_id = made.loop_id AND m.status = 'active'
-      JOIN accounts_user u ON u.id = m.user_id AND u.is_active
+      JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
       JOIN reviews_device d ON d.user_id = u.id AND d.is_on
      WHERE %(push)s::boolean
     RETURNING id, request_id, device_id
@@ -52,8 +51,7 @@ pushed AS (
     INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
     SELECT made.id, u.id, 'mail', statement_timestamp()
       FROM made
-      JOIN loops_membership m ON m.loop_id = made.loop_id AND m.status = 'active'
-      JOIN accounts_user u ON u.id = m.user_id
+      JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
      WHERE {_BY_MAIL}
 ), pushes AS (
     SELECT json_agg(json_build_array(
@@ -66,13 +64,11 @@ pushed AS (
 """  # noqa: S608 (nothing in it comes from outside)
 
 # Whether somebody still wants to be told: n is the notification, r its request.
-WANTED = """
+WANTED = f"""
     r.status IN ('pending', 'claimed') AND r.timeout_at > statement_timestamp()
-    AND EXISTS (SELECT 1 FROM loops_membership m JOIN loops_loop l ON l.id = m.loop_id
-                  JOIN accounts_user u ON u.id = m.user_id
-                 WHERE m.loop_id = r.loop_id AND m.user_id = n.recipient_id
-                   AND m.status = 'active' AND l.deleted_at IS NULL AND u.is_active)
-"""
+    AND EXISTS (SELECT 1 FROM {ACTIVE_MEMBERS}
+                 WHERE m.loop_id = r.loop_id AND m.user_id = n.recipient_id)
+"""  # noqa: S608
 
 _CLAIM_PUSHES = f"""
 WITH due AS (
@@ -150,7 +146,7 @@ INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attemp
 SELECT r.id, u.id, 'mail', statement_timestamp()
   FROM dropped
   JOIN reviews_request r ON r.id = dropped.request_id
-  JOIN accounts_user u ON u.id = dropped.recipient_id
+  JOIN accounts_user u ON u.id = dropped.recipient_id AND u.is_active
  WHERE %(instead)s::boolean AND dropped.channel = 'push'
    AND NOT EXISTS (SELECT 1 FROM reviews_notification other
                     WHERE other.request_id = r.id AND other.recipient_id = u.id

@@ -8,6 +8,7 @@ compares the JSON with the serializer.
 from django.db import connection
 
 from db.json_sql import json_object, raw
+from loops.active_members import ACTIVE_MEMBERS
 from reviews.lifecycle import states, transitions
 from reviews.lifecycle.events import REQUEST
 from reviews.models import Request
@@ -18,9 +19,7 @@ SELECT {json_object({**REQUEST, "feedback": raw("f.body")})},
        r.status IN ('pending', 'claimed')
            AND least(r.timeout_at, r.claim_expires_at) <= statement_timestamp(),
        r.creator_id = %(user)s OR EXISTS (
-           SELECT 1 FROM loops_membership m JOIN loops_loop l ON l.id = m.loop_id
-            WHERE m.loop_id = r.loop_id AND m.user_id = %(user)s AND m.status = 'active'
-              AND l.deleted_at IS NULL)
+           SELECT 1 FROM {ACTIVE_MEMBERS} WHERE m.loop_id = r.loop_id AND m.user_id = %(user)s)
   FROM reviews_request r
   LEFT JOIN accounts_user p ON p.id = r.response_by_id
   LEFT JOIN reviews_feedback f ON f.request_id = r.id
