@@ -1,4 +1,4 @@
-"""Keys and the audit log in windows, by keys and not by counting."""
+"""Lists of API keys and of the audit log, page by page."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +20,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Now
 
 from accounts.models import ApiKey, AuditEntry, Usage, User
+from web.keyset import KeysetPage, read_page
 
 KEYS_PER_PAGE = 25
 ENTRIES_PER_PAGE = 50
@@ -32,19 +33,14 @@ class ThisHour(Func):
     output_field = DateTimeField()
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The rows of one page, newest first; `older` is the id to go on behind."""
-
-    rows: list[Any]
-    is_first: bool = True
-    older: str | None = None
-
-
-def read_keys(account_id: str, *, behind: str | None = None) -> Window:
+def read_keys(account_id: str, *, behind: str | None = None) -> KeysetPage:
     """The account's keys as `described`, those that it deleted aside."""
-    found = described(ApiKey.objects.of_account(account_id)).order_by("-created_at", "-pk")
-    return _window(found, ApiKey, account_id, behind, KEYS_PER_PAGE)
+    return read_page(
+        described(ApiKey.objects.of_account(account_id)),
+        behind=behind,
+        among=ApiKey.objects.filter(user_id=account_id),
+        size=KEYS_PER_PAGE,
+    )
 
 
 def find_key(account_id: str, key_id: str) -> ApiKey | None:
@@ -86,9 +82,10 @@ class Choice:
     until: datetime | None = None
 
 
-def read_audit(account: User, *, choice: Choice, behind: str | None = None) -> Window:
+def read_audit(account: User, *, choice: Choice, behind: str | None = None) -> KeysetPage:
     """What was done to the account, with actor and key."""
-    found = AuditEntry.objects.filter(account=account).select_related("actor", "key")
+    entries = AuditEntry.objects.filter(account=account)
+    found = entries.select_related("actor", "key")
     if choice.kind:
         found = found.filter(action__startswith=f"{choice.kind}.")
     if choice.who == "me":
@@ -99,18 +96,4 @@ def read_audit(account: User, *, choice: Choice, behind: str | None = None) -> W
         found = found.filter(created_at__gte=choice.since)
     if choice.until:
         found = found.filter(created_at__lt=choice.until)
-    entries = found.order_by("-created_at", "-pk")
-    return _window(entries, AuditEntry, account.pk, behind, ENTRIES_PER_PAGE)
-
-
-def _window(found: Any, model: Any, account_id: str, behind: str | None, size: int) -> Window:
-    """Nothing where `behind` names a row of another account."""
-    if behind is not None:
-        owner = {"user_id" if model is ApiKey else "account_id": account_id}
-        mark = model.objects.filter(pk=behind, **owner).values_list("created_at", flat=True).first()
-        if mark is None:
-            return Window([], is_first=False)
-        found = found.filter(created_at__lte=mark).exclude(created_at=mark, pk__gte=behind)
-    rows = list(found[: size + 1])
-    older = rows[size - 1].pk if len(rows) > size else None
-    return Window(rows[:size], is_first=behind is None, older=older)
+    return read_page(found, behind=behind, among=entries, size=ENTRIES_PER_PAGE)

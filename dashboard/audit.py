@@ -7,17 +7,17 @@ from django.shortcuts import render
 
 from accounts.actions import sentence
 from accounts.models import AuditEntry, User
-from accounts.queries import Choice, Window, read_audit
+from accounts.queries import Choice, read_audit
 from dashboard.forms.audit import AuditFilterForm
 from web.days import midnight
 from web.guards import SignedInRequest, page
-from web.keyset import behind
+from web.keyset import KeysetPage, behind
 
 
 @page
 def audit(http: SignedInRequest) -> HttpResponse:
     filters = AuditFilterForm(http.GET, auto_id="filter-%s")
-    window, status = Window([]), 422
+    window, status = KeysetPage([]), 422
     if filters.is_valid():
         chosen = filters.cleaned_data
         choice = Choice(

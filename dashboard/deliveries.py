@@ -18,9 +18,10 @@ from db import worker_status
 from db.ids import normalize_id
 from web.form_recovery import keeping, refill
 from web.guards import SignedInRequest, action, page
+from web.keyset import KeysetPage, behind
 from webhooks import safe_text, services
 from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
-from webhooks.queries import Window, read_window, with_duration
+from webhooks.queries import read_log, with_duration
 
 TEST_EVENT_RATE = "10/m"
 ATTEMPTS_PER_PAGE = 12  # as many as the schedule has
@@ -135,9 +136,9 @@ def list_page(
 ) -> HttpResponse:
     """The log and its forms; a form that is given was refused, and is shown open."""
     filters = FilterForm(http.GET, auto_id="filter-%s")
-    window = Window(rows=[])
+    window = KeysetPage(rows=[])
     if filters.is_valid():
-        window = read_window(of(http), chosen=filters.cleaned_data, behind=cursor(http))
+        window = read_log(of(http), chosen=filters.cleaned_data, behind=behind(http))
     elif status == 200:
         status = 422
     tested = find_test(http)
@@ -171,13 +172,6 @@ def find_delivery(http: SignedInRequest, raw_id: str) -> Any:
     found = of(http).filter(pk=delivery_id).first() if delivery_id else None
     if found is None:
         raise Http404
-    return found
-
-
-def cursor(http: SignedInRequest) -> Delivery | None:
-    """The delivery behind which the page begins; None for the newest page. Raises Http404."""
-    raw_id = http.GET.get("before")
-    found: Delivery | None = find_delivery(http, raw_id) if raw_id else None
     return found
 
 

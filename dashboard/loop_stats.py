@@ -1,18 +1,18 @@
 """Loops and their members with figures about them, by index and bounded."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Greatest
 
 from loops.models import Loop, LoopQuerySet, Membership
 from reviews import counters
 from reviews.models import Request
 from web.humanize import duration
+from web.keyset import KeysetPage, read_page
 
 LOOPS_PER_PAGE = 25
 MEMBERS_PER_PAGE = 20
@@ -20,34 +20,19 @@ SPAN = timedelta(days=90)
 MOST_ANSWERS = 2_000  # of those, the newest
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """One page of a listing, newest first; `older` is the id to go on behind."""
-
-    rows: list[Any]
-    is_first: bool = True
-    older: str | None = None
-
-
-def cut(rows: Sequence[Any], length: int, *, is_first: bool) -> Window:
-    """A window out of one row more than it holds."""
-    older = rows[length - 1].pk if len(rows) > length else None
-    return Window(list(rows[:length]), is_first=is_first, older=older)
-
-
-def read_loops(account_id: str, *, behind: str | None) -> Window:
-    """The account's loops behind the one with that id. Each has `active`, `pending`, `waiting`
-    (open requests) and `active_at`."""
-    found = Loop.objects.of_creator(account_id)
-    if behind is not None:
-        edge = Loop.objects.filter(pk=behind, creator_id=account_id).values("created_at")
-        at = Subquery(edge[:1])
-        found = found.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=behind))
-    rows = list(with_figures(found).newest_first()[: LOOPS_PER_PAGE + 1])
-    waiting = counters.open_by_loop([loop.pk for loop in rows])
-    for loop in rows:
-        loop.waiting = waiting.get(loop.pk, 0)  # type: ignore[attr-defined]
-    return cut(rows, LOOPS_PER_PAGE, is_first=behind is None)
+def read_loops(account_id: str, *, behind: str | None) -> KeysetPage:
+    """A page of the account's loops. Each has `active`, `pending`, `waiting` (open requests) and
+    `active_at`."""
+    page = read_page(
+        with_figures(Loop.objects.of_creator(account_id)),
+        behind=behind,
+        among=Loop.objects.filter(creator_id=account_id),
+        size=LOOPS_PER_PAGE,
+    )
+    waiting = counters.open_by_loop([loop.pk for loop in page.rows])
+    for loop in page.rows:
+        loop.waiting = waiting.get(loop.pk, 0)
+    return page
 
 
 def with_figures(loops: LoopQuerySet) -> LoopQuerySet:

@@ -1,22 +1,19 @@
 """My work: what I answered, how fast, and what was thought of it."""
 
-from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 
-from db.ids import normalize_id
 from portal.access import page
 from reviews import context
 from reviews.markdown import headline
-from reviews.models import Request, RequestQuerySet
+from reviews.models import Request
 from reviews.response_types import widgets
 from web.guards import SignedInRequest
 from web.humanize import countdown
+from web.keyset import behind, read_page
 
 PER_PAGE = 30
 DAYS = 30
@@ -43,13 +40,11 @@ def work(http: SignedInRequest) -> HttpResponse:
     """Four statements: session, person, figures, and the answers with their feedback."""
     mine = Request.objects.reviewed_by(http.user.pk).filter(response_by_id=http.user.pk)
     rows = mine.select_related("loop", "feedback").defer("context", "default_response")
-    rows = rows.order_by("-response_at", "-id")
-    found = list(before(rows, http.GET.get("before", ""))[: PER_PAGE + 1])
-    is_more, found = len(found) > PER_PAGE, found[:PER_PAGE]
+    answers = read_page(rows, behind=behind(http), among=mine, size=PER_PAGE, moment="response_at")
     shown = {
-        "rows": [row_of(item) for item in found],
-        "older": cursor_of(found[-1]) if is_more else "",
-        "is_first": "before" not in http.GET,
+        "rows": [row_of(item) for item in answers.rows],
+        "older": answers.older,
+        "is_first": answers.is_first,
         "figures": read_figures(http.user.pk),
         "days": DAYS,
     }
@@ -66,27 +61,6 @@ def row_of(item: Request) -> dict[str, Any]:
         "took": countdown((item.response_at - item.created_at).total_seconds()),
         "feedback": context.outline(feedback.body) if feedback else "",
     }
-
-
-def cursor_of(item: Request) -> str:
-    assert item.response_at is not None
-    return f"{item.response_at.timestamp():.6f}-{item.pk}"
-
-
-def before(rows: RequestQuerySet, cursor: str) -> RequestQuerySet:
-    """Those that were answered earlier; all of them where the cursor is odd."""
-    seconds, _, raw_id = cursor.partition("-")
-    request_id = normalize_id(raw_id)
-    try:
-        then = datetime.fromtimestamp(float(seconds), tz=timezone.get_current_timezone())
-    except (ValueError, OverflowError, OSError):
-        return rows
-    if request_id is None:
-        return rows
-    found: RequestQuerySet = rows.filter(
-        Q(response_at__lt=then) | Q(response_at=then, id__lt=request_id), response_at__lte=then
-    )
-    return found
 
 
 def read_figures(person_id: str) -> dict[str, Any]:

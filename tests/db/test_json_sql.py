@@ -38,7 +38,7 @@ def test_a_column_that_declares_nothing_keeps_its_type() -> None:
 
 
 def test_what_a_column_declares() -> None:
-    fields = {
+    fields: dict[str, str | Value] = {
         "word": word("'pending'::text"),
         "raw": raw("""'{"kept":  "as stored"}'::json"""),
         "number": raw("3"),

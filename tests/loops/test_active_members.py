@@ -13,7 +13,7 @@ from loops.models import Loop, Membership
 from loops.services import hold_membership
 from reviews import services
 from reviews.models import Request
-from tests.loops.test_services import FIELDS, acting
+from tests.reviews.conftest import FIELDS, acting
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("accounts", "webhooks", "loops", "reviews", "api", "portal", "dashboard", "signin")
