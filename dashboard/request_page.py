@@ -16,7 +16,6 @@ from dashboard.forms.requests import FeedbackForm, initial_feedback, unknown_fee
 from reviews import context, markdown, services
 from reviews.lifecycle import states
 from reviews.models import Request
-from reviews.response_types import widgets
 from web.form_recovery import keeping, refill
 from web.guards import SignedInRequest
 from web.image_policy import render_with_image
@@ -52,7 +51,7 @@ def request_page(
         "question": mark_safe(markdown.render(item.request_text)),  # noqa: S308 (it is cleaned)
         "context": outline(item.context),
         "configuration": short(pretty(item.response_config)),
-        "default": widgets.in_words(item, item.default_response),
+        "default": item.in_words(item.default_response),
         "is_open": item.status in states.OPEN,
         "steps": timeline.build(item, deliveries),
         "deliveries": deliveries,
@@ -62,7 +61,7 @@ def request_page(
         "feedback_form": form,
     }
     if item.status in (states.COMPLETED, states.TIMEOUT):
-        shown["answer"] = widgets.in_words(item, item.response_data)
+        shown["answer"] = item.in_words(item.response_data)
     return render_with_image(
         http, "dashboard/requests/show.html", shown, image_url=item.image_url, status=status
     )

@@ -7,7 +7,6 @@ from typing import Any
 from accounts.models import User
 from reviews.lifecycle import states
 from reviews.models import Request
-from reviews.response_types import widgets
 from web.humanize import duration
 from webhooks.models import Delivery
 
@@ -78,10 +77,10 @@ def _end(request: Request) -> Step:
     if request.status == states.COMPLETED and request.response_at and request.response_by:
         took = duration((request.response_at - request.created_at).total_seconds())
         who = f"Answered by {name(request.response_by)} after {took}"
-        answer = widgets.in_words(request, request.response_data)
+        answer = request.in_words(request.response_data)
         return Step(request.response_at, who, answer, "circle-check", "well")
     if request.status == states.TIMEOUT:
-        default = widgets.in_words(request, request.default_response)
+        default = request.in_words(request.default_response)
         words = f"The default response stands: {default}"
         return Step(request.timeout_at, "Timed out", words, "clock", "wrong")
     if request.status == states.CANCELLED:

@@ -11,7 +11,7 @@ from portal.question import question_page
 from reviews import services
 from reviews.markdown import headline
 from reviews.models import Request
-from reviews.response_types import InvalidAnswer, parse_answer, widgets
+from reviews.response_types import InvalidAnswer, response_type
 from web.guards import SignedInRequest
 
 
@@ -30,7 +30,7 @@ def show(http: SignedInRequest, request_id: str) -> HttpResponse:
 def answer(http: SignedInRequest, item: Request) -> HttpResponse:
     typed = http.POST.getlist("answer")
     try:
-        value = parse_answer(item.response_type, item.response_config, typed)
+        value = response_type(item.response_type).parse_answer(item.response_config, typed)
         services.answer_request(request=item, reviewer_id=http.user.pk, answer=value)
     except InvalidAnswer as fault:
         if services.renew_claim(request=item, reviewer_id=http.user.pk):
@@ -61,7 +61,7 @@ def done(http: SignedInRequest, request_id: str) -> HttpResponse:
     sitting, waiting = Sitting.of(http), waiting_ids(http.user.pk)
     shown = {
         "item": item,
-        "answer": widgets.in_words(item, item.response_data),
+        "answer": item.in_words(item.response_data),
         "headline": headline(item.request_text),
         "answered": max(1, sitting.answered),
         "was_skipped": bool(sitting.skipped),

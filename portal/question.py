@@ -9,12 +9,11 @@ from django.http import HttpResponse
 from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
-from portal import polling, saved_answers
+from portal import answer_form, polling, saved_answers
 from portal.progress import Sitting, find_place
 from reviews import context, markdown, services
 from reviews.lifecycle import states
 from reviews.models import Request
-from reviews.response_types import widgets
 from web.guards import SignedInRequest
 from web.humanize import countdown
 from web.image_policy import render_with_image
@@ -47,11 +46,11 @@ def question_page(
     if is_answerable:
         kept_answer = [] if typed else saved_answers.read(http.session, item.pk)
         shown["was_kept"] = bool(kept_answer)
-        shown["form"] = widgets.build(item, typed or kept_answer, error)
+        shown["form"] = answer_form.build(item, typed or kept_answer, error)
         status = 422 if error else status
     else:
         draft = typed or saved_answers.read(http.session, item.pk)
-        shown["draft"] = widgets.draft_in_words(item, draft)
+        shown["draft"] = answer_form.draft_in_words(item, draft)
         status = 409 if http.method == "POST" else status
     return render_with_image(
         http, "portal/request.html", shown, image_url=item.image_url, status=status
@@ -67,8 +66,8 @@ def _asked(item: Request) -> dict[str, Any]:
         "context": context.outline(item.context),
         "context_is_short": context.is_short(item.context),
         "left": countdown((item.timeout_at - item.now).total_seconds()),
-        "default": widgets.in_words(item, item.default_response),
-        "answer": widgets.in_words(item, item.response_data) if item.response_by_id else "",
+        "default": item.in_words(item.default_response),
+        "answer": item.in_words(item.response_data) if item.response_by_id else "",
     }
 
 
@@ -100,4 +99,4 @@ def _sent(http: SignedInRequest, sitting: Sitting) -> dict[str, str] | None:
     before = mine.only(*columns).filter(pk=sitting.sent).first()
     if before is None:
         return None
-    return {"answer": widgets.in_words(before, before.response_data), "id": before.pk}
+    return {"answer": before.in_words(before.response_data), "id": before.pk}

@@ -10,7 +10,6 @@ from portal.access import page
 from reviews import context
 from reviews.markdown import headline
 from reviews.models import Request
-from reviews.response_types import widgets
 from web.guards import SignedInRequest
 from web.humanize import countdown
 from web.keyset import behind, read_page
@@ -57,7 +56,7 @@ def row_of(item: Request) -> dict[str, Any]:
     return {
         "item": item,
         "headline": headline(item.request_text),
-        "answer": widgets.in_words(item, item.response_data),
+        "answer": item.in_words(item.response_data),
         "took": countdown((item.response_at - item.created_at).total_seconds()),
         "feedback": context.outline(feedback.body) if feedback else "",
     }

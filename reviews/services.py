@@ -16,13 +16,13 @@ from db.columns import dumps
 from db.ids import new_id
 from loops.models import Loop, Membership
 from loops.services import hold_loop, hold_membership, tell, touch
-from reviews import response_types
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
 from reviews.lifecycle import states, transitions
 from reviews.models import SEEN, Feedback, Request, RequestQuerySet
 from reviews.notifications.dispatch import SENDER
 from reviews.notifications.outbox import Job
+from reviews.response_types import response_type
 
 DEFERRED_TIMEOUT = timedelta(days=30)
 LEAVING = timedelta(seconds=5)
@@ -185,7 +185,8 @@ def answer_request(*, request: Request, reviewer_id: str, answer: object) -> Non
 
     Raises InvalidAnswer, NotAReviewer, TransitionLost.
     """
-    value = response_types.check_answer(request.response_type, request.response_config, answer)
+    kind = response_type(request.response_type)
+    value = kind.check_answer(request.response_config, answer)
     _hold(request, reviewer_id)
     try:
         _move_or_lose(states.ANSWER, request, reviewer=reviewer_id, answer=Json(value, dumps=dumps))

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from api.openapi.loops import LOOP, MEMBERS
+from reviews.response_types import TYPES, ResponseType, response_type
 
 REVIEWER: Final = {
     "id": MEMBERS[1]["user_id"],
@@ -16,10 +17,7 @@ FEEDBACK: Final[dict[str, Any]] = {
     "tags": ["refund"],
     "category": "positive",
 }
-OPTIONS: Final = [
-    {"value": "refund", "label": "Refund it"},
-    {"value": "decline", "label": "Decline"},
-]
+SELECT: Final = response_type("single_select")
 NEW: Final[dict[str, Any]] = {
     "processing_type": "time-sensitive",
     "type": "markdown",
@@ -27,9 +25,9 @@ NEW: Final[dict[str, Any]] = {
     "request_text": "Order 1042 arrived broken. Refund 80 €?",
     "context": {"order": 1042},
     "timeout_seconds": 3600,
-    "response_type": "single_select",
-    "response_config": {"options": OPTIONS},
-    "default_response": "decline",
+    "response_type": SELECT.name,
+    "response_config": SELECT.example.config,
+    "default_response": SELECT.example.default,
     "platform": "api",
 }
 LISTED: Final[dict[str, Any]] = {
@@ -39,7 +37,7 @@ LISTED: Final[dict[str, Any]] = {
     "type": "markdown",
     "priority": "high",
     "request_text": NEW["request_text"],
-    "response_type": "single_select",
+    "response_type": SELECT.name,
     "status": "completed",
     "response_data": "refund",
     "response_by": REVIEWER["id"],
@@ -55,7 +53,7 @@ DETAIL: Final[dict[str, Any]] = {
     "image_url": None,
     "context": NEW["context"],
     "response_config": NEW["response_config"],
-    "default_response": "decline",
+    "default_response": NEW["default_response"],
     "platform": "api",
     "platform_version": None,
     "callback_url": None,
@@ -88,22 +86,17 @@ PAGE: Final[dict[str, Any]] = {
 }
 
 
-def question(response_type: str, config: dict[str, Any], default: object) -> dict[str, Any]:
-    """A new request of another answer type."""
+def question(kind: ResponseType) -> dict[str, Any]:
+    """A new request of this response type."""
     return {
         **NEW,
-        "response_type": response_type,
-        "response_config": config,
-        "default_response": default,
+        "response_type": kind.name,
+        "response_config": kind.example.config,
+        "default_response": kind.example.default,
     }
 
 
 NEW_BY_TYPE: Final[dict[str, dict[str, Any]]] = {
-    "single_select": NEW,
-    "multi_select": question(
-        "multi_select", {"options": ["late", "broken", "wrong"], "max_selections": 2}, "broken"
-    ),
-    "text": question("text", {"max_length": 500, "placeholder": "Why?"}, ""),
-    "rating": question("rating", {"scale_max": 5}, 3),
-    "number": question("number", {"max_value": 80, "min_value": 0}, 0),
+    SELECT.name: NEW,  # first, as it is the one that goes on in the other examples
+    **{kind.name: question(kind) for kind in TYPES.values()},
 }

@@ -30,15 +30,24 @@ from api.fields import (
     WebUrl,
 )
 from db.times import seconds_between
-from reviews import response_types
 from reviews.lifecycle import states
 from reviews.models import PRIORITIES, Request
+from reviews.response_types import InvalidConfiguration, InvalidDefault, names, response_type
 from web.strict_json import MAX_BYTES
 
 PROCESSING_TYPES = ("time-sensitive", "deferred")
 TYPES = ("markdown", "image")
 PLATFORMS = ("web_portal", "api", "mobile", "webhook", "n8n", "zapier")
 CATEGORIES = ("positive", "constructive", "issue")
+
+
+class ResponseTypeName(serializers.CharField):
+    """The name of a response type that is registered."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if not isinstance(data, str) or data not in names():
+            raise serializers.ValidationError(f"must be one of: {', '.join(names())}")
+        return data
 
 
 class RequestInput(Input):
@@ -58,7 +67,7 @@ class RequestInput(Input):
         required=False,
         help_text="Required when processing_type is time-sensitive; else 30 days.",
     )
-    response_type = StrictChoice(choices=response_types.RESPONSE_TYPES)
+    response_type = ResponseTypeName()
     response_config = JsonObject(help_text="Depends on response_type.")
     default_response = JsonValue(help_text="The answer once the request has timed out.")
     platform = StrictChoice(choices=PLATFORMS)
@@ -75,15 +84,17 @@ class RequestInput(Input):
             raise error
 
     def on_value(self, name: str, checked: dict[str, Any]) -> None:
-        kind, config = checked.get("response_type", ""), checked.get("response_config", {})
+        if name not in ("response_config", "default_response"):
+            return
+        kind, config = response_type(checked["response_type"]), checked["response_config"]
         try:
             if name == "response_config":
-                response_types.check_configuration(kind, config)
-            elif name == "default_response":
-                response_types.check_default(kind, config, checked[name])
-        except response_types.InvalidConfiguration as error:
+                kind.check_configuration(config)
+            else:
+                kind.check_default(config, checked[name])
+        except InvalidConfiguration as error:
             raise InvalidResponseConfiguration(str(error)) from None
-        except response_types.InvalidDefault as error:
+        except InvalidDefault as error:
             raise InvalidDefaultResponse(str(error)) from None
 
 
@@ -135,7 +146,7 @@ class RequestListed(serializers.Serializer[Request]):
     type = serializers.ChoiceField(choices=TYPES)
     priority = serializers.ChoiceField(choices=PRIORITIES)
     request_text = serializers.CharField()
-    response_type = serializers.ChoiceField(choices=response_types.RESPONSE_TYPES)
+    response_type = ResponseTypeName()
     status = serializers.ChoiceField(choices=states.STATUSES)
     response_data = serializers.JSONField(allow_null=True)
     response_by = Identifier(source="response_by_id", allow_null=True)

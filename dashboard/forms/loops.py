@@ -7,7 +7,7 @@ from django import forms
 from accounts.emails import validate_address
 from loops.icons import ICONS, symbol
 from loops.models import Loop
-from reviews.response_types.configuration import newlines_unified
+from reviews.response_types.posted import unify_newlines
 
 NAMES = {icon: icon.replace("-", " ").capitalize() for icon in ICONS}
 
@@ -54,7 +54,7 @@ class LoopForm(forms.Form):
         return name
 
     def clean_description(self) -> str:
-        return newlines_unified(self.cleaned_data["description"])
+        return unify_newlines(self.cleaned_data["description"])
 
     def icons(self) -> list[dict[str, str | bool]]:
         """The choices as the template draws them."""

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from db.columns import ExactJSONField, id_field
 from loops.models import Loop, Membership
+from reviews import response_types
 from reviews.lifecycle import states
 
 OVERDUE = Q(status__in=states.OPEN, timeout_at__lte=Now())
@@ -227,6 +228,11 @@ class Request(models.Model):
 
     def __str__(self) -> str:
         return self.id
+
+    def in_words(self, answer: object) -> str:
+        """An answer to this request as people read it: labels instead of values."""
+        kind = response_types.response_type(self.response_type)
+        return kind.in_words(self.response_config, answer)
 
     def as_seen(self) -> "Request":
         """This row as it will stand once it is settled. For reading, never to be saved."""

@@ -1,50 +1,50 @@
-"""The five answer types: what a client may configure, what a reviewer may answer.
+"""The response types: one class for each kind of answer (specification, "Response configuration").
 
-Pure rules (specification, "Response configuration"; resolved gaps 6 and 24-27). Values are what
-the JSON parser gives: the parser has already refused NaN, infinities and unstorable strings.
-A configuration is read afresh wherever it is needed, so a rule stands in one place only:
-every function below raises InvalidConfiguration for a configuration that was never checked.
+A class holds all that is particular to its type: the configuration, the check of a default and of
+an answer, the parsing of a posted form, the widget, and what the OpenAPI document says of it. A
+type belongs to the product once it is listed in TYPES. The rules are pure. Values are what the
+JSON parser gives: it has already refused NaN, infinities and unstorable strings.
 """
 
-from reviews.response_types.answers import Answer, check_answer
-from reviews.response_types.configuration import (
-    RESPONSE_TYPES,
-    MultiBounds,
-    NumberBounds,
-    Option,
-    RatingBounds,
-    TextBounds,
-    check_configuration,
-    multi_bounds,
-    number_bounds,
-    options,
-    rating_bounds,
-    rating_steps,
-    text_bounds,
+from reviews.response_types.base import Answer, ResponseType
+from reviews.response_types.faults import (
+    InvalidAnswer,
+    InvalidConfiguration,
+    InvalidDefault,
+    UnknownResponseType,
 )
-from reviews.response_types.defaults import check_default
-from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration, InvalidDefault
-from reviews.response_types.forms import parse_answer
+from reviews.response_types.multi_select import MultiSelect
+from reviews.response_types.number import Number
+from reviews.response_types.rating import Rating
+from reviews.response_types.single_select import SingleSelect
+from reviews.response_types.text import Text
 
 __all__ = [
-    "RESPONSE_TYPES",
+    "TYPES",
     "Answer",
     "InvalidAnswer",
     "InvalidConfiguration",
     "InvalidDefault",
-    "MultiBounds",
-    "NumberBounds",
-    "Option",
-    "RatingBounds",
-    "TextBounds",
-    "check_answer",
-    "check_configuration",
-    "check_default",
-    "multi_bounds",
-    "number_bounds",
-    "options",
-    "parse_answer",
-    "rating_bounds",
-    "rating_steps",
-    "text_bounds",
+    "ResponseType",
+    "UnknownResponseType",
+    "names",
+    "response_type",
 ]
+
+# By name, in the order of the specification.
+TYPES: dict[str, ResponseType] = {
+    each.name: each for each in (Text(), SingleSelect(), MultiSelect(), Rating(), Number())
+}
+
+
+def response_type(name: str) -> ResponseType:
+    """The type of that name. Raises UnknownResponseType."""
+    try:
+        return TYPES[name]
+    except KeyError:
+        raise UnknownResponseType(name) from None
+
+
+def names() -> tuple[str, ...]:
+    """The names of all types, in the order of the specification."""
+    return tuple(TYPES)

@@ -4,6 +4,8 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from reviews.response_types.faults import InvalidDefault
+
 # Beyond this a double no longer tells neighbouring integers apart.
 _EXACT_INTEGERS = 2**53
 
@@ -31,3 +33,9 @@ def exact(number: float) -> Decimal:
 def places(number: Decimal) -> int:
     """Digits after the point, trailing zeros aside."""
     return max(0, -int(number.normalize().as_tuple().exponent))
+
+
+def check_default_number(default: object) -> None:
+    """Raise InvalidDefault unless the default is a number."""
+    if json_number(default) is None:
+        raise InvalidDefault("default_response must be a number")

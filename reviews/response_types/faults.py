@@ -11,3 +11,7 @@ class InvalidDefault(ValueError):
 
 class InvalidAnswer(ValueError):
     """Shown to the reviewer beside the field."""
+
+
+class UnknownResponseType(LookupError):
+    """No response type has that name. The API refuses such a name before anybody looks it up."""

@@ -1,25 +1,16 @@
-"""check_configuration: what a client may ask for, field by field."""
+"""Configurations: what a client may ask for, field by field."""
 
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from reviews.response_types import (
-    InvalidConfiguration,
-    MultiBounds,
-    NumberBounds,
-    Option,
-    RatingBounds,
-    TextBounds,
-    check_configuration,
-    multi_bounds,
-    number_bounds,
-    options,
-    rating_bounds,
-    rating_steps,
-    text_bounds,
-)
+from reviews.response_types import TYPES, InvalidConfiguration
+from reviews.response_types.multi_select import MultiBounds, MultiSelect
+from reviews.response_types.number import Number, NumberBounds
+from reviews.response_types.options import Option, options
+from reviews.response_types.rating import Rating, RatingBounds
+from reviews.response_types.text import Text, TextBounds
 
 TWO = ["yes", "no"]
 NO_OPTIONS = "options array required for select response type"
@@ -50,7 +41,7 @@ NO_OPTIONS = "options array required for select response type"
     ],
 )
 def test_accepts(response_type: str, config: dict[str, Any]) -> None:
-    check_configuration(response_type, config)
+    TYPES[response_type].check_configuration(config)
 
 
 SELECT_FAULTS = [
@@ -79,7 +70,7 @@ SELECT_FAULTS = [
 @pytest.mark.parametrize(("config", "detail"), SELECT_FAULTS)
 def test_refuses_broken_selects(response_type: str, config: dict[str, Any], detail: str) -> None:
     with pytest.raises(InvalidConfiguration) as refused:
-        check_configuration(response_type, config)
+        TYPES[response_type].check_configuration(config)
     assert str(refused.value) == detail
 
 
@@ -98,7 +89,7 @@ def test_refuses_broken_selects(response_type: str, config: dict[str, Any], deta
 )
 def test_refuses_broken_selections(field: str, value: object, detail: str) -> None:
     with pytest.raises(InvalidConfiguration) as refused:
-        check_configuration("multi_select", {"options": TWO, "min_selections": 2, field: value})
+        MultiSelect().check_configuration({"options": TWO, "min_selections": 2, field: value})
     assert str(refused.value) == detail
 
 
@@ -173,28 +164,28 @@ TEXT_FAULTS: list[tuple[dict[str, Any], str]] = [
 )
 def test_refuses(response_type: str, config: dict[str, Any], detail: str) -> None:
     with pytest.raises(InvalidConfiguration) as refused:
-        check_configuration(response_type, config)
+        TYPES[response_type].check_configuration(config)
     assert str(refused.value) == detail
 
 
 def test_the_first_fault_in_the_order_of_the_table_is_told() -> None:
     with pytest.raises(InvalidConfiguration, match="scale_min must be a number"):
-        check_configuration("rating", {"scale_step": "", "scale_min": "", "scale_max": 5})
+        Rating().check_configuration({"scale_step": "", "scale_min": "", "scale_max": 5})
 
 
 def test_canonical_names_win_over_aliases() -> None:
     config = {"scale_max": 5, "max": 9, "scale_min": 2, "min": "ignored"}
-    assert rating_bounds(config) == RatingBounds(Decimal(2), Decimal(5), Decimal(1))
+    assert Rating().bounds(config) == RatingBounds(Decimal(2), Decimal(5), Decimal(1))
     config = {"max_value": None, "max": 9, "min_value": 2, "min": 3}
-    assert number_bounds(config) == NumberBounds(Decimal(2), Decimal(9), 2)
+    assert Number().bounds(config) == NumberBounds(Decimal(2), Decimal(9), 2)
 
 
 def test_defaults() -> None:
-    assert text_bounds({}) == TextBounds(0, 10000, "", required=True)
-    assert multi_bounds({"options": TWO}) == MultiBounds(1, 2, required=True)
-    assert rating_bounds({"scale_max": 5}) == RatingBounds(Decimal(1), Decimal(5), Decimal(1))
-    assert number_bounds({"max_value": 5}) == NumberBounds(Decimal(1), Decimal(5), 2)
-    unsigned = number_bounds({"max_value": 7.5, "allow_negative": True})
+    assert Text().bounds({}) == TextBounds(0, 10000, "", required=True)
+    assert MultiSelect().bounds({"options": TWO}) == MultiBounds(1, 2, required=True)
+    assert Rating().bounds({"scale_max": 5}) == RatingBounds(Decimal(1), Decimal(5), Decimal(1))
+    assert Number().bounds({"max_value": 5}) == NumberBounds(Decimal(1), Decimal(5), 2)
+    unsigned = Number().bounds({"max_value": 7.5, "allow_negative": True})
     assert unsigned == NumberBounds(Decimal("-7.5"), Decimal("7.5"), 2)
 
 
@@ -204,8 +195,8 @@ def test_options_give_plain_strings_a_label() -> None:
 
 
 def test_rating_steps_count_in_decimals() -> None:
-    tenths = rating_steps({"scale_max": 1, "scale_min": 0, "scale_step": 0.1})
+    tenths = Rating().steps({"scale_max": 1, "scale_min": 0, "scale_step": 0.1})
     assert tenths == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
     assert [type(step) for step in tenths] == [int] + [float] * 9 + [int]
-    assert rating_steps({"scale_max": 10, "scale_step": 4}) == [1, 5, 9]
-    assert len(rating_steps({"scale_max": 1000, "scale_min": 0})) == 1001
+    assert Rating().steps({"scale_max": 10, "scale_step": 4}) == [1, 5, 9]
+    assert len(Rating().steps({"scale_max": 1000, "scale_min": 0})) == 1001

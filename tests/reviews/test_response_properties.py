@@ -9,19 +9,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reviews.response_types import (
-    RESPONSE_TYPES,
+    TYPES,
     Answer,
     InvalidAnswer,
     InvalidConfiguration,
     InvalidDefault,
-    check_answer,
-    check_configuration,
-    check_default,
-    number_bounds,
-    parse_answer,
-    rating_bounds,
-    rating_steps,
+    ResponseType,
 )
+from reviews.response_types.multi_select import MultiSelect
+from reviews.response_types.number import Number
+from reviews.response_types.rating import Rating
+from reviews.response_types.text import Text
 
 FIELDS = [
     "options",
@@ -63,7 +61,7 @@ plain_options = st.lists(st.text("ab \r\n", min_size=1, max_size=3), min_size=1,
 configs = st.dictionaries(st.sampled_from(FIELDS), plain_options | json_values, max_size=6)
 # A busy machine must not fail what is no question of time.
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-types = st.sampled_from(RESPONSE_TYPES)
+types = st.sampled_from(list(TYPES.values()))
 
 
 def verdict(call: Callable[..., Answer | None], *given_values: object) -> tuple[Any, str]:
@@ -78,20 +76,20 @@ def verdict(call: Callable[..., Answer | None], *given_values: object) -> tuple[
 @given(types, configs, json_values, st.lists(st.text(max_size=5), max_size=3))
 @settings(steady, max_examples=400)
 def test_every_input_gets_a_verdict(
-    response_type: str, config: dict[str, Any], value: object, posted: list[str]
+    kind: ResponseType, config: dict[str, Any], value: object, posted: list[str]
 ) -> None:
     before = repr(config)
-    if verdict(check_configuration, response_type, config)[1]:
+    if verdict(kind.check_configuration, config)[1]:
         return
-    refusal = verdict(check_default, response_type, config, value)[1]
+    refusal = verdict(kind.check_default, config, value)[1]
     assert refusal == "" or refusal.startswith("default_response ")
     for answer, sentence in (
-        verdict(check_answer, response_type, config, value),
-        verdict(parse_answer, response_type, config, posted),
+        verdict(kind.check_answer, config, value),
+        verdict(kind.parse_answer, config, posted),
     ):
         if not sentence:
             stored = json.loads(json.dumps(answer, allow_nan=False))
-            assert check_answer(response_type, config, stored) == answer
+            assert kind.check_answer(config, stored) == answer
     assert repr(config) == before
 
 
@@ -104,17 +102,17 @@ def test_every_offered_rating_is_accepted_and_nothing_between(
     maximum: int, minimum: float, step: float
 ) -> None:
     config = {"scale_max": maximum, "scale_min": minimum, "scale_step": step}
-    if verdict(check_configuration, "rating", config)[1]:
+    if verdict(Rating().check_configuration, config)[1]:
         return
-    bounds = rating_bounds(config)
-    steps = rating_steps(config)
+    bounds = Rating().bounds(config)
+    steps = Rating().steps(config)
     assert Decimal(str(steps[-1])) + bounds.step > bounds.maximum
     for index, rating in enumerate(steps):
         assert Decimal(str(rating)) == bounds.minimum + index * bounds.step
-        assert check_answer("rating", config, rating) == rating
-        assert parse_answer("rating", config, [str(rating)]) == rating
+        assert Rating().check_answer(config, rating) == rating
+        assert Rating().parse_answer(config, [str(rating)]) == rating
     for rating in (steps[0] + 0.001, steps[0] - step, steps[-1] + step):
-        assert verdict(check_answer, "rating", config, rating)[1]
+        assert verdict(Rating().check_answer, config, rating)[1]
 
 
 @given(st.decimals(-1000, 1000, places=4), st.decimals(-1000, 1000, places=2), st.integers(0, 4))
@@ -124,16 +122,16 @@ def test_a_number_passes_just_when_it_lies_within_and_is_short_enough(
 ) -> None:
     config = {"max_value": float(maximum), "allow_negative": True, "decimal_places": digits}
     if maximum < 0:
-        assert verdict(check_configuration, "number", config)[1].startswith("max_value ")
+        assert verdict(Number().check_configuration, config)[1].startswith("max_value ")
         return
-    bounds = number_bounds(config)
+    bounds = Number().bounds(config)
     assert (bounds.minimum, bounds.maximum) == (-maximum, maximum)
-    number, sentence = verdict(parse_answer, "number", config, [str(value)])
+    number, sentence = verdict(Number().parse_answer, config, [str(value)])
     fits = -maximum <= value <= maximum and round(value, digits) == value
     assert fits == (sentence == "")
     if fits:
         assert Decimal(str(number)) == value
-        assert check_answer("number", config, number) == number
+        assert Number().check_answer(config, number) == number
 
 
 @given(st.permutations("abcdef"), st.integers(0, 6), st.integers(0, 6), st.integers(1, 6))
@@ -145,7 +143,7 @@ def test_choices_come_back_in_the_options_order(
     chosen = shuffled[:taken]
     if least > most:
         return
-    answer, sentence = verdict(check_answer, "multi_select", config, chosen)
+    answer, sentence = verdict(MultiSelect().check_answer, config, chosen)
     assert (sentence == "") == (max(1, least) <= taken <= most)
     assert sentence or answer == sorted(chosen)
 
@@ -154,6 +152,6 @@ def test_choices_come_back_in_the_options_order(
 @steady
 def test_text_counts_code_points_after_line_breaks_are_unified(text: str) -> None:
     unified = "\n".join(text.replace("\r\n", "\n").split("\r"))
-    answer, sentence = verdict(parse_answer, "text", {"min_length": 3, "max_length": 6}, [text])
+    answer, sentence = verdict(Text().parse_answer, {"min_length": 3, "max_length": 6}, [text])
     assert (sentence == "") == (3 <= len(unified) <= 6 and unified.strip() != "")
     assert sentence or answer == unified

@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
+from reviews.models import Request
 from reviews.response_types import (
-    RESPONSE_TYPES,
+    TYPES,
     InvalidAnswer,
     InvalidConfiguration,
     InvalidDefault,
-    check_answer,
-    check_default,
-    parse_answer,
+    ResponseType,
+    UnknownResponseType,
+    names,
+    response_type,
 )
 
 SELECT = {"options": [{"value": "a", "label": "A"}, "b", "c"]}
@@ -32,11 +34,35 @@ NO_MATCH = "default_response must match one of the configured options"
 
 
 def test_the_types_stand_in_the_order_of_the_specification() -> None:
-    assert RESPONSE_TYPES == ("text", "single_select", "multi_select", "rating", "number")
+    assert names() == ("text", "single_select", "multi_select", "rating", "number")
+
+
+@pytest.mark.parametrize("name", ["", "date", "Text", "text "])
+def test_an_unknown_type_is_nobodys_number(name: str) -> None:
+    with pytest.raises(UnknownResponseType, match=f"^{name}$"):
+        response_type(name)
+
+
+@pytest.mark.parametrize("kind", TYPES.values(), ids=names())
+def test_what_a_type_says_of_itself_fits_the_rest(kind: ResponseType) -> None:
+    assert TYPES[kind.name] is kind
+    assert len(kind.name) <= (Request._meta.get_field("response_type").max_length or 0)
+    kind.check_configuration(kind.example.config)
+    kind.check_default(kind.example.config, kind.example.default)
+    described = {setting.name for setting in kind.settings} | {"required"}
+    assert set(kind.example.config) <= described
+    assert set(kind.one_needed[:1]) <= described
+
+
+def test_settings_of_the_same_name_are_the_same() -> None:
+    """The dashboard asks for them once."""
+    settings = [setting for kind in TYPES.values() for setting in kind.settings]
+    by_name = {setting.name: setting for setting in settings}
+    assert all(by_name[setting.name] == setting for setting in settings)
 
 
 @pytest.mark.parametrize(
-    ("response_type", "default"),
+    ("kind", "default"),
     [
         ("text", "No answer"),
         ("text", ""),
@@ -49,12 +75,12 @@ def test_the_types_stand_in_the_order_of_the_specification() -> None:
         ("number", 0),
     ],
 )
-def test_default_fits_its_type_and_ignores_the_bounds(response_type: str, default: object) -> None:
-    check_default(response_type, CONFIGS[response_type], default)
+def test_default_fits_its_type_and_ignores_the_bounds(kind: str, default: object) -> None:
+    response_type(kind).check_default(CONFIGS[kind], default)
 
 
 @pytest.mark.parametrize(
-    ("response_type", "default", "detail"),
+    ("kind", "default", "detail"),
     [
         ("text", None, "default_response must be a string"),
         ("single_select", None, "default_response must match one of the configured options"),
@@ -72,9 +98,9 @@ def test_default_fits_its_type_and_ignores_the_bounds(response_type: str, defaul
         ),
     ],
 )
-def test_default_is_refused(response_type: str, default: object, detail: str) -> None:
+def test_default_is_refused(kind: str, default: object, detail: str) -> None:
     with pytest.raises(InvalidDefault) as refused:
-        check_default(response_type, CONFIGS[response_type], default)
+        response_type(kind).check_default(CONFIGS[kind], default)
     assert str(refused.value) == detail
 
 
@@ -98,11 +124,9 @@ ACCEPTED: list[tuple[str, dict[str, Any], object, object]] = [
 ]
 
 
-@pytest.mark.parametrize(("response_type", "config", "answer", "expected"), ACCEPTED)
-def test_answer(
-    response_type: str, config: dict[str, Any], answer: object, expected: object
-) -> None:
-    given = check_answer(response_type, config, answer)
+@pytest.mark.parametrize(("kind", "config", "answer", "expected"), ACCEPTED)
+def test_answer(kind: str, config: dict[str, Any], answer: object, expected: object) -> None:
+    given = response_type(kind).check_answer(config, answer)
     assert given == expected
     assert type(given) is type(expected)
 
@@ -163,20 +187,20 @@ REFUSED: list[tuple[str, dict[str, Any], object, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("response_type", "config", "answer", "sentence"), REFUSED)
+@pytest.mark.parametrize(("kind", "config", "answer", "sentence"), REFUSED)
 def test_answer_is_refused(
-    response_type: str, config: dict[str, Any], answer: object, sentence: str
+    kind: str, config: dict[str, Any], answer: object, sentence: str
 ) -> None:
     with pytest.raises(InvalidAnswer) as refused:
-        check_answer(response_type, config, answer)
+        response_type(kind).check_answer(config, answer)
     assert str(refused.value) == sentence
 
 
 def test_a_configuration_that_was_never_checked_is_a_fault_of_its_own() -> None:
     with pytest.raises(InvalidConfiguration):
-        check_answer("rating", {}, 5)
+        response_type("rating").check_answer({}, 5)
     with pytest.raises(InvalidConfiguration):
-        check_default("single_select", {}, "a")
+        response_type("single_select").check_default({}, "a")
 
 
 WIDE = {"max_value": 1_000_000, "allow_negative": True}
@@ -199,7 +223,7 @@ WIDE = {"max_value": 1_000_000, "allow_negative": True}
     ],
 )
 def test_posted_number(posted: str, expected: float) -> None:
-    number = parse_answer("number", WIDE, [posted])
+    number = response_type("number").parse_answer(WIDE, [posted])
     assert number == expected
     assert type(number) is type(expected)
 
@@ -225,22 +249,25 @@ PLAIN_DIGITS = "Enter a number in plain digits, like 5 or -3.25"
 )
 def test_posted_number_is_refused(posted: str, sentence: str) -> None:
     with pytest.raises(InvalidAnswer) as refused:
-        parse_answer("number", WIDE, [posted])
+        response_type("number").parse_answer(WIDE, [posted])
     assert str(refused.value) == sentence
 
 
 def test_posted_line_breaks_count_once() -> None:
-    assert parse_answer("text", {"max_length": 3}, ["a\r\nb"]) == "a\nb"
+    assert response_type("text").parse_answer({"max_length": 3}, ["a\r\nb"]) == "a\nb"
 
 
 def test_posted_options_get_the_line_breaks_they_were_configured_with() -> None:
     config = {"options": ["a\nb", "c\r\nd"]}
-    assert parse_answer("single_select", config, ["a\r\nb"]) == "a\nb"
-    assert parse_answer("multi_select", config, ["c\nd", "a\r\nb"]) == ["a\nb", "c\r\nd"]
+    assert response_type("single_select").parse_answer(config, ["a\r\nb"]) == "a\nb"
+    assert response_type("multi_select").parse_answer(config, ["c\nd", "a\r\nb"]) == [
+        "a\nb",
+        "c\r\nd",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("response_type", "sentence"),
+    ("kind", "sentence"),
     [
         ("text", "Write an answer"),
         ("single_select", "Choose one of the options"),
@@ -249,21 +276,21 @@ def test_posted_options_get_the_line_breaks_they_were_configured_with() -> None:
         ("number", "Enter a number"),
     ],
 )
-def test_nothing_posted(response_type: str, sentence: str) -> None:
+def test_nothing_posted(kind: str, sentence: str) -> None:
     with pytest.raises(InvalidAnswer) as refused:
-        parse_answer(response_type, CONFIGS[response_type], [])
+        response_type(kind).parse_answer(CONFIGS[kind], [])
     assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize("response_type", ["text", "single_select", "rating", "number"])
-def test_two_values_posted_where_one_is_asked(response_type: str) -> None:
+@pytest.mark.parametrize("kind", ["text", "single_select", "rating", "number"])
+def test_two_values_posted_where_one_is_asked(kind: str) -> None:
     with pytest.raises(InvalidAnswer, match=r"^Give one answer only$"):
-        parse_answer(response_type, CONFIGS[response_type], ["a", "a"])
+        response_type(kind).parse_answer(CONFIGS[kind], ["a", "a"])
 
 
 def test_posted_choices_and_rating() -> None:
-    assert parse_answer("multi_select", {**SELECT, "required": False}, []) == []
-    assert parse_answer("multi_select", SELECT, ["c", "a"]) == ["a", "c"]
-    assert parse_answer("rating", {"scale_max": 5, "scale_step": 0.5}, ["4.5"]) == 4.5
+    assert response_type("multi_select").parse_answer({**SELECT, "required": False}, []) == []
+    assert response_type("multi_select").parse_answer(SELECT, ["c", "a"]) == ["a", "c"]
+    assert response_type("rating").parse_answer({"scale_max": 5, "scale_step": 0.5}, ["4.5"]) == 4.5
     with pytest.raises(InvalidAnswer, match=r"^Choose only from the options$"):
-        parse_answer("multi_select", SELECT, ["a", "x"])
+        response_type("multi_select").parse_answer(SELECT, ["a", "x"])

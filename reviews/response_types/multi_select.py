@@ -1,0 +1,106 @@
+"""Several of several options."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from reviews.response_types import options
+from reviews.response_types.base import Example, ResponseType, Schema, Setting
+from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
+from reviews.response_types.fields import Config, flag, integer
+from reviews.response_types.posted import read_lines
+from reviews.response_types.widgets import Checkboxes
+from reviews.response_types.wording import counted, rule_of
+
+_SELECTIONS: Schema = {"type": "integer", "minimum": 0, "maximum": options.MAX_OPTIONS}
+
+
+@dataclass(frozen=True, slots=True)
+class MultiBounds:
+    """How many options; where `required` is false, none at all is an answer too."""
+
+    minimum: int
+    maximum: int
+    required: bool
+
+
+class MultiSelect(ResponseType):
+    """The values of several options, in the options' order."""
+
+    name = "multi_select"
+    label = "Several options"
+    description = "Several of the options."
+    settings = (
+        options.OPTIONS,
+        Setting("min_selections", _SELECTIONS, "At least"),
+        Setting("max_selections", {**_SELECTIONS, "minimum": 1}, "At most"),
+    )
+    required_by_default = True
+    default_schema = {
+        "anyOf": [
+            {"type": "string"},
+            {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True},
+        ],
+        "description": "The value of an option, or several in a list.",
+    }
+    answer_noun = "a list of option values"
+    example = Example({"options": ["late", "broken", "wrong"], "max_selections": 2}, "broken")
+
+    def bounds(self, config: Config) -> MultiBounds:
+        """One option at least and all of them at most, where the configuration says nothing."""
+        count = len(options.options(config))
+        minimum = integer(config, "min_selections", low=0, high=count, default=0)
+        maximum = integer(config, "max_selections", low=1, high=count, default=count)
+        required = flag(config, "required", default=self.required_by_default)
+        if minimum > maximum:
+            raise InvalidConfiguration("min_selections must not be greater than max_selections")
+        return MultiBounds(max(minimum, 1), maximum, required)
+
+    def check_configuration(self, config: Config) -> None:
+        self.bounds(config)
+
+    def check_default(self, config: Config, default: object) -> None:
+        # One value, or a list of some: an empty list matches no option.
+        options.check_chosen(config, default if isinstance(default, list) else [default])
+
+    def check_answer(self, config: Config, answer: object) -> list[str]:
+        bounds = self.bounds(config)
+        offered = [option.value for option in options.options(config)]
+        chosen = [] if answer is None else answer
+        if not isinstance(chosen, list) or not all(
+            isinstance(value, str) and value in offered for value in chosen
+        ):
+            raise InvalidAnswer("Choose only from the options")
+        if len(set(chosen)) < len(chosen):
+            raise InvalidAnswer("Choose each option only once")
+        if not chosen and not bounds.required:
+            return []
+        if len(chosen) < bounds.minimum:
+            raise InvalidAnswer(f"Choose at least {counted(bounds.minimum, 'option')}")
+        if len(chosen) > bounds.maximum:
+            raise InvalidAnswer(f"Choose at most {counted(bounds.maximum, 'option')}")
+        return [value for value in offered if value in chosen]
+
+    def parse_answer(self, config: Config, posted: list[str]) -> list[str]:
+        return self.check_answer(config, [options.find_value(config, each) for each in posted])
+
+    def read_default(self, typed: str) -> list[str]:
+        return read_lines(typed)
+
+    def labels(self, config: Config, values: list[Any]) -> list[str]:
+        return options.labels_of(config, values)
+
+    def widget(self, config: Config, typed: list[str]) -> Checkboxes:
+        bounds = self.bounds(config)
+        choices = options.choices(config, typed)
+        if bounds.minimum == bounds.maximum:
+            rule = f"Choose {'all' if bounds.minimum == len(choices) > 1 else bounds.minimum}"
+        elif bounds.maximum == len(choices):
+            rule = f"Choose at least {bounds.minimum}"
+        else:
+            rule = f"Choose {bounds.minimum} to {bounds.maximum}"
+        return Checkboxes(
+            rule=rule_of(rule, required=bounds.required, nothing="none"),
+            choices=choices,
+            least=bounds.minimum,
+            most=bounds.maximum,
+        )

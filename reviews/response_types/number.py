@@ -1,0 +1,124 @@
+"""A number within bounds."""
+
+import math
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+
+from reviews.response_types.base import Example, ResponseType, Setting
+from reviews.response_types.decimals import check_default_number, exact, json_number, places
+from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
+from reviews.response_types.fields import Config, decimal, flag, given, integer
+from reviews.response_types.posted import read_json_number, read_number
+from reviews.response_types.widgets import NumberField, number_field
+from reviews.response_types.wording import counted
+
+MAX_DECIMAL_PLACES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class NumberBounds:
+    """Both ends belong to the range."""
+
+    minimum: Decimal
+    maximum: Decimal
+    decimal_places: int
+
+
+class Number(ResponseType):
+    """A number of few decimal places; whole ones as integers."""
+
+    name = "number"
+    label = "Number"
+    description = (
+        "A number within bounds. `max` and `min` may stand for max_value and min_value. With "
+        "allow_negative the default of min_value is −max_value."
+    )
+    settings = (
+        Setting("min_value", {"type": "number", "default": 1}, "Smallest"),
+        Setting("max_value", {"type": "number"}, "Largest"),
+        Setting(
+            "decimal_places",
+            {"type": "integer", "minimum": 0, "maximum": MAX_DECIMAL_PLACES, "default": 2},
+            "Decimal places",
+        ),
+        Setting(
+            "allow_negative",
+            {"type": "boolean", "default": False},
+            "Negative numbers too",
+            kind="flag",
+        ),
+    )
+    one_needed = ("max_value", "max")
+    required_by_default = False
+    default_schema = {"type": "number"}
+    answer_noun = "a number"
+    example = Example({"max_value": 80, "min_value": 0}, 0)
+
+    def bounds(self, config: Config) -> NumberBounds:
+        """`max` and `min` stand in for max_value and min_value where those are missing.
+
+        The minimum is 1 by default, −max_value where negative numbers are allowed. A range that
+        holds no number of so few decimal places is refused: nobody could answer.
+        """
+        maximum = decimal(config, "max_value", "max")
+        lowest = decimal(config, "min_value", "min") if given(config, "min_value", "min") else None
+        digits = integer(config, "decimal_places", low=0, high=MAX_DECIMAL_PLACES, default=2)
+        negative = flag(config, "allow_negative", default=False)
+        flag(config, "required", default=self.required_by_default)
+        if lowest is None:
+            lowest = _opposite(maximum) if negative else Decimal(1)
+        elif lowest < 0 and not negative:
+            raise InvalidConfiguration(
+                "min_value must not be negative unless allow_negative is true"
+            )
+        if lowest > maximum:
+            raise InvalidConfiguration(f"max_value must not be less than min_value ({lowest})")
+        scale = 10**digits
+        if math.ceil(Fraction(lowest) * scale) > math.floor(Fraction(maximum) * scale):
+            raise InvalidConfiguration(
+                "decimal_places must leave a number between min_value and max_value"
+            )
+        return NumberBounds(lowest, maximum, digits)
+
+    def check_configuration(self, config: Config) -> None:
+        self.bounds(config)
+
+    def check_default(self, config: Config, default: object) -> None:
+        check_default_number(default)
+
+    def check_answer(self, config: Config, answer: object) -> int | float:
+        bounds = self.bounds(config)
+        number = json_number(answer)
+        if number is None:
+            raise InvalidAnswer("Enter a number")
+        value = exact(number)
+        if not bounds.minimum <= value <= bounds.maximum:
+            raise InvalidAnswer(f"The number must be between {bounds.minimum} and {bounds.maximum}")
+        if places(value) > bounds.decimal_places:
+            if bounds.decimal_places == 0:
+                raise InvalidAnswer("The number must be a whole number")
+            allowed = counted(bounds.decimal_places, "decimal place")
+            raise InvalidAnswer(f"The number must have at most {allowed}")
+        return number
+
+    def read(self, config: Config, posted: str) -> int | float | None:
+        return read_number(posted)
+
+    def read_default(self, typed: str) -> object:
+        return read_json_number(typed)
+
+    def widget(self, config: Config, typed: list[str]) -> NumberField:
+        bounds = self.bounds(config)
+        digits = bounds.decimal_places
+        kind = "A number" if digits else "A whole number"
+        rule = f"{kind} from {bounds.minimum} to {bounds.maximum}"
+        if digits:
+            rule += f", with at most {counted(digits, 'decimal place')}"
+        field = number_field(rule, bounds.minimum, typed)
+        return field if digits or field.is_signed else replace(field, keyboard="numeric")
+
+
+def _opposite(number: Decimal) -> Decimal:
+    # The minus sign would round to 28 digits, and write 0 as -0.
+    return number.copy_negate() if number else number

@@ -1,0 +1,52 @@
+"""One of several options."""
+
+from typing import Any
+
+from reviews.response_types import options
+from reviews.response_types.base import Example, ResponseType
+from reviews.response_types.faults import InvalidAnswer
+from reviews.response_types.fields import Config, flag
+from reviews.response_types.widgets import Radio
+
+
+class SingleSelect(ResponseType):
+    """The value of one option."""
+
+    name = "single_select"
+    label = "One option"
+    description = "One of the options."
+    settings = (options.OPTIONS,)
+    required_by_default = True
+    default_schema = {"type": "string", "description": "The value of an option."}
+    answer_noun = "a string"
+    example = Example(
+        {
+            "options": [
+                {"value": "refund", "label": "Refund it"},
+                {"value": "decline", "label": "Decline"},
+            ]
+        },
+        "decline",
+    )
+
+    def check_configuration(self, config: Config) -> None:
+        options.options(config)
+        flag(config, "required", default=self.required_by_default)
+
+    def check_default(self, config: Config, default: object) -> None:
+        options.check_chosen(config, [default])
+
+    def check_answer(self, config: Config, answer: object) -> str:
+        offered = [option.value for option in options.options(config)]
+        if not isinstance(answer, str) or answer not in offered:
+            raise InvalidAnswer("Choose one of the options")
+        return answer
+
+    def read(self, config: Config, posted: str) -> str:
+        return options.find_value(config, posted)
+
+    def labels(self, config: Config, values: list[Any]) -> list[str]:
+        return options.labels_of(config, values)
+
+    def widget(self, config: Config, typed: list[str]) -> Radio:
+        return Radio(choices=options.choices(config, typed))
