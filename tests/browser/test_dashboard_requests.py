@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from reviews import services
 from reviews.models import Feedback, Request
+from reviews.response_types import TYPES
 from tests.browser.dashboard import enter
 from tests.browser.visitor import Visitor
 from tests.conftest import account
@@ -76,6 +77,18 @@ def test_asking_with_the_command_beside_it(
     anyone.reads("Asked 2 members.")
     made = Request.objects.latest("created_at")
     assert (made.default_response, made.response_config["scale_max"]) == (5, 10)
+
+
+def test_each_response_type_shows_its_own_settings(
+    anyone: Visitor, owner: User, scene: dict[str, Any]
+) -> None:
+    enter(anyone, owner, f"{LIST}new/")
+    settings = {setting.name for kind in TYPES.values() for setting in kind.settings}
+    for kind in TYPES.values():
+        anyone.page.locator(f"[name=response_type][value={kind.name}]").check()
+        seen = {name for name in settings if anyone.page.locator(f"[name={name}]").is_visible()}
+        assert seen == {setting.name for setting in kind.settings}
+        expect(anyone.page.get_by_label("An answer must be given")).to_be_visible()
 
 
 def test_finding(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
