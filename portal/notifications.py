@@ -1,4 +1,4 @@
-"""Who is told how: devices, e-mails, and the link that ends them."""
+"""Pages of the notification settings: push subscriptions, emails, and the unsubscribe link."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -18,7 +18,7 @@ from django_ratelimit.core import get_usage
 
 from accounts.user_agent import browser_name
 from db.ids import normalize_id
-from reviews.models import Device, MailChoice
+from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import services, unsubscribing, vapid
 from reviews.notifications.dispatch import SENDER, is_accepted
 from reviews.notifications.message import Message, Target
@@ -31,14 +31,14 @@ from web.strict_json import InvalidJSON, read_object
 TEST_SECONDS = 4.0
 TEST_RATE = "6/m"
 Page = Callable[..., HttpResponse]
-DeviceAction = Callable[[SignedInRequest, Device], HttpResponse]
+DeviceAction = Callable[[SignedInRequest, PushSubscription], HttpResponse]
 
 
 class MailForm(forms.Form):
     """The e-mail choice."""
 
     mails = forms.ChoiceField(
-        choices=MailChoice.Mails.choices,
+        choices=EmailPreference.Mails.choices,
         widget=forms.RadioSelect,
         label="E-mails while no device is on",
     )
@@ -48,10 +48,12 @@ class MailForm(forms.Form):
 @login_required
 @never_cache
 def notifications(http: SignedInRequest) -> HttpResponse:
-    choice = MailChoice.objects.filter(user=http.user).first()
-    mails = choice.mails if choice else MailChoice.Mails.EVERY
+    choice = EmailPreference.objects.filter(user=http.user).first()
+    mails = choice.mails if choice else EmailPreference.Mails.EVERY
     shown = {
-        "devices": list(Device.objects.filter(user=http.user).order_by("-created_at", "-id")),
+        "devices": list(
+            PushSubscription.objects.filter(user=http.user).order_by("-created_at", "-id")
+        ),
         "push_key": vapid.public_key(),
         "form": MailForm(initial={"mails": mails}),
         "address_is_verified": EmailAddress.objects.filter(
@@ -119,9 +121,9 @@ def subscribe(http: HttpRequest) -> HttpResponse:
     if found is None:
         return answer(200, state="ask")
     device_id, is_on = found
-    held = services.devices_in(http.session)
+    held = services.subscriptions_in(http.session)
     if device_id not in held:  # it goes with this sign-in
-        http.session[services.IN_SESSION] = [*held, device_id][-services.MOST_DEVICES :]
+        http.session[services.SESSION_KEY] = [*held, device_id][-services.MAX_SUBSCRIPTIONS :]
     return answer(200, state="on" if is_on else "off")
 
 
@@ -132,7 +134,11 @@ def on_device(view: DeviceAction) -> Page:
     @wraps(view)
     def posted(http: SignedInRequest, device_id: str) -> HttpResponse:
         known_id = normalize_id(device_id)
-        device = Device.objects.filter(pk=known_id, user=http.user).first() if known_id else None
+        device = (
+            PushSubscription.objects.filter(pk=known_id, user=http.user).first()
+            if known_id
+            else None
+        )
         if device is None:
             raise Http404
         return view(http, device)
@@ -141,22 +147,22 @@ def on_device(view: DeviceAction) -> Page:
 
 
 @on_device
-def switch(http: SignedInRequest, device: Device) -> HttpResponse:
+def switch(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
     is_on = http.POST.get("is_on") == "yes"
-    services.switch_device(device=device, is_on=is_on)
+    services.switch_subscription(subscription=device, is_on=is_on)
     messages.success(http, f"{device.label} is {'on' if is_on else 'off'}.")
     return redirect("notifications")
 
 
 @on_device
-def remove(http: SignedInRequest, device: Device) -> HttpResponse:
-    services.remove_device(device=device)
+def remove(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
+    services.remove_subscription(subscription=device)
     messages.success(http, f"{device.label} is removed.")
     return redirect("notifications")
 
 
 @on_device
-def test(http: SignedInRequest, device: Device) -> HttpResponse:
+def test(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
     """Pushes a few words to the device, and says what its push service answered."""
     usage = get_usage(
         http, group="test-push", key=lambda *_: http.user.pk, rate=TEST_RATE, increment=True
@@ -181,7 +187,7 @@ def test(http: SignedInRequest, device: Device) -> HttpResponse:
     elif verdict is None:
         messages.warning(http, "The push service has not answered yet; look at the device.")
     elif verdict.meaning == Meaning.GONE:
-        services.remove_device(device=device)
+        services.remove_subscription(subscription=device)
         messages.error(http, f"{device.label} has ended its subscription, so it is removed.")
     else:
         messages.error(http, f"The push service did not take it: {verdict.error}.")
@@ -197,6 +203,6 @@ def unsubscribe(http: HttpRequest, token: str) -> HttpResponse:
     if user_id is None:
         raise Http404
     if http.method == "POST":
-        services.choose_mails(user_id=user_id, mails=MailChoice.Mails.NONE)
+        services.choose_mails(user_id=user_id, mails=EmailPreference.Mails.NONE)
     is_done = http.method == "POST"
     return render(http, "portal/notifications/unsubscribe.html", {"is_done": is_done})

@@ -1,4 +1,4 @@
-"""Devices, the choice of e-mails, and what is still to be told."""
+"""Push subscriptions, email preferences, and the notifications to send."""
 
 import db.ids
 import db.columns
@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="Device",
+            name="PushSubscription",
             fields=[
                 (
                     "id",
@@ -46,21 +46,21 @@ class Migration(migrations.Migration):
                     "user",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="devices",
+                        related_name="push_subscriptions",
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
             ],
         ),
         migrations.CreateModel(
-            name="MailChoice",
+            name="EmailPreference",
             fields=[
                 (
                     "user",
                     models.OneToOneField(
                         on_delete=django.db.models.deletion.CASCADE,
                         primary_key=True,
-                        related_name="mail_choice",
+                        related_name="email_preference",
                         serialize=False,
                         to=settings.AUTH_USER_MODEL,
                     ),
@@ -84,7 +84,7 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(("mails__in", ["every", "critical", "none"])),
-                        name="mail_choice_known",
+                        name="email_preference_known",
                     )
                 ],
             },
@@ -123,14 +123,14 @@ class Migration(migrations.Migration):
                 ),
                 ("done_at", models.DateTimeField(null=True)),
                 (
-                    "device",
+                    "subscription",
                     models.ForeignKey(
                         db_constraint=False,
                         db_index=False,
                         null=True,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
-                        to="reviews.device",
+                        to="reviews.pushsubscription",
                     ),
                 ),
                 (
@@ -173,8 +173,8 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.UniqueConstraint(
                         condition=models.Q(("channel", "push")),
-                        fields=("request", "device"),
-                        name="notification_once_per_device",
+                        fields=("request", "subscription"),
+                        name="notification_once_per_subscription",
                     ),
                     models.UniqueConstraint(
                         condition=models.Q(("channel", "mail")),
@@ -183,11 +183,11 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            models.Q(("channel", "push"), ("device__isnull", False)),
-                            models.Q(("channel", "mail"), ("device__isnull", True)),
+                            models.Q(("channel", "push"), ("subscription__isnull", False)),
+                            models.Q(("channel", "mail"), ("subscription__isnull", True)),
                             _connector="OR",
                         ),
-                        name="notification_on_device_or_by_mail",
+                        name="notification_by_push_or_mail",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(

@@ -2,9 +2,9 @@
 
 from reviews.models.counters import Tally as Tally
 from reviews.models.counters import TallyChange as TallyChange
-from reviews.models.notifications import Device as Device
-from reviews.models.notifications import MailChoice as MailChoice
+from reviews.models.notifications import EmailPreference as EmailPreference
 from reviews.models.notifications import Notification as Notification
+from reviews.models.notifications import PushSubscription as PushSubscription
 from reviews.models.requests import DUE_AT_SQL as DUE_AT_SQL
 from reviews.models.requests import OVERDUE as OVERDUE
 from reviews.models.requests import OVERDUE_SQL as OVERDUE_SQL

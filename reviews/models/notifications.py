@@ -1,4 +1,4 @@
-"""Who is told how, and what they are still to be told. `reviews.models` makes them known."""
+"""Push subscriptions, email preferences, and the notifications to send."""
 
 from typing import Any, ClassVar
 
@@ -10,12 +10,12 @@ from django.db.models.functions import Now
 from db.columns import LookupField, id_field
 
 
-class Device(models.Model):
-    """A browser that asked for pushes: a subscription of the Push API."""
+class PushSubscription(models.Model):
+    """A browser that agreed to pushes: a PushSubscription of the Push API."""
 
     id = id_field()
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="devices"
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="push_subscriptions"
     )
     endpoint = LookupField(max_length=2048, unique=True)
     host = models.CharField(max_length=255)
@@ -30,8 +30,12 @@ class Device(models.Model):
         return self.label
 
 
-class MailChoice(models.Model):
-    """Which requests a person without a device gets by e-mail; without a row every one."""
+class EmailPreference(models.Model):
+    """Which requests a person is told of by email; without a row, of every one.
+
+    Emails go to people who have no push subscription that is on. `mailed_at` is when the last
+    one was claimed.
+    """
 
     class Mails(models.TextChoices):
         EVERY = "every", "Every request"
@@ -42,7 +46,7 @@ class MailChoice(models.Model):
         settings.AUTH_USER_MODEL,
         primary_key=True,
         on_delete=models.CASCADE,
-        related_name="mail_choice",
+        related_name="email_preference",
     )
     mails = models.CharField(
         max_length=8, choices=Mails, default=Mails.EVERY, db_default=Mails.EVERY
@@ -52,7 +56,7 @@ class MailChoice(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(mails__in=["every", "critical", "none"]), name="mail_choice_known"
+                condition=Q(mails__in=["every", "critical", "none"]), name="email_preference_known"
             )
         ]
 
@@ -61,10 +65,11 @@ class MailChoice(models.Model):
 
 
 class Notification(models.Model):
-    """One person to be told of one request, on one device or by e-mail.
+    """One message to send: one request, to one push subscription or to one person by email.
 
-    Inserted by the statement that creates the request. Waiting, it is due at `next_attempt_at`;
-    leased, `claim_id` says by whom, and `next_attempt_at` is the lease's end.
+    The statement that creates the request inserts it. While it waits, it is due at
+    `next_attempt_at`; while it is claimed, `claim_id` fences writes, and `next_attempt_at` is
+    the end of the lease.
     """
 
     class Channel(models.TextChoices):
@@ -83,10 +88,10 @@ class Notification(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
     )
     channel = models.CharField(max_length=4, choices=Channel)
-    # No foreign key: a device that is removed at the wrong moment must not fail a creation.
-    # What waits for one that is gone is dropped when it is due.
-    device = models.ForeignKey(
-        Device,
+    # No foreign key: a subscription that is removed at the wrong moment must not fail a creation.
+    # A notification to one that is gone is dropped when it is due.
+    subscription = models.ForeignKey(
+        PushSubscription,
         null=True,
         on_delete=models.DO_NOTHING,
         related_name="+",
@@ -108,9 +113,9 @@ class Notification(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["request", "device"],
+                fields=["request", "subscription"],
                 condition=Q(channel="push"),
-                name="notification_once_per_device",
+                name="notification_once_per_subscription",
             ),
             models.UniqueConstraint(
                 fields=["request", "recipient"],
@@ -118,9 +123,9 @@ class Notification(models.Model):
                 name="notification_once_by_mail",
             ),
             models.CheckConstraint(
-                condition=Q(channel="push", device__isnull=False)
-                | Q(channel="mail", device__isnull=True),
-                name="notification_on_device_or_by_mail",
+                condition=Q(channel="push", subscription__isnull=False)
+                | Q(channel="mail", subscription__isnull=True),
+                name="notification_by_push_or_mail",
             ),
             models.CheckConstraint(
                 condition=Q(state="waiting", done_at__isnull=True)

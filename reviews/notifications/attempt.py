@@ -44,7 +44,7 @@ def push(message: Message, target: Target, *, failed_before: int = 0) -> Verdict
     except outbound.Unreachable as error:
         return later(str(error), failed_before)
     except Exception as error:
-        log.exception("push.failed", device=target.device_id)
+        log.exception("push.failed", device=target.subscription_id)
         return Verdict(Meaning.NEVER, f"Internal error: {type(error).__name__}.")
     found = meaning(answer.status)
     said = f"HTTP {answer.status}"

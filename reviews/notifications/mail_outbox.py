@@ -12,7 +12,7 @@ _CLAIM = f"""
 WITH people AS (
     SELECT n.recipient_id, min(n.next_attempt_at) AS since
       FROM reviews_notification n
-      LEFT JOIN reviews_mailchoice c ON c.user_id = n.recipient_id
+      LEFT JOIN reviews_emailpreference c ON c.user_id = n.recipient_id
      WHERE n.channel = 'mail' AND n.state = 'waiting'
        AND n.next_attempt_at <= statement_timestamp()
        AND (c.mailed_at IS NULL
@@ -30,14 +30,14 @@ WITH people AS (
      WHERE id IN (SELECT id FROM held)
     RETURNING id, request_id, recipient_id, failed_attempts
 ), stamped AS (
-    INSERT INTO reviews_mailchoice (user_id, mailed_at)
+    INSERT INTO reviews_emailpreference (user_id, mailed_at)
     SELECT DISTINCT recipient_id, statement_timestamp() FROM claimed
     ON CONFLICT (user_id) DO UPDATE SET mailed_at = excluded.mailed_at
 )
 SELECT n.id, n.recipient_id, p.email, p.time_zone, n.failed_attempts,
        r.id, l.name, left(r.request_text, 2000), r.priority, r.timeout_at,
        {WANTED}
-       AND coalesce((SELECT mails FROM reviews_mailchoice c WHERE c.user_id = p.id), 'every')
+       AND coalesce((SELECT mails FROM reviews_emailpreference c WHERE c.user_id = p.id), 'every')
            <> 'none'
   FROM claimed n
   JOIN reviews_request r ON r.id = n.request_id

@@ -19,7 +19,7 @@ URGENCY = {"critical": "high", "high": "high", "medium": "normal", "low": "low"}
 class Target:
     """A device as a push service and its browser know it."""
 
-    device_id: str
+    subscription_id: str
     endpoint: str
     host: str
     p256dh: str

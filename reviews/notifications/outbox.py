@@ -24,11 +24,11 @@ LONGEST_ERROR = 500
 
 # Who gets an e-mail about a request: u is the person, and `priority` the request's.
 _BY_MAIL = """
-    NOT EXISTS (SELECT 1 FROM reviews_device d
-                     WHERE d.user_id = u.id AND d.is_on AND %(push)s::boolean)
+    NOT EXISTS (SELECT 1 FROM reviews_pushsubscription d
+                 WHERE d.user_id = u.id AND d.is_on AND %(push)s::boolean)
     AND EXISTS (SELECT 1 FROM account_emailaddress a
                  WHERE a.user_id = u.id AND lower(a.email) = lower(u.email) AND a.verified)
-    AND coalesce((SELECT c.mails FROM reviews_mailchoice c WHERE c.user_id = u.id), 'every')
+    AND coalesce((SELECT c.mails FROM reviews_emailpreference c WHERE c.user_id = u.id), 'every')
         = ANY (CASE priority WHEN 'critical' THEN ARRAY['every', 'critical']
                              ELSE ARRAY['every'] END)
 """
@@ -38,15 +38,15 @@ _BY_MAIL = """
 # leased to this process from the beginning, to be sent as soon as the transaction is committed.
 OBLIGE = f"""
 pushed AS (
-    INSERT INTO reviews_notification (request_id, recipient_id, channel, device_id, claim_id,
+    INSERT INTO reviews_notification (request_id, recipient_id, channel, subscription_id, claim_id,
                                       next_attempt_at)
     SELECT made.id, u.id, 'push', d.id, %(push_claim)s::text,
            statement_timestamp() + make_interval(secs => %(push_lease)s::float)
       FROM made
       JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
-      JOIN reviews_device d ON d.user_id = u.id AND d.is_on
+      JOIN reviews_pushsubscription d ON d.user_id = u.id AND d.is_on
      WHERE %(push)s::boolean
-    RETURNING id, request_id, device_id
+    RETURNING id, request_id, subscription_id
 ), mailed AS (
     INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
     SELECT made.id, u.id, 'mail', statement_timestamp()
@@ -57,7 +57,7 @@ pushed AS (
     SELECT json_agg(json_build_array(
                pushed.id, l.name, d.id, d.endpoint, d.host, d.p256dh, d.auth)) AS jobs
       FROM pushed
-      JOIN reviews_device d ON d.id = pushed.device_id
+      JOIN reviews_pushsubscription d ON d.id = pushed.subscription_id
       JOIN made ON made.id = pushed.request_id
       JOIN loops_loop l ON l.id = made.loop_id
 )
@@ -74,11 +74,11 @@ _CLAIM_PUSHES = f"""
 WITH due AS (
     SELECT n.id, n.next_attempt_at,
            row_number() OVER (PARTITION BY d.host ORDER BY n.next_attempt_at) AS place
-      FROM (SELECT id, device_id, next_attempt_at FROM reviews_notification
+      FROM (SELECT id, subscription_id, next_attempt_at FROM reviews_notification
              WHERE channel = 'push' AND state = 'waiting'
                AND next_attempt_at <= statement_timestamp()
              ORDER BY next_attempt_at LIMIT 5000) n
-      LEFT JOIN reviews_device d ON d.id = n.device_id
+      LEFT JOIN reviews_pushsubscription d ON d.id = n.subscription_id
      WHERE NOT coalesce(d.host, '') = ANY (%(busy)s::text[])
 ), picked AS (
     SELECT id FROM due WHERE place <= %(per_host)s::int ORDER BY next_attempt_at
@@ -93,7 +93,7 @@ WITH due AS (
        SET claim_id = %(claim)s::text,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
      WHERE id IN (SELECT id FROM held)
-    RETURNING id, request_id, recipient_id, device_id, failed_attempts
+    RETURNING id, request_id, recipient_id, subscription_id, failed_attempts
 )
 SELECT n.id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh, d.auth,
        l.name, left(r.request_text, 500), r.priority,
@@ -102,7 +102,8 @@ SELECT n.id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh
   FROM claimed n
   JOIN reviews_request r ON r.id = n.request_id
   JOIN loops_loop l ON l.id = r.loop_id
-  LEFT JOIN reviews_device d ON d.id = n.device_id AND d.user_id = n.recipient_id AND d.is_on
+  LEFT JOIN reviews_pushsubscription d
+    ON d.id = n.subscription_id AND d.user_id = n.recipient_id AND d.is_on
 """  # noqa: S608
 
 _SENT = """
@@ -110,14 +111,14 @@ WITH done AS (
     UPDATE reviews_notification
        SET state = 'sent', claim_id = NULL, done_at = statement_timestamp(), error = ''
      WHERE id = ANY (%(ids)s::bigint[]) AND claim_id = %(claim)s::text
-    RETURNING device_id
+    RETURNING subscription_id
 ), used AS (
-    UPDATE reviews_device SET last_used_at = statement_timestamp()
-     WHERE id IN (SELECT device_id FROM done)
+    UPDATE reviews_pushsubscription SET last_used_at = statement_timestamp()
+     WHERE id IN (SELECT subscription_id FROM done)
        AND (last_used_at IS NULL OR last_used_at < statement_timestamp() - interval '1 hour')
 )
 UPDATE reviews_request SET notifications_sent = notifications_sent + (SELECT count(*) FROM done)
- WHERE id = %(request)s::text AND EXISTS (SELECT 1 FROM done WHERE device_id IS NOT NULL)
+ WHERE id = %(request)s::text AND EXISTS (SELECT 1 FROM done WHERE subscription_id IS NOT NULL)
 """
 
 _LATER = """
@@ -136,10 +137,10 @@ WITH dropped AS (
        SET state = 'dropped', claim_id = NULL, done_at = statement_timestamp(),
            error = %(error)s::text
      WHERE id = %(id)s::bigint AND claim_id = %(claim)s::text
-    RETURNING id, request_id, recipient_id, channel, device_id
+    RETURNING id, request_id, recipient_id, channel, subscription_id
 ), removed AS (
-    DELETE FROM reviews_device
-     WHERE id IN (SELECT device_id FROM dropped) AND endpoint = %(gone)s::text
+    DELETE FROM reviews_pushsubscription
+     WHERE id IN (SELECT subscription_id FROM dropped) AND endpoint = %(gone)s::text
     RETURNING id
 )
 INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
@@ -151,7 +152,7 @@ SELECT r.id, u.id, 'mail', statement_timestamp()
    AND NOT EXISTS (SELECT 1 FROM reviews_notification other
                     WHERE other.request_id = r.id AND other.recipient_id = u.id
                       AND other.id <> dropped.id AND other.state IN ('waiting', 'sent'))
-   AND {_BY_MAIL.replace("d.is_on", "d.is_on AND d.id <> dropped.device_id")}
+   AND {_BY_MAIL.replace("d.is_on", "d.is_on AND d.id <> dropped.subscription_id")}
 ON CONFLICT DO NOTHING
 """  # noqa: S608
 

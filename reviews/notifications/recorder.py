@@ -110,7 +110,7 @@ def _failure(job: Job, verdict: Verdict) -> Callable[[], None]:
         log.info(
             "push.failed",
             request=job.request_id,
-            device=job.target.device_id if job.target else None,
+            device=job.target.subscription_id if job.target else None,
             meaning=verdict.meaning.value,
             error=verdict.error,
         )

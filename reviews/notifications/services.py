@@ -1,37 +1,39 @@
-"""What changes who is told how."""
+"""Registers push subscriptions and email preferences."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from db.ids import new_id
-from reviews.models import Device, MailChoice
+from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications.subscription import Subscription
 
-MOST_DEVICES = 20  # of a person; the one that was registered first makes room
-IN_SESSION = "devices"  # where a session keeps the ids of what its browser has registered
+MAX_SUBSCRIPTIONS = 20  # of one person; a further one replaces the oldest
+SESSION_KEY = "push_subscriptions"  # the ids of what the session's browser has registered
 
-# A browser has one subscription here: it goes with whoever is signed in now.
+# A browser has one subscription here, and it belongs to whoever is signed in now.
 _SUBSCRIBE = """
-INSERT INTO reviews_device (id, user_id, endpoint, host, p256dh, auth, label)
+INSERT INTO reviews_pushsubscription AS known (id, user_id, endpoint, host, p256dh, auth, label)
 SELECT %(id)s, %(user)s, %(endpoint)s::varchar, %(host)s, %(p256dh)s, %(auth)s, %(label)s
  WHERE %(is_new)s::boolean
-    OR EXISTS (SELECT 1 FROM reviews_device WHERE endpoint = %(endpoint)s::varchar)
+    OR EXISTS (SELECT 1 FROM reviews_pushsubscription WHERE endpoint = %(endpoint)s::varchar)
 ON CONFLICT (endpoint) DO UPDATE
-   SET id = CASE WHEN reviews_device.user_id = excluded.user_id
-                 THEN reviews_device.id ELSE excluded.id END,
-       is_on = reviews_device.is_on OR reviews_device.user_id <> excluded.user_id
+   SET id = CASE WHEN known.user_id = excluded.user_id
+                 THEN known.id ELSE excluded.id END,
+       is_on = known.is_on OR known.user_id <> excluded.user_id
                OR %(is_new)s::boolean,
-       created_at = CASE WHEN reviews_device.user_id = excluded.user_id
-                         THEN reviews_device.created_at ELSE excluded.created_at END,
+       created_at = CASE WHEN known.user_id = excluded.user_id
+                         THEN known.created_at ELSE excluded.created_at END,
        user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth,
        label = excluded.label
 RETURNING id, is_on
 """
 _MAKE_ROOM = """
-DELETE FROM reviews_device WHERE user_id = %s AND id NOT IN (
-    SELECT id FROM reviews_device WHERE user_id = %s ORDER BY created_at DESC, id DESC LIMIT %s)
+DELETE FROM reviews_pushsubscription WHERE user_id = %s AND id NOT IN (
+    SELECT id FROM reviews_pushsubscription WHERE user_id = %s
+     ORDER BY created_at DESC, id DESC LIMIT %s)
 """
 
 
@@ -39,11 +41,12 @@ DELETE FROM reviews_device WHERE user_id = %s AND id NOT IN (
 def subscribe(
     *, user_id: str, subscription: Subscription, label: str, is_new: bool = True
 ) -> tuple[str, bool] | None:
-    """Registers the browser for this person, once however often; its id and whether it is on.
+    """Registers a browser's subscription for this person, and returns its id and whether it is on.
 
-    Somebody else's subscription of the same browser moves to this person, under another id, so
-    that what waits for the other one is not told to this one. `is_new` is False where the browser
-    only reports itself: what was switched off stays so, and what was removed is None.
+    Registering it again changes nothing. A subscription that belonged to somebody else moves to
+    this person under a new id, so that pushes which wait for the former owner never reach this
+    one. `is_new` is False where the browser only reports itself: then a subscription that was
+    switched off stays off, and one that was removed stays removed (None).
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -61,37 +64,46 @@ def subscribe(
         )
         row = cursor.fetchone()
         if is_new:
-            cursor.execute(_MAKE_ROOM, [user_id, user_id, MOST_DEVICES])
+            cursor.execute(_MAKE_ROOM, [user_id, user_id, MAX_SUBSCRIPTIONS])
     return (str(row[0]), bool(row[1])) if row else None
 
 
-def switch_device(*, device: Device, is_on: bool) -> None:
-    """Keeps the subscription, and is silent while it is off."""
-    Device.objects.filter(pk=device.pk, user_id=device.user_id).update(is_on=is_on)
+def switch_subscription(*, subscription: PushSubscription, is_on: bool) -> None:
+    """Switches pushes to a subscription on or off, and keeps the subscription."""
+    _own(subscription).update(is_on=is_on)
 
 
-def remove_device(*, device: Device) -> None:
-    """Forgets the subscription; what waits for it is dropped when it is due."""
-    Device.objects.filter(pk=device.pk, user_id=device.user_id).delete()
+def remove_subscription(*, subscription: PushSubscription) -> None:
+    """Deletes a subscription; pushes that wait for it are dropped when they are due."""
+    _own(subscription).delete()
+
+
+def _own(subscription: PushSubscription) -> QuerySet[PushSubscription]:
+    """The subscription's row, while it belongs to the same person."""
+    return PushSubscription.objects.filter(pk=subscription.pk, user_id=subscription.user_id)
 
 
 def forget_browsers(
     *, user_id: str, sessions: Sequence[Mapping[str, Any]], only_left: Mapping[str, Any] | None
 ) -> None:
-    """Removes the devices of browsers that were signed out: whoever holds one of them next is
-    shown nothing of this person's. Where one browser alone stays, its devices alone do: others
-    may be of sign-ins that ran out by themselves."""
+    """Removes the subscriptions of browsers that were signed out.
+
+    Whoever uses such a browser next is shown nothing of this person's. `sessions` are those that
+    ended. Where one session alone is left, `only_left`, every subscription but its own is
+    removed: the others may come from sign-ins that had expired before.
+    """
+    mine = PushSubscription.objects.filter(user_id=user_id)
     if only_left is not None:
-        Device.objects.filter(user_id=user_id).exclude(pk__in=devices_in(only_left)).delete()
-    elif gone := [device for held in sessions for device in devices_in(held)]:
-        Device.objects.filter(pk__in=gone, user_id=user_id).delete()
+        mine.exclude(pk__in=subscriptions_in(only_left)).delete()
+    elif ended := [pk for session in sessions for pk in subscriptions_in(session)]:
+        mine.filter(pk__in=ended).delete()
 
 
-def devices_in(session: Any) -> list[str]:
+def subscriptions_in(session: Any) -> list[str]:
     """The ids of what the session's browser has registered, the newest last."""
-    return list(session.get(IN_SESSION, ()))
+    return list(session.get(SESSION_KEY, ()))
 
 
 def choose_mails(*, user_id: str, mails: str) -> None:
-    """Which requests are told by e-mail while no device is on: one of `MailChoice.Mails`."""
-    MailChoice.objects.update_or_create(user_id=user_id, defaults={"mails": mails})
+    """Saves of which requests a person is told by email, as one of `EmailPreference.Mails`."""
+    EmailPreference.objects.update_or_create(user_id=user_id, defaults={"mails": mails})

@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.models import Device, Request
+from reviews.models import PushSubscription, Request
 from reviews.notifications import unsubscribing
 from tests.api.bodies import QUESTION
 from tests.browser.conftest import PHONE
@@ -160,7 +160,7 @@ def test_the_page_keeps_up_with_the_service(subscribed: Page, site: str) -> None
     expect(page.get_by_text("This device is switched off")).to_be_visible()
     page.get_by_role("button", name="Remove").click()
     expect(page.get_by_role("button", name="Notify me on this device")).to_be_visible()
-    assert not Device.objects.exists()
+    assert not PushSubscription.objects.exists()
 
 
 def test_signing_out_takes_them_along(
@@ -176,7 +176,7 @@ def test_signing_out_takes_them_along(
     page.wait_for_url(f"{site}/")
     deliverer.shown(0)
     assert page.evaluate("localStorage.getItem('subscribed')") is None
-    assert not Device.objects.exists()
+    assert not PushSubscription.objects.exists()
     answer = Api(key_of(owner)).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
     assert answer.json()["data"]["notifications_sent"] == 0
 

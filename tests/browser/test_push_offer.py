@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from reviews.models import Device
+from reviews.models import PushSubscription
 from tests.browser.looking import SIZES, accessibility_faults, session_cookie
 from tests.browser.test_push import context as context
 from tests.browser.test_push import page as page
@@ -50,7 +50,7 @@ def test_it_comes_after_the_first_answer_alone(reviewing: Page, size: str) -> No
     assert accessibility_faults(page) == []
     offer.click()
     expect(page.get_by_text("This device tells you when a request waits.")).to_be_visible()
-    assert Device.objects.count() == 1
+    assert PushSubscription.objects.count() == 1
     send(page)
     page.wait_for_url("**n=2**")
     expect(page.locator("[data-push]")).to_have_count(0)

@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from db.ids import new_id
-from reviews.models import Device
+from reviews.models import PushSubscription
 from reviews.notifications import services, vapid
 from reviews.notifications.dispatch import SENDER
 from reviews.notifications.subscription import read_subscription
@@ -55,9 +55,9 @@ def give_phone(service: PushService) -> GivePhone:
     return give
 
 
-def device_of(phone: Phone) -> Device:
+def device_of(phone: Phone) -> PushSubscription:
     """Its row."""
-    return Device.objects.get(endpoint=phone.endpoint)
+    return PushSubscription.objects.get(endpoint=phone.endpoint)
 
 
 def subscription_of(endpoint: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.models import Device, Notification, Request
+from reviews.models import Notification, PushSubscription, Request
 from reviews.notifications import services
 from reviews.notifications.dispatch import SENDER
 from tests.api.bodies import QUESTION
@@ -81,16 +81,18 @@ def test_many_devices_on_slow_services_cost_one_wait(
 ) -> None:
     """All of a person's devices, each on a host of its own that nobody has met as slow yet. The
     bound is generous, but waits one after another, even of the threads, would pass it."""
-    for number in range(services.MOST_DEVICES):
+    for number in range(services.MAX_SUBSCRIPTIONS):
         phone = give_phone(member)
-        Device.objects.filter(endpoint=phone.endpoint).update(host=f"{number}.example.com")
+        PushSubscription.objects.filter(endpoint=phone.endpoint).update(
+            host=f"{number}.example.com"
+        )
     service.hold()
     begun = time.monotonic()
     made = create(owner_key, loop)
     assert time.monotonic() - begun < 4  # 1.5 s, on a busy machine
     assert made["notifications_sent"] == 0
     service.release()
-    wait_until(lambda: read(owner_key, made["request_id"]) == services.MOST_DEVICES)
+    wait_until(lambda: read(owner_key, made["request_id"]) == services.MAX_SUBSCRIPTIONS)
 
 
 def test_nobody_waits_for_nothing(loop: Loop, owner_key: str, push_key: str) -> None:

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
 from reviews import services as review_services
-from reviews.models import MailChoice, Notification, Request
+from reviews.models import EmailPreference, Notification, Request
 from reviews.notifications import services
 from reviews.notifications.dispatch import SENDER
 from reviews.notifications.mails import Mailer
@@ -36,7 +36,7 @@ def states() -> list[tuple[str, str]]:
 
 
 def minute_later() -> None:
-    MailChoice.objects.update(mailed_at=Now() - timedelta(seconds=61))
+    EmailPreference.objects.update(mailed_at=Now() - timedelta(seconds=61))
     Notification.objects.filter(state="waiting").update(next_attempt_at=Now())
 
 
@@ -121,7 +121,7 @@ def test_a_device_takes_its_place_while_it_is_on(
     make()
     SENDER.recorder.settle()
     assert states() == [("push", "sent")]
-    member.devices.update(is_on=False)
+    member.push_subscriptions.update(is_on=False)
     make()
     assert states() == [("push", "sent"), ("mail", "waiting")]
 

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from reviews import services as review_services
-from reviews.models import Device, Notification, Request
+from reviews.models import Notification, PushSubscription, Request
 from reviews.notifications import outbox, services
 from reviews.notifications.dispatch import SENDER, Sender
 from tests.reviews.conftest import Make
@@ -84,7 +84,7 @@ def test_what_ended_is_removed_and_mailed_instead(
     request = make()
     assert SENDER.send_at_once(oblige(request)) == 1
     SENDER.recorder.settle()
-    assert Device.objects.get().endpoint == owners.endpoint
+    assert PushSubscription.objects.get().endpoint == owners.endpoint
     assert states(request) == [("push", "sent"), ("push", "dropped"), ("mail", "waiting")]
     assert Notification.objects.get(channel="mail").recipient_id == member.pk
 
@@ -134,7 +134,7 @@ def test_what_is_refused_is_dropped(
     SENDER.recorder.settle()
     row = Notification.objects.get(channel="push")
     assert (row.state, row.error) == ("dropped", f"HTTP {status}")
-    assert Device.objects.count() == 1
+    assert PushSubscription.objects.count() == 1
     assert len(service.got) == 1
 
 
@@ -269,11 +269,11 @@ def test_nobody_is_told_of_what_is_not_theirs_any_more(
     if why == "answered":
         review_services.answer_request(request=request, reviewer_id=owner.pk, answer="yes")
     elif why == "moved":
-        Device.objects.update(user=owner)
+        PushSubscription.objects.update(user=owner)
     elif why == "off":
-        services.switch_device(device=device, is_on=False)
+        services.switch_subscription(subscription=device, is_on=False)
     elif why == "removed":
-        services.remove_device(device=device)
+        services.remove_subscription(subscription=device)
     else:
         review_services.remove_member(loop_id=request.loop_id, member_id=member.pk)
     make_due(request)
@@ -300,7 +300,7 @@ def test_a_service_that_is_down_is_tried_again(
     make: Make, give_phone: GivePhone, member: User, service: PushService
 ) -> None:
     give_phone(member)
-    Device.objects.update(endpoint=dead_url())
+    PushSubscription.objects.update(endpoint=dead_url())
     SENDER.send_at_once(oblige(make()))
     SENDER.recorder.settle()
     row = Notification.objects.get(channel="push")

@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
-from reviews.models import Device, MailChoice
+from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import unsubscribing
 from tests.portal import signed_in, words
 from tests.reviews.notifications.conftest import GivePhone, device_of
@@ -53,14 +53,14 @@ def test_choosing_e_mails(member: User, choice: str) -> None:
     browser = signed_in(member)
     answer = browser.post(PATH + "mail/", {"mails": choice}, follow=True)
     assert "Your choice is saved." in words(answer)
-    assert MailChoice.objects.get(user=member).mails == choice
+    assert EmailPreference.objects.get(user=member).mails == choice
     assert re.search(f'value="{choice}"[^>]*checked'.encode(), answer.content)
 
 
 def test_no_choice_at_all(member: User) -> None:
     answer = signed_in(member).post(PATH + "mail/", {"mails": "sometimes"}, follow=True)
     assert "Choose one of the three." in words(answer)
-    assert not MailChoice.objects.exists()
+    assert not EmailPreference.objects.exists()
 
 
 def test_a_device_is_switched_and_removed(member: User, give_phone: GivePhone) -> None:
@@ -68,13 +68,13 @@ def test_a_device_is_switched_and_removed(member: User, give_phone: GivePhone) -
     address = f"{PATH}devices/{device.pk}/"
     page = browser.post(address + "switch/", {"is_on": "no"}, follow=True)
     assert "Chrome on Android is off." in words(page)
-    assert not Device.objects.get().is_on
+    assert not PushSubscription.objects.get().is_on
     page = browser.post(address + "switch/", {"is_on": "yes"}, follow=True)
     assert "Chrome on Android is on." in words(page)
-    assert Device.objects.get().is_on
+    assert PushSubscription.objects.get().is_on
     page = browser.post(address + "remove/", follow=True)
     assert "Chrome on Android is removed." in words(page)
-    assert not Device.objects.exists()
+    assert not PushSubscription.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_test_push(
     path = f"{PATH}devices/{device_of(phone).pk}/test/"
     assert sentence in words(signed_in(member).post(path, follow=True))
     assert phone.read(service.got[0])["notification"]["title"] == "Review Loop"
-    assert Device.objects.count() == left
+    assert PushSubscription.objects.count() == left
 
 
 def test_tests_are_throttled(member: User, give_phone: GivePhone, service: PushService) -> None:
@@ -132,7 +132,7 @@ def test_devices_of_others(
     assert signed_in(member).get(path).headers["Location"] == PATH
     assert signed_in(member).put(path).status_code == 405
     assert service.got == []
-    assert Device.objects.get().is_on
+    assert PushSubscription.objects.get().is_on
 
 
 def test_strangers_sign_in_first(member: User) -> None:
@@ -156,11 +156,11 @@ def test_a_link_in_a_mail_ends_them_without_signing_in(
         page = Client().get(path)
     assert "Stop the e-mails about requests?" in words(page)
     assert member.email not in words(page)
-    assert not MailChoice.objects.exists()
+    assert not EmailPreference.objects.exists()
     one_click = {"List-Unsubscribe": "One-Click"}
     answer = Client(enforce_csrf_checks=True).post(path, one_click)
     assert "You get no more e-mails about requests" in words(answer)
-    assert MailChoice.objects.get(user=member).mails == "none"
+    assert EmailPreference.objects.get(user=member).mails == "none"
     assert Client().post(path).status_code == 200
 
 
@@ -174,4 +174,4 @@ def test_links_of_others_making(member: User, outsider: User) -> None:
         f"/unsubscribe/{elsewhere}/",
     ):
         assert Client().post(path).status_code == 404
-    assert not MailChoice.objects.exists()
+    assert not EmailPreference.objects.exists()

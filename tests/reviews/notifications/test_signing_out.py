@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from accounts.sessions import remove_expired
-from reviews.models import Device
+from reviews.models import PushSubscription
 from tests.conftest import PASSWORD
 from tests.reviews.notifications.conftest import fresh_endpoint, subscription_of
 
@@ -37,15 +37,15 @@ def report(browser: Client, subscription: dict[str, Any], *, is_new: bool = True
     return str(answer.json()["state"])
 
 
-def with_device(user: User) -> tuple[Client, Device]:
+def with_device(user: User) -> tuple[Client, PushSubscription]:
     """Their browser, which has said yes to notifications."""
     browser, subscription = browser_of(user), subscription_of(fresh_endpoint())
     assert report(browser, subscription) == "on"
-    return browser, Device.objects.get(endpoint=subscription["endpoint"])
+    return browser, PushSubscription.objects.get(endpoint=subscription["endpoint"])
 
 
-def is_there(device: Device) -> bool:
-    return Device.objects.filter(pk=device.pk).exists()
+def is_there(device: PushSubscription) -> bool:
+    return PushSubscription.objects.filter(pk=device.pk).exists()
 
 
 def test_signing_out_ends_this_device_alone(member: User, owner: User) -> None:
@@ -80,7 +80,7 @@ def test_whoever_takes_a_browser_over_keeps_it(member: User, outsider: User) -> 
     after = browser_of(outsider)
     report(after, subscription_of(phone.endpoint))
     before.post(LEAVE)
-    assert Device.objects.get().user_id == outsider.pk
+    assert PushSubscription.objects.get().user_id == outsider.pk
 
 
 def test_a_browser_that_was_signed_out_from_another(member: User) -> None:
@@ -97,9 +97,9 @@ def test_every_device_that_a_browser_has_registered_goes(member: User) -> None:
     browser = browser_of(member)
     for _ in range(2):
         report(browser, subscription_of(fresh_endpoint()))
-    assert Device.objects.count() == 2
+    assert PushSubscription.objects.count() == 2
     browser.post(LEAVE)
-    assert not Device.objects.exists()
+    assert not PushSubscription.objects.exists()
 
 
 def test_signing_out_all_others_ends_what_ran_out_before(member: User) -> None:

@@ -7,8 +7,8 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
-from reviews.models import Device
-from reviews.notifications.services import MOST_DEVICES
+from reviews.models import PushSubscription
+from reviews.notifications.services import MAX_SUBSCRIPTIONS
 from tests.portal import signed_in
 from tests.reviews.notifications.conftest import KEY, fresh_endpoint, subscription_of
 
@@ -35,7 +35,7 @@ def test_a_browser_is_registered_once(
     for _ in range(2):
         answer = send(browser, subscription)
         assert (answer.status_code, answer.json()) == (200, {"state": "on"})
-    device = Device.objects.get()
+    device = PushSubscription.objects.get()
     assert (device.user_id, device.label) == (member.pk, "Chrome on Android")
     assert device.endpoint == subscription["endpoint"]
     assert device.host == "push.example.com"
@@ -46,9 +46,9 @@ def test_a_browser_is_registered_once(
 def test_it_moves_with_whoever_is_signed_in(member: User, outsider: User) -> None:
     subscription = subscription_of(fresh_endpoint())
     send(signed_in(member), subscription)
-    before = Device.objects.get()
+    before = PushSubscription.objects.get()
     send(signed_in(outsider), {**subscription, "is_new": False})
-    after = Device.objects.get()
+    after = PushSubscription.objects.get()
     assert after.user_id == outsider.pk
     assert after.pk != before.pk
 
@@ -58,10 +58,10 @@ def test_what_only_reports_itself_changes_nothing(member: User) -> None:
     subscription = subscription_of(fresh_endpoint())
     report = {**subscription, "is_new": False}
     assert send(browser, report).json() == {"state": "ask"}
-    assert not Device.objects.exists()
+    assert not PushSubscription.objects.exists()
     send(browser, subscription)
     assert send(browser, report).json() == {"state": "on"}
-    Device.objects.update(is_on=False)
+    PushSubscription.objects.update(is_on=False)
     assert send(browser, report).json() == {"state": "off"}
     assert send(browser, subscription).json() == {"state": "on"}
 
@@ -70,10 +70,10 @@ def test_a_person_has_a_bounded_number(member: User) -> None:
     browser = signed_in(member)
     first = subscription_of(fresh_endpoint())
     send(browser, first)
-    for _ in range(MOST_DEVICES):
+    for _ in range(MAX_SUBSCRIPTIONS):
         send(browser, subscription_of(fresh_endpoint()))
-    assert Device.objects.count() == MOST_DEVICES
-    assert not Device.objects.filter(endpoint=first["endpoint"]).exists()
+    assert PushSubscription.objects.count() == MAX_SUBSCRIPTIONS
+    assert not PushSubscription.objects.filter(endpoint=first["endpoint"]).exists()
 
 
 GOOD = subscription_of("https://push.example.com/x")
@@ -120,7 +120,7 @@ def test_what_cannot_be_pushed_to_is_refused(
 ) -> None:
     answer = send(signed_in(member), {**GOOD, **changes})
     assert (answer.status_code, answer.json()) == (400, {"error": sentence})
-    assert not Device.objects.exists()
+    assert not PushSubscription.objects.exists()
 
 
 @pytest.mark.parametrize("body", ["", "[]", "5", "{", "[" * 100, '{"endpoint": NaN}', "\x00"])
@@ -148,5 +148,5 @@ def test_who_may_not(member: User, settings: Settings) -> None:
     assert signed_in(member).get(PATH).status_code == 405
     settings.VAPID_PRIVATE_KEY = ""
     assert send(signed_in(member), GOOD).status_code == 409
-    assert not Device.objects.exists()
+    assert not PushSubscription.objects.exists()
     settings.VAPID_PRIVATE_KEY = KEY

@@ -31,7 +31,7 @@ def test_what_is_done_is_forgotten_after_some_days(make: Make) -> None:
             request=request,
             recipient_id=request.creator_id,
             channel="push",
-            device_id=str(days),
+            subscription_id=str(days),
             state="sent",
             next_attempt_at=Now(),
             done_at=Now() - timedelta(days=days),
@@ -40,5 +40,5 @@ def test_what_is_done_is_forgotten_after_some_days(make: Make) -> None:
     ]
     Notification.objects.bulk_create(rows)
     assert tasks.forget_old() == 2
-    assert Notification.objects.get().device_id == "6"
+    assert Notification.objects.get().subscription_id == "6"
     assert Request.objects.exists()
