@@ -6,6 +6,7 @@ import ssl
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import TypeVar
 
 import structlog
@@ -105,9 +106,10 @@ def judge(outcome: Outcome, *, failed_before: int) -> tuple[Delivery.State, floa
     """What becomes of a delivery after an attempt, and the seconds until the next one."""
     if outcome.status is not None and 200 <= outcome.status < 300:
         return Delivery.State.DELIVERED, 0.0
-    if outcome.status == schedule.GONE:
+    if outcome.status == HTTPStatus.GONE:
         return Delivery.State.DEAD, 0.0
     delay = schedule.next_delay(
+        schedule.DELAYS,
         failed_attempts=failed_before + 1,
         chance=random.random(),  # noqa: S311 (jitter)
         retry_after=outcome.retry_after,

@@ -43,7 +43,7 @@ SELECT count(*) FROM dead
 
 def give_up() -> int:
     """Ends what is to end, at most 500 at a time; returns how many deliveries are dead now."""
-    patience = schedule.longest(float(settings.WEBHOOK_SCHEDULE_SCALE))
+    patience = schedule.longest(schedule.DELAYS, scale=float(settings.WEBHOOK_SCHEDULE_SCALE))
     params: dict[str, Any] = {
         "patience": patience,
         # half of the probes that fit into it: they come late where threads are short

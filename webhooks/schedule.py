@@ -1,36 +1,38 @@
-"""When a failed delivery is tried again. Pure.
+"""When a failed attempt is repeated: the back-off of webhooks, pushes and emails. Pure."""
 
-Twelve attempts over about three days: at once, then after the delays below, each ±20 % so that
-a receiver which comes back is not hit by everybody at once.
-"""
-
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+# Of webhooks: twelve attempts over about three days, the first at once.
 DELAYS = (5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
-MAX_ATTEMPTS = len(DELAYS) + 1
-JITTER = 0.2
-LONGEST_RETRY_AFTER = 86_400
-GONE = 410
+JITTER = 0.2  # so that not everybody calls a receiver that comes back at the same moment
+MAX_RETRY_AFTER = 86_400
 
 
 def next_delay(
-    *, failed_attempts: int, chance: float, retry_after: float | None = None, scale: float = 1.0
+    delays: Sequence[int],
+    *,
+    failed_attempts: int,
+    chance: float,
+    retry_after: float | None = None,
+    scale: float = 1.0,
 ) -> float | None:
-    """Seconds until the next attempt; None where the delivery is dead.
+    """Seconds until the next attempt; None after the last one.
 
-    `failed_attempts` counts from 1, `chance` is from 0 up to 1, `scale` shortens the schedule.
-    The receiver's Retry-After lengthens the wait, up to a day.
+    `delays` are the planned seconds after each failed attempt, each varied by ±20 %.
+    `failed_attempts` counts from 1, `chance` is from 0 up to 1, `scale` shortens the plan.
+    A Retry-After of the receiver lengthens the delay, up to a day.
     """
-    if failed_attempts >= MAX_ATTEMPTS:
+    if failed_attempts > len(delays):
         return None
-    planned = DELAYS[failed_attempts - 1] * (1 - JITTER + 2 * JITTER * chance) * scale
-    return max(planned, min(retry_after or 0.0, LONGEST_RETRY_AFTER))
+    planned = delays[failed_attempts - 1] * (1 - JITTER + 2 * JITTER * chance) * scale
+    return max(planned, min(retry_after or 0.0, MAX_RETRY_AFTER))
 
 
-def longest(scale: float = 1.0) -> float:
-    """The seconds that the whole schedule takes at most."""
-    return sum(DELAYS) * (1 + JITTER) * scale
+def longest(delays: Sequence[int], *, scale: float = 1.0) -> float:
+    """The most seconds that a whole plan can take."""
+    return sum(delays) * (1 + JITTER) * scale
 
 
 def read_retry_after(header: str | None, *, now: datetime) -> float | None:
@@ -39,7 +41,7 @@ def read_retry_after(header: str | None, *, now: datetime) -> float | None:
         return None
     text = header.strip()
     if text.isascii() and text.isdigit():
-        return float(min(int(text[:9]), LONGEST_RETRY_AFTER))
+        return float(min(int(text[:9]), MAX_RETRY_AFTER))
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

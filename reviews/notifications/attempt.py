@@ -10,10 +10,10 @@ from django.conf import settings
 from reviews.notifications import message as messages
 from reviews.notifications.message import Message, Target
 from reviews.notifications.outbox import PUSH_SECONDS
-from reviews.notifications.schedule import PUSH_DELAYS, Meaning, meaning, next_delay
+from reviews.notifications.schedule import PUSH_DELAYS, Meaning, meaning
 from webhooks import outbound
 from webhooks.delivery import tls
-from webhooks.schedule import read_retry_after
+from webhooks.schedule import next_delay, read_retry_after
 
 USER_AGENT = "ReviewLoop-Push/1"
 log = structlog.get_logger(__name__)

@@ -19,9 +19,10 @@ from django.urls import reverse
 from reviews.notifications import outbox, unsubscribing
 from reviews.notifications.mail_outbox import Letter, Told, claim_letters
 from reviews.notifications.outbox import MAIL_LEASE
-from reviews.notifications.schedule import MAIL_DELAYS, next_delay
+from reviews.notifications.schedule import MAIL_DELAYS
 from reviews.notifications.wording import excerpt
 from webhooks.delivery import persistently
+from webhooks.schedule import next_delay
 
 PEOPLE = 20  # of one claim
 SHOWN = 10  # requests that a mail describes; more are counted

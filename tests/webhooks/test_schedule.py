@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from webhooks.schedule import longest, next_delay, read_retry_after
+from webhooks.schedule import DELAYS, longest, next_delay, read_retry_after
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = 86_400.0
@@ -20,14 +20,14 @@ CHANCES = st.floats(0, 1, exclude_max=True)
 
 
 def test_twelve_attempts_and_no_more() -> None:
-    delays = [next_delay(failed_attempts=count, chance=0.5) for count in range(1, 14)]
+    delays = [next_delay(DELAYS, failed_attempts=count, chance=0.5) for count in range(1, 14)]
     assert delays[:11] == pytest.approx(PLANNED)
     assert delays[11:] == [None, None]
 
 
 @given(FAILURES, CHANCES)
 def test_a_wait_is_within_a_fifth_of_the_plan(failed: int, chance: float) -> None:
-    delay = next_delay(failed_attempts=failed, chance=chance)
+    delay = next_delay(DELAYS, failed_attempts=failed, chance=chance)
     assert delay is not None
     assert 0.8 * PLANNED[failed - 1] <= delay <= 1.2 * PLANNED[failed - 1]
 
@@ -36,24 +36,24 @@ def test_a_wait_is_within_a_fifth_of_the_plan(failed: int, chance: float) -> Non
 def test_retry_after_lengthens_the_wait_up_to_a_day(
     failed: int, chance: float, asked: float
 ) -> None:
-    planned = next_delay(failed_attempts=failed, chance=chance)
-    delay = next_delay(failed_attempts=failed, chance=chance, retry_after=asked)
+    planned = next_delay(DELAYS, failed_attempts=failed, chance=chance)
+    delay = next_delay(DELAYS, failed_attempts=failed, chance=chance, retry_after=asked)
     assert planned is not None
     assert delay == max(planned, min(asked, DAY))
 
 
 @given(st.floats(0, 1e12), CHANCES)
 def test_no_retry_after_revives_a_dead_delivery(asked: float, chance: float) -> None:
-    assert next_delay(failed_attempts=12, chance=chance, retry_after=asked) is None
+    assert next_delay(DELAYS, failed_attempts=12, chance=chance, retry_after=asked) is None
 
 
 @given(FAILURES, CHANCES, st.floats(0.001, 1))
 def test_the_scale_shortens_the_plan_alone(failed: int, chance: float, scale: float) -> None:
-    delay = next_delay(failed_attempts=failed, chance=chance)
-    scaled = next_delay(failed_attempts=failed, chance=chance, scale=scale)
+    delay = next_delay(DELAYS, failed_attempts=failed, chance=chance)
+    scaled = next_delay(DELAYS, failed_attempts=failed, chance=chance, scale=scale)
     assert delay is not None
     assert scaled == pytest.approx(delay * scale)
-    assert next_delay(failed_attempts=1, chance=chance, retry_after=60, scale=0.001) == 60
+    assert next_delay(DELAYS, failed_attempts=1, chance=chance, retry_after=60, scale=0.001) == 60
 
 
 @given(st.integers(0, 10**30))
@@ -77,8 +77,8 @@ def test_every_form_of_a_date_is_read(header: str) -> None:
 
 
 def test_the_whole_schedule_at_its_longest() -> None:
-    assert longest() == pytest.approx(1.2 * sum(PLANNED))
-    assert longest(0.1) == pytest.approx(0.12 * sum(PLANNED))
+    assert longest(DELAYS) == pytest.approx(1.2 * sum(PLANNED))
+    assert longest(DELAYS, scale=0.1) == pytest.approx(0.12 * sum(PLANNED))
 
 
 @given(st.integers(-(10**7), 10**7))

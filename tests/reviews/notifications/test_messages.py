@@ -12,9 +12,10 @@ from pytest_django import Settings
 from reviews.notifications import message as messages
 from reviews.notifications import vapid
 from reviews.notifications.message import Message, Target, about_request
-from reviews.notifications.schedule import PUSH_DELAYS, Meaning, meaning, next_delay
+from reviews.notifications.schedule import PUSH_DELAYS, Meaning, meaning
 from tests.reviews.notifications.push_service import Phone, claims, decode, decrypt
 from tests.webhooks.receivers import Received
+from webhooks.schedule import next_delay
 
 
 def about(**changes: Any) -> Message:
