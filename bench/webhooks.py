@@ -16,7 +16,7 @@ from db.columns import dumps
 from db.ids import new_id
 from webhooks.dispatch import DISPATCHER
 from webhooks.models import Delivery
-from webhooks.services import Event, emit
+from webhooks.services import Event, enqueue
 
 RUNS = 3
 ACCOUNTS = 4  # one alone gets half of the threads
@@ -69,14 +69,14 @@ def bare(urls: list[str], count: int) -> float:
 def delivered(urls: list[str], count: int) -> float:
     """Deliveries per second of a few accounts: claimed, signed, posted, recorded."""
     owners = [seed.account(number)[0].pk for number in range(ACCOUNTS)]
-    emit(
+    enqueue(
         [
             Event(owners[place % ACCOUNTS], urls[place % len(urls)], "bench", *ids(), PAYLOAD)
             for place in range(count)
         ]
     )
     start = time.perf_counter()
-    DISPATCHER.run()
+    DISPATCHER.run_due()
     taken = time.perf_counter() - start
     ours = Delivery.objects.filter(account_id__in=owners, state=Delivery.State.DELIVERED)
     assert ours.count() == count

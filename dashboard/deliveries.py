@@ -197,8 +197,8 @@ def describe(attempt: Any) -> dict[str, Any]:
         "went_well": code is not None and 200 <= code < 300,
         "seconds": None if attempt.duration is None else attempt.duration.total_seconds(),
         "request_headers": safe_text.header_lines(attempt.request_headers),
-        "answer_headers": safe_text.header_lines(attempt.answer_headers),
-        "answer_body": safe_text.body_text(attempt.answer_body),
+        "answer_headers": safe_text.header_lines(attempt.response_headers),
+        "answer_body": safe_text.body_text(attempt.response_body),
     }
 
 

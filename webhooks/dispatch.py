@@ -1,4 +1,4 @@
-"""Delivers what is due on threads of its own, so that slow receivers hold up nothing else."""
+"""Sends due webhooks on threads of its own, so that slow receivers delay nobody else."""
 
 import threading
 import time
@@ -9,48 +9,36 @@ import structlog
 from django.conf import settings
 from django.db import close_old_connections
 
+from db.outages import retry_once
 from webhooks import outbox
-from webhooks.delivery import deliver
-from webhooks.fair_queue import RESERVE, Turns
-from webhooks.outbox import Job
+from webhooks.attempt import attempt, judge
+from webhooks.engine import Engine
+from webhooks.fair_queue import RESERVE, FairQueue
+from webhooks.outbox import Item
 
-PACE, LULL = 0.02, 0.25  # seconds between two claims: at least, and at most
+MIN_PAUSE, MAX_PAUSE = 0.02, 0.25  # seconds between two claims
 log = structlog.get_logger(__name__)
 
 
-class Dispatcher:
-    """Claims what is due and hands it to its threads, until nothing is due any more.
-
-    One run at a time in a process; it goes on with what a run left behind that the database
-    broke off. `stop` ends it after the attempts that are under way, and gives back what was
-    claimed ahead.
-    """
+class Dispatcher(Engine):
+    """Claims due webhooks ahead of its threads, which take them from a fair queue."""
 
     def __init__(self, threads: int) -> None:
+        super().__init__()
         self.threads = threads
-        self._turns: Turns[Job] = Turns(threads)
-        self._lock = threading.Lock()  # of the turns
+        self._queue: FairQueue[Item] = FairQueue(threads)
+        self._lock = threading.Lock()  # of the queue
         self._pool = ThreadPoolExecutor(threads + RESERVE, thread_name_prefix="deliver")
-        self._working: set[Future[None]] = set()
-        self._running = threading.Lock()
-        self._stopping = threading.Event()
-        self._wanting = threading.Event()  # set where a thread has little or nothing to do next
+        self._under_way: set[Future[None]] = set()
+        self._wanting = threading.Event()  # set while threads have little or nothing left to do
         self._claim_after = 0.0
 
     def stop(self) -> None:
-        self._stopping.set()
+        super().stop()
         self._wanting.set()
 
-    def run(self) -> int:
-        """Delivers, and returns how many claims it made; 0 where another run is under way."""
-        if not self._running.acquire(blocking=False):
-            return 0
-        try:
-            return self._drain()
-        finally:
-            self._running.release()
-
-    def _drain(self) -> int:
+    def _send_due(self) -> int:
+        """Also goes on with what a run has left that the database broke off."""
         count = 0
         while not self._stopping.is_set():
             self._wanting.clear()
@@ -59,83 +47,100 @@ class Dispatcher:
             if not claimed and self._is_idle():
                 return count
             self._begin()
-            if self._wanting.wait(LULL) and not self._is_idle():
+            if self._wanting.wait(MAX_PAUSE) and not self._is_idle():
                 self._stopping.wait(self._claim_after - time.monotonic())
         with self._lock:
-            unbegun = self._turns.late()
-        give_back(unbegun)
-        wait(self._working)
+            not_begun = self._queue.take_late()
+        give_back(not_begun)
+        wait(self._under_way)
         return count
 
     def _claim(self) -> int:
+        """Claims as many as the queue has room for, and returns how many there were."""
         with self._lock:
-            most, each, fewer = self._turns.bounds()
+            limit, per_account, exceptions = self._queue.limits()
         began = time.monotonic()
-        begin_by = began + spare_seconds()  # the lease begins after this
-        jobs = outbox.claim(most, each=each, fewer=fewer)
+        begin_by = began + spare_seconds()  # a little early: the lease begins after this
+        items = outbox.claim_due(limit, per_account=per_account, exceptions=exceptions)
         with self._lock:
-            for job in jobs:
-                self._turns.add(job.account_id, job, begin_by=begin_by, in_doubt=job.in_doubt)
+            for item in items:
+                self._queue.add(item.account_id, item, begin_by=begin_by, in_doubt=item.in_doubt)
         now = time.monotonic()
-        self._claim_after = now + max(PACE, now - began)  # half of the time for what takes long
-        return len(jobs)
+        # claims that take long get half of the time
+        self._claim_after = now + max(MIN_PAUSE, now - began)
+        return len(items)
 
     def _begin(self) -> None:
-        """Sets threads to work for as many as may begin."""
-        self._working = {future for future in self._working if not future.done()}
-        while job := self._next():
-            self._working.add(self._pool.submit(self._work, job))
+        """Starts a thread for each item that may begin now."""
+        self._under_way = {future for future in self._under_way if not future.done()}
+        while item := self._next():
+            self._under_way.add(self._pool.submit(self._work, item))
 
-    def _work(self, job: Job | None) -> None:
-        """What a thread does: one delivery after another, while there is one whose turn it is."""
-        while job is not None:
-            self._attend(job)
+    def _work(self, item: Item | None) -> None:
+        """Sends one item after another on a thread, while the queue has one that may begin."""
+        while item is not None:
+            self._send(item)
             with self._lock:
-                self._turns.done(job.account_id, in_doubt=job.in_doubt)
-                is_low = self._turns.waiting < self.threads / 4
-            job = self._next()
-            if is_low or job is None:
+                self._queue.done(item.account_id, in_doubt=item.in_doubt)
+                is_low = self._queue.waiting < self.threads / 4
+            item = self._next()
+            if is_low or item is None:
                 self._wanting.set()
 
-    def _next(self) -> Job | None:
+    def _next(self) -> Item | None:
+        """The next item to attempt; gives back those that it comes to too late."""
         with self._lock:
-            late = self._turns.late(time.monotonic())
-            job = None if self._stopping.is_set() else self._turns.take()
+            late = self._queue.take_late(time.monotonic())
+            item = None if self._stopping.is_set() else self._queue.take()
         give_back(late)
-        return job
+        return item
 
     def _is_idle(self) -> bool:
         with self._lock:
-            return not self._turns.held
+            return not self._queue.held
 
-    def _attend(self, job: Job) -> None:
-        """One delivery on a thread; what goes wrong here is what a lost worker would do."""
+    def _send(self, item: Item) -> None:
+        """Sends one item; after an unexpected error its lease runs out, as if we had crashed."""
         try:
             if self._stopping.is_set():
-                outbox.give_back(job)
+                outbox.give_back(item)
             else:
-                deliver(job)
+                attempt_and_record(item)
         except Exception:
-            lose(job)
+            leave(item)
 
 
-def give_back(jobs: Iterable[Job]) -> None:
+def attempt_and_record(item: Item) -> None:
+    """Attempts a claimed delivery and records the outcome."""
+    outcome = attempt(item)
+    state, delay = judge(outcome, failed_before=item.failed_attempts)
+    is_recorded = retry_once(lambda: outbox.record(item, outcome, state=state, delay=delay))
+    log.info(
+        "webhook.attempted" if is_recorded else "webhook.lease_lost",
+        delivery=item.delivery_id,
+        state=state.value,
+        status=outcome.status,
+        error=outcome.error,
+    )
+
+
+def give_back(items: Iterable[Item]) -> None:
     """Undoes claims whose attempt was never begun."""
-    for job in jobs:
+    for item in items:
         try:
-            outbox.give_back(job)
-        except Exception:  # the caller may hold another one that is to be attempted
-            lose(job)
+            outbox.give_back(item)
+        except Exception:  # the caller may hold another item that is to be attempted
+            leave(item)
 
 
-def lose(job: Job) -> None:
-    """Leaves it: the lease runs out, and the delivery is due again."""
-    log.exception("webhook.lost", delivery=job.delivery_id)
+def leave(item: Item) -> None:
+    """Leaves an item claimed: it is due again when its lease runs out."""
+    log.exception("webhook.lost", delivery=item.delivery_id)
     close_old_connections()
 
 
 def spare_seconds() -> float:
-    """How long a claimed delivery may wait, so that its attempt still ends within the lease."""
+    """How long a claimed item may wait for a thread, so that its attempt ends within the lease."""
     return float(settings.WEBHOOK_LEASE_SECONDS - settings.WEBHOOK_TIMEOUT_SECONDS)
 
 

@@ -1,8 +1,9 @@
-"""The end of what will never be attempted again.
+"""Ends deliveries that will never be attempted again.
 
-Behind an open circuit a delivery uses up no attempts, so one that has been due for as long as the
-whole schedule takes is dead; only behind a circuit that was probed all the while, so that nothing
-dies of an absence of ours. And a test event whose sender was lost is not repeated by anybody.
+Behind an open circuit a delivery uses up no attempts. So it is dead once it has been due for as
+long as the whole schedule takes, but only where the circuit was probed all the while: nothing
+dies because our own workers were away. A test event whose sender crashed is dead as well, since
+nobody repeats it.
 """
 
 from typing import Any
@@ -12,10 +13,10 @@ from django.db import connection
 
 from webhooks import schedule
 from webhooks.models import TEST_EVENT
-from webhooks.outbox import FAILURES_TO_OPEN, INTERRUPTED, LONGEST_PAUSE
+from webhooks.outbox import FAILURES_TO_OPEN, INTERRUPTED, MAX_PAUSE
 
-MOST = 500  # in one statement; beat comes again in a second
-_GIVE_UP = """
+MAX_ROWS = 500  # in one statement; beat comes again in a second
+_EXPIRE = """
 WITH held_back AS (
     SELECT d.id FROM webhooks_circuit c CROSS JOIN LATERAL (
         SELECT id FROM webhooks_delivery
@@ -41,18 +42,18 @@ SELECT count(*) FROM dead
 """
 
 
-def give_up() -> int:
-    """Ends what is to end, at most 500 at a time; returns how many deliveries are dead now."""
+def expire() -> int:
+    """Ends at most 500 deliveries, and returns how many."""
     patience = schedule.longest(schedule.DELAYS, scale=float(settings.WEBHOOK_SCHEDULE_SCALE))
     params: dict[str, Any] = {
         "patience": patience,
-        # half of the probes that fit into it: they come late where threads are short
-        "failures": FAILURES_TO_OPEN + int(patience / LONGEST_PAUSE / 2),
-        "most": MOST,
+        # half of the probes that fit into that time: they come late when threads are short
+        "failures": FAILURES_TO_OPEN + int(patience / MAX_PAUSE / 2),
+        "most": MAX_ROWS,
         "test_event": TEST_EVENT,
         "interrupted": INTERRUPTED,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_GIVE_UP, params)
+        cursor.execute(_EXPIRE, params)
         ((count,),) = cursor.fetchall()
     return int(count)

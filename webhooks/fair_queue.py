@@ -1,26 +1,26 @@
-"""Whose claimed delivery is attempted next. Pure.
+"""The queue of claimed webhooks: decides whose is attempted next. Pure.
 
-A receiver that never answers keeps its thread for as long as an attempt may take, and nobody can
-tell it beforehand. So an account gets at most half of the threads, however alone it is; there is
-one thread more for an account that has none. What goes to hosts that could not be reached the last
-time gets half of the threads, too, whoever it belongs to: when a network is down, the receivers
-of many accounts are silent at once. Claims are made ahead of the threads, so they are
-bounded too: an account may hold no more than what is left free for the others.
+A receiver that never responds holds its thread for the whole time limit, and nobody can tell it
+beforehand. So an account gets at most half of the threads, even when it is alone, and one more
+thread is reserved for accounts that have none. Hosts that could not be reached the last time
+share half of the threads over all accounts: when a network is down, the receivers of many
+accounts are silent at once. Items are claimed ahead of the threads, and that is bounded too: an
+account may hold no more than what is left free for the others.
 """
 
 import math
 from collections import Counter, deque
 from typing import Generic, TypeVar
 
-# Claims for each thread: 3 × 15 s of slow receivers fit into a lease of 60 s. What comes to a
-# thread too late all the same is given back.
+# Items claimed for each thread: 3 × 15 s of slow receivers fit into a lease of 60 s. What waits
+# longer all the same is given back.
 AHEAD = 3
 RESERVE = 1  # threads for accounts that have none
 T = TypeVar("T")
 
 
-class Turns(Generic[T]):
-    """What is claimed, by account: under way on a thread, or waiting for one."""
+class FairQueue(Generic[T]):
+    """Claimed items by account: under way on a thread, or waiting for one."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
@@ -31,7 +31,7 @@ class Turns(Generic[T]):
 
     @property
     def held(self) -> Counter[str]:
-        """How many deliveries each account has claimed."""
+        """How many items each account holds, under way or waiting."""
         held = self._under_way.copy()
         for (account, _), queue in self._waiting.items():
             held[account] += len(queue)
@@ -39,31 +39,31 @@ class Turns(Generic[T]):
 
     @property
     def free(self) -> int:
-        """How many threads have nothing to do, the reserve included."""
+        """How many threads are idle, the reserve included."""
         return self.threads + RESERVE - self._under_way.total()
 
     @property
     def waiting(self) -> int:
-        """How many deliveries wait for a thread."""
+        """How many items wait for a thread."""
         return sum(len(queue) for queue in self._waiting.values())
 
-    def bounds(self) -> tuple[int, int, dict[str, int]]:
-        """How many more may be claimed by all, by one account, and by those accounts that may
-        claim fewer than others, because they hold some already.
+    def limits(self) -> tuple[int, int, dict[str, int]]:
+        """How many more items may be claimed: in all, for one account, and the exceptions.
 
-        Whoever holds nothing may always claim one.
+        The exceptions are accounts that may claim fewer, because they hold some already. An
+        account that holds nothing may always claim one.
         """
         held = self.held
         room = max(1, AHEAD * self.threads - held.total())
-        fewer = {name: max(0, (room - n + 1) // 2) for name, n in held.items()}
-        return room, (room + 1) // 2, fewer
+        exceptions = {name: max(0, (room - n + 1) // 2) for name, n in held.items()}
+        return room, (room + 1) // 2, exceptions
 
     def add(self, account: str, item: T, *, begin_by: float, in_doubt: bool = False) -> None:
-        """Takes a claim; it is late after `begin_by`, in seconds of whatever clock."""
+        """Puts a claimed item in; it is late after `begin_by`, in seconds of any one clock."""
         self._waiting.setdefault((account, in_doubt), deque()).append((begin_by, item))
 
     def take(self) -> T | None:
-        """The next one to attempt: of the account with the fewest under way, the oldest claim."""
+        """The next item to attempt: the oldest one of the account with the fewest under way."""
         open_to = [kind for kind in self._waiting if self._may_begin(*kind)]
         if not open_to:
             return None
@@ -75,14 +75,14 @@ class Turns(Generic[T]):
         return item
 
     def done(self, account: str, *, in_doubt: bool = False) -> None:
-        """One that was taken has ended."""
+        """Reports that the attempt of an item that was taken has ended."""
         self._in_doubt -= in_doubt
         self._under_way[account] -= 1
         if not self._under_way[account]:
             del self._under_way[account]
 
-    def late(self, now: float = math.inf) -> list[T]:
-        """Takes out what waits for a thread too long by now; by default everything that waits."""
+    def take_late(self, now: float = math.inf) -> list[T]:
+        """Removes and returns the items that are late by `now`; by default all that wait."""
         found: list[T] = []
         for kind in list(self._waiting):
             while kind in self._waiting and self._waiting[kind][0][0] < now:

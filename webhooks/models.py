@@ -1,4 +1,4 @@
-"""The outbox: what must reach a receiver, as the bytes that it will get, and each attempt."""
+"""The webhook outbox: deliveries, as the bytes to send, and their attempts."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from db.columns import ExactJSONField, LookupField, id_field
 
-TEST_EVENT = "webhook.test"  # attempted once, by whoever asked for it
+TEST_EVENT = "webhook.test"  # attempted once, in the web request that asks for it
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -21,14 +21,16 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(account_id=account_id)
 
     def about(self, subject_id: str, *, claims: Iterable[int]) -> "DeliveryQuerySet":
-        """The events of a request's end and of these claims, by the index that keeps them
-        unique."""
+        """The deliveries of a request's end and of these claims, found by their occurrences."""
         named = [f"{subject_id}:claim:{number}" for number in claims]
         return self.filter(occurrence__in=[f"{subject_id}:end", *named])
 
     def in_state(self, state: str) -> "DeliveryQuerySet":
-        """With the state written out: a statement that is planned once, for any state, cannot
-        use the index of the dead. Raises ValueError for an unknown one."""
+        """Filters by state, with the value written into the SQL.
+
+        A statement that is planned once for any state cannot use the index of dead deliveries.
+        Raises ValueError for an unknown state.
+        """
         sql = f"webhooks_delivery.state = '{Delivery.State(state).value}'"
         return self.filter(RawSQL(sql, [], output_field=models.BooleanField()))  # noqa: S611
 
@@ -39,8 +41,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 class Delivery(models.Model):
     """One event for one receiver.
 
-    `occurrence` names what happened, once: the database refuses a second row for one final
-    transition or one claim. While an attempt is under way, `claim_id` fences its writes and
+    `occurrence` names what happened and is unique: the database refuses a second row for one
+    final transition or one claim. While an attempt is under way, `claim_id` fences its writes and
     `next_attempt_at` is the end of its lease.
     """
 
@@ -114,7 +116,7 @@ class Delivery(models.Model):
 
 
 class Attempt(models.Model):
-    """One POST. The row is there before the POST; without `finished_at` nobody knows its end."""
+    """One POST. The row is inserted before it; while `finished_at` is null its end is unknown."""
 
     id = id_field()
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts")
@@ -124,8 +126,8 @@ class Attempt(models.Model):
     status_code = models.PositiveSmallIntegerField(null=True)
     error = models.TextField(blank=True)
     request_headers = ExactJSONField(null=True)
-    answer_headers = ExactJSONField(null=True)
-    answer_body = models.BinaryField(null=True)
+    response_headers = ExactJSONField(null=True)
+    response_body = models.BinaryField(null=True)
 
     class Meta:
         ordering = ["started_at", "id"]
@@ -135,10 +137,10 @@ class Attempt(models.Model):
 
 
 class Circuit(models.Model):
-    """The circuit breaker of an account and host; no row, no trouble.
+    """The circuit breaker of an account and host; without a row it is closed.
 
-    `failures` counts connections that failed in a row. From the fifth on, nothing is tried until
-    `open_until`, and then one delivery alone probes.
+    `failures` counts connections that failed in a row. From the fifth on nothing is attempted
+    until `open_until`, and then one delivery probes.
     """
 
     account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)

@@ -1,7 +1,7 @@
 """One POST to an address that a stranger chose: resolved once, checked, and dialled as checked.
 
 No redirects, no proxies or credentials from the environment, no cookies, identity encoding, TLS
-verified, one deadline for the whole exchange, and at most 16 KiB of the answer.
+verified, one deadline for the whole exchange, and at most 16 KiB of the response.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from webhooks.networks import Network, may_reach, read_address
 
-MAX_ANSWER = 16 * 1024
+MAX_RESPONSE = 16 * 1024
 USER_AGENT = "ReviewLoop-Webhooks/1"
 STREAM: dict[str, Any] = {"type": socket.SOCK_STREAM}
 
@@ -38,13 +38,15 @@ class Refused(Exception):
 
 
 class Unreachable(Exception):
-    """No connection, no answer in time, or no HTTP: counts for the circuit breaker."""
+    """No connection, no response in time, or no HTTP: counts for the circuit breaker."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back: at most 16 KiB of the body, and as much of the headers, whose names are
-    found in any case."""
+class Response:
+    """A response: at most 16 KiB of the body, and as much of the headers.
+
+    Header names are found in any case.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -154,19 +156,19 @@ class Dialler:
         try:
             if read_address(name) is None:
                 lookup = _RESOLVERS.submit(socket.getaddrinfo, name, port, **STREAM)
-                answers = lookup.result(self.deadline.left)
+                found = lookup.result(self.deadline.left)
             else:  # nothing to look up, so nothing to wait for
-                answers = socket.getaddrinfo(name, port, **STREAM)
+                found = socket.getaddrinfo(name, port, **STREAM)
         except FutureTimeout:
             lookup.cancel()  # where it never began; others wait for its thread
             raise Unreachable("The name was not resolved in time.") from None
         except (OSError, UnicodeError) as error:
             raise Unreachable(f"The name was not resolved: {error}.") from None
-        for *_, address in answers:
+        for *_, address in found:
             known = read_address(str(address[0]))
             if known is None or not may_reach(known, self.opened):
                 raise Refused(f"{address[0]} is not a public address.")
-        return [(family, address) for family, _, _, _, address in answers]
+        return [(family, address) for family, _, _, _, address in found]
 
 
 def tls_context(ca_file: str | None = None) -> ssl.SSLContext:
@@ -240,7 +242,7 @@ def post(
     seconds: float,
     opened: Sequence[Network],
     tls: ssl.SSLContext,
-) -> Answer:
+) -> Response:
     """Posts `body` within `seconds`, and returns what came back, whatever its status.
 
     Raises Refused, Unreachable.
@@ -251,11 +253,11 @@ def post(
     try:
         request = requests.Request("POST", url, data=body, headers={**fixed, **headers}).prepare()
         patience = (deadline.left, deadline.left)
-        with adapter.send(request, stream=True, timeout=patience, proxies={}) as response:
-            content = response.raw.read(MAX_ANSWER, decode_content=False)
+        with adapter.send(request, stream=True, timeout=patience, proxies={}) as received:
+            content = received.raw.read(MAX_RESPONSE, decode_content=False)
         if deadline.passed:
             raise Unreachable(f"No complete answer within {seconds:g} s.")
-        return Answer(response.status_code, bounded(response.headers), content)
+        return Response(received.status_code, bounded(received.headers), content)
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         if deadline.passed or isinstance(error, requests.Timeout | TimeoutError):
             raise Unreachable(f"No complete answer within {seconds:g} s.") from None
@@ -268,7 +270,7 @@ def post(
 def bounded(headers: Mapping[str, str]) -> Mapping[str, str]:
     """What of the headers fits into 16 KiB: a receiver may send 6 MB, and it is stored."""
     kept: CaseInsensitiveDict[str] = CaseInsensitiveDict()
-    room = MAX_ANSWER
+    room = MAX_RESPONSE
     for name, value in headers.items():
         if len(name) + len(value) <= room:
             kept[name] = value

@@ -1,10 +1,10 @@
-"""The outbox in SQL: what is due is claimed, attempted, and recorded.
+"""SQL of the webhook outbox: claims due deliveries, records outcomes, gives claims back.
 
-A claim is one statement: it picks what is due (a few per account and host, none where a circuit
-is open, one where it probes; accounts take turns, those with the least under way first), leases
-it under a fresh claim id, closes the attempt that a lost worker left open, and writes the row of
-each new one. Recording is one statement too, fenced by the claim id: who has lost the lease
-writes nothing.
+A claim is one statement. It picks due deliveries: a few for each account and host, none where a
+circuit is open, one where it probes; accounts take turns, those with the fewest under way first.
+It leases them under a fresh claim id, ends the attempt that a crashed worker left open, and
+inserts each new attempt. Recording is one statement too, fenced by the claim id: a worker that
+has lost its lease writes nothing.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ from db.columns import dumps
 from db.ids import new_id
 from webhooks.models import TEST_EVENT, Delivery
 
-# Freezes what a CTE `events (account_id, url, name, subject_id, occurrence, payload)` holds, in
-# the statement that made them happen. `services.emit` is the same from Python.
-EMIT = """
+# Inserts a delivery for each row of a CTE `events (account_id, url, name, subject_id, occurrence,
+# payload)`, in the statement that made them happen. `services.enqueue` does it from Python.
+ENQUEUE = """
 INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, url, host, body,
        state, next_attempt_at, failed_attempts, is_manual, created_at)
 SELECT (SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0'))
@@ -35,9 +35,9 @@ SELECT (SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::b
   FROM events
 """
 FAILURES_TO_OPEN = 5
-LONGEST_PAUSE = 600
+MAX_PAUSE = 600
 INTERRUPTED = "Interrupted: its end was not recorded within the lease."
-NOBODY: Mapping[str, int] = MappingProxyType({})
+NO_EXCEPTIONS: Mapping[str, int] = MappingProxyType({})
 _ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
 _CLAIM = """
 WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in one
@@ -69,7 +69,7 @@ WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in on
         SELECT id, next_attempt_at, claim_id IS NOT NULL AS is_abandoned FROM webhooks_delivery
          WHERE account_id = lanes.account_id AND host = lanes.host
            AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
-           AND event <> %(test_event)s  -- `giving_up` ends those
+           AND event <> %(test_event)s  -- `expiry` ends those
          ORDER BY next_attempt_at LIMIT greatest(lanes.free, 0)
     ) d
 ), picked AS (
@@ -120,18 +120,18 @@ WITH fenced AS (
         failures = webhooks_circuit.failures + 1,
         open_until = CASE WHEN webhooks_circuit.failures + 1 >= %(to_open)s
             THEN statement_timestamp() + make_interval(secs => least(
-                %(longest_pause)s::float,
+                %(max_pause)s::float,
                 %(pause)s::float * 2 ^ least(webhooks_circuit.failures + 1 - %(to_open)s, 20))) END
      WHERE webhooks_circuit.open_until IS NULL
         OR webhooks_circuit.open_until <= statement_timestamp()
 ), closed AS (
     DELETE FROM webhooks_circuit USING fenced
-     WHERE account_id = %(account_id)s AND host = %(host)s AND %(answered)s
+     WHERE account_id = %(account_id)s AND host = %(host)s AND %(responded)s
 )
 UPDATE webhooks_attempt
    SET finished_at = statement_timestamp(), status_code = %(status)s, error = %(error)s,
-       request_headers = %(request_headers)s, answer_headers = %(answer_headers)s,
-       answer_body = %(answer_body)s
+       request_headers = %(request_headers)s, response_headers = %(response_headers)s,
+       response_body = %(response_body)s
   FROM fenced
  WHERE webhooks_attempt.id = %(attempt_id)s
 """
@@ -148,10 +148,10 @@ DELETE FROM webhooks_attempt USING fenced WHERE webhooks_attempt.id = %s
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A claimed delivery: what to post, where, and the claim that fences its record.
+class Item:
+    """A claimed delivery: what to post and where, and the claim id that fences its record.
 
-    `in_doubt`: its host could not be reached the last time.
+    `in_doubt` means that its host could not be reached the last time.
     """
 
     delivery_id: str
@@ -167,83 +167,88 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended. `unreachable` counts for the circuit breaker; any answer closes it."""
+    """How an attempt ended. `unreachable` counts for the circuit; any response closes it."""
 
     status: int | None = None
     error: str = ""
     unreachable: bool = False
     retry_after: float | None = None
     request_headers: dict[str, str] | None = None
-    answer_headers: dict[str, str] | None = None
-    answer_body: bytes | None = None
+    response_headers: dict[str, str] | None = None
+    response_body: bytes | None = None
 
 
 @transaction.atomic
-def claim(most: int, *, each: int | None = None, fewer: Mapping[str, int] = NOBODY) -> list[Job]:
-    """Leases up to `most` due deliveries and begins an attempt of each.
+def claim_due(
+    limit: int,
+    *,
+    per_account: int | None = None,
+    exceptions: Mapping[str, int] = NO_EXCEPTIONS,
+) -> list[Item]:
+    """Leases up to `limit` due deliveries and begins an attempt of each.
 
-    An account gets up to `each` of them, where given; one that `fewer` names, up to that many.
+    An account gets at most `per_account` of them; one that `exceptions` names, that many.
     """
     claim_id = new_id()
     with connection.cursor() as cursor:
-        # one at a time, so that the room of a lane is counted right
+        # one claim at a time, so that no host gets more than its share
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ONE_CLAIMS_AT_A_TIME])
         cursor.execute(
             _CLAIM,
             {
                 "claim_id": claim_id,
                 "lease": float(settings.WEBHOOK_LEASE_SECONDS),
-                "most": most,
+                "most": limit,
                 "per_host": settings.WEBHOOK_PER_HOST,
                 "to_open": FAILURES_TO_OPEN,
-                "each": most if each is None else each,
-                "accounts": list(fewer),
-                "bounds": list(fewer.values()),
+                "each": limit if per_account is None else per_account,
+                "accounts": list(exceptions),
+                "bounds": list(exceptions.values()),
                 "test_event": TEST_EVENT,
                 "interrupted": INTERRUPTED,
             },
         )
         return [
-            Job(pk, attempt_id, claim_id, account_id, host, url, bytes(body), failed, in_doubt)
+            Item(pk, attempt_id, claim_id, account_id, host, url, bytes(body), failed, in_doubt)
             for pk, attempt_id, account_id, host, url, body, failed, in_doubt in cursor.fetchall()
         ]
 
 
-def record(job: Job, outcome: Outcome, *, state: Delivery.State, delay: float = 0.0) -> bool:
-    """Writes how an attempt ended, and what becomes of the delivery; `delay` is in seconds.
+def record(item: Item, outcome: Outcome, *, state: Delivery.State, delay: float = 0.0) -> bool:
+    """Writes how an attempt ended, and the delivery's new state; `delay` is in seconds.
 
-    False where the lease was lost: then nothing is written.
+    Returns False where the lease was lost: then nothing is written.
     """
     params: dict[str, Any] = {
-        "id": job.delivery_id,
-        "claim_id": job.claim_id,
-        "attempt_id": job.attempt_id,
-        "account_id": job.account_id,
-        "host": job.host,
+        "id": item.delivery_id,
+        "claim_id": item.claim_id,
+        "attempt_id": item.attempt_id,
+        "account_id": item.account_id,
+        "host": item.host,
         "state": state.value,
         "delivered": state == Delivery.State.DELIVERED,
         "failed": 0 if state == Delivery.State.DELIVERED else 1,
         "delay": delay,
         "unreachable": outcome.unreachable,
-        "answered": outcome.status is not None,
+        "responded": outcome.status is not None,
         "to_open": FAILURES_TO_OPEN,
         "pause": float(settings.WEBHOOK_PAUSE_SECONDS),
-        "longest_pause": LONGEST_PAUSE,
+        "max_pause": MAX_PAUSE,
         "status": outcome.status,
         "error": outcome.error,
         "request_headers": as_json(outcome.request_headers),
-        "answer_headers": as_json(outcome.answer_headers),
-        "answer_body": outcome.answer_body,
+        "response_headers": as_json(outcome.response_headers),
+        "response_body": outcome.response_body,
     }
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, params)
         return bool(cursor.rowcount)
 
 
-def give_back(job: Job) -> None:
-    """Undoes a claim whose POST was never begun: due again at once, and no attempt made."""
+def give_back(item: Item) -> None:
+    """Undoes a claim whose attempt was never begun: the delivery is due again at once."""
     with connection.cursor() as cursor:
-        cursor.execute(_GIVE_BACK, [job.delivery_id, job.claim_id, job.attempt_id])
+        cursor.execute(_GIVE_BACK, [item.delivery_id, item.claim_id, item.attempt_id])
 
 
 def as_json(value: dict[str, str] | None) -> Json | None:

@@ -1,4 +1,4 @@
-"""What changes the outbox."""
+"""Enqueues events, sends test events, and has deliveries attempted again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,15 @@ from accounts import secret_services
 from db.columns import dumps
 from db.ids import new_id
 from db.times import iso
-from webhooks import delivery, outbox
+from webhooks import outbox
+from webhooks.attempt import judge, post
 from webhooks.models import TEST_EVENT, Attempt, Circuit, Delivery
-from webhooks.outbox import Job, Outcome
+from webhooks.outbox import Item, Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that a receiver is to be told. `occurrence` is unique to what happened."""
+    """An event to deliver. `occurrence` names what happened, and is unique."""
 
     account_id: str
     url: str
@@ -39,10 +40,10 @@ class OnlyOnce(Exception):
     """A test event is attempted once."""
 
 
-def emit(events: Sequence[Event]) -> list[Delivery]:
-    """Freezes the bytes of each event in the outbox, in the caller's transaction.
+def enqueue(events: Sequence[Event]) -> list[Delivery]:
+    """Inserts a delivery for each event, with its final bytes, in the caller's transaction.
 
-    What happens in SQL is frozen there, by `outbox.EMIT`.
+    Transitions, which happen in SQL, do it with `outbox.ENQUEUE`.
     """
     return Delivery.objects.bulk_create(
         Delivery(
@@ -59,13 +60,13 @@ def emit(events: Sequence[Event]) -> list[Delivery]:
 
 
 def host_of(url: str) -> str:
-    """Host and port: what shares a circuit breaker and the few places in flight."""
+    """Host and port; deliveries to the same ones share a circuit and a limit under way."""
     parts = urlsplit(url)
     return parts.netloc.rpartition("@")[2].lower()[:255]
 
 
 def resend(*, account_id: str, delivery_id: str) -> None:
-    """Has a delivery attempted again at once, with a fresh schedule behind it.
+    """Makes a delivery due now, with a fresh schedule after that.
 
     Raises Delivery.DoesNotExist, NotResendable, OnlyOnce.
     """
@@ -79,13 +80,13 @@ def resend(*, account_id: str, delivery_id: str) -> None:
 
 
 def resend_dead(*, account_id: str, since: datetime) -> int:
-    """The same for every dead delivery since a moment, but for test events; returns how many."""
+    """Resends every dead delivery created since a moment, except test events; returns how many."""
     dead = Delivery.objects.of_account(account_id).filter(state=Delivery.State.DEAD)
     return _make_due(dead.filter(created_at__gte=since).exclude(event=TEST_EVENT))
 
 
 def pauses(account_id: str) -> dict[str, datetime]:
-    """The hosts that are left alone now, because they cannot be reached; each with until when."""
+    """The hosts with an open circuit, each with the moment when it ends."""
     open_now = Circuit.objects.filter(account_id=account_id, open_until__gt=Now())
     return {each.host: each.open_until for each in open_now if each.open_until}
 
@@ -102,27 +103,28 @@ def _make_due(deliveries: Any) -> int:
 
 
 def send_test(*, account_id: str, url: str, now: datetime) -> tuple[Delivery, Outcome]:
-    """Posts a test event at once and returns what came back; it is never tried again.
+    """Posts a test event now, and returns its delivery and the outcome; it is never repeated.
 
-    The delivery and its attempt are in the log like any other. Raises vault.Unreadable.
+    Delivery and attempt are in the log like any other. Raises vault.Unreadable.
     """
     secrets = secret_services.read_secrets(account_id)
-    job = _begin_test(account_id, url, now)
-    outcome = delivery.attempt(url, job.body, message_id=job.delivery_id, secrets=secrets)
-    state, _ = delivery.judge(outcome, failed_before=0)
+    item = _begin_test(account_id, url, now)
+    outcome = post(item, secrets)
+    state, _ = judge(outcome, failed_before=0)
     final = Delivery.State.DEAD if state == Delivery.State.WAITING else state
-    outbox.record(job, outcome, state=final)
-    return Delivery.objects.get(pk=job.delivery_id), outcome
+    outbox.record(item, outcome, state=final)
+    return Delivery.objects.get(pk=item.delivery_id), outcome
 
 
 @transaction.atomic
-def _begin_test(account_id: str, url: str, now: datetime) -> Job:
+def _begin_test(account_id: str, url: str, now: datetime) -> Item:
+    """Inserts the delivery of a test event, claimed from the beginning, and its attempt."""
     test_id, claim_id = new_id(), new_id()
     payload = {"event": TEST_EVENT, "timestamp": iso(now), "data": {}}
-    (row,) = emit([Event(account_id, url, TEST_EVENT, test_id, f"{test_id}:test", payload)])
+    (row,) = enqueue([Event(account_id, url, TEST_EVENT, test_id, f"{test_id}:test", payload)])
     lease = timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS)
     Delivery.objects.filter(pk=row.pk).update(
         claim_id=claim_id, is_manual=True, next_attempt_at=Now() + lease
     )
     begun = Attempt.objects.create(delivery=row, is_manual=True)
-    return Job(row.pk, begun.pk, claim_id, account_id, row.host, url, bytes(row.body), 0)
+    return Item(row.pk, begun.pk, claim_id, account_id, row.host, url, bytes(row.body), 0)

@@ -1,15 +1,15 @@
-"""Background work on the outbox."""
+"""Celery task that sends due webhooks."""
 
 from celery import shared_task
 
 from db import worker_status
 from webhooks.dispatch import DISPATCHER
-from webhooks.expiry import give_up
+from webhooks.expiry import expire
 
 
 @shared_task(expires=2)
 def deliver_due() -> int:
-    """Delivers what is due; returns how many claims were made."""
+    """Sends due webhooks, and returns how many it claimed."""
     worker_status.beat("deliver_due")
-    give_up()
-    return DISPATCHER.run()
+    expire()
+    return DISPATCHER.run_due()

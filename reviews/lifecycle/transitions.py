@@ -13,7 +13,7 @@ from django.db import connection
 from reviews.lifecycle import events, states
 from reviews.lifecycle.states import Transition
 from reviews.models import DUE_AT_SQL, OVERDUE_SQL
-from webhooks.outbox import EMIT
+from webhooks.outbox import ENQUEUE
 
 _IN_TIME = "timeout_at > statement_timestamp()"
 _FREE = "(status = 'pending' OR status = 'claimed' AND claim_expires_at <= statement_timestamp())"
@@ -92,7 +92,7 @@ def move(transition: Transition, which: str, *, is_sweep: bool = False, **params
         f" WHERE {which} AND {rule.guard}"
     )
     condition = _ASYNCHRONOUS if is_sweep else "TRUE"
-    told = f", events AS ({events.EVENTS}), told AS ({EMIT})" if transition.event else ""
+    told = f", events AS ({events.EVENTS}), told AS ({ENQUEUE})" if transition.event else ""
     with connection.cursor() as cursor:
         cursor.execute(
             f"WITH moved AS ({update} RETURNING *){told} SELECT id FROM moved WHERE {condition}",  # noqa: S608

@@ -12,7 +12,7 @@ from reviews.notifications.message import Message, Target
 from reviews.notifications.outbox import PUSH_SECONDS
 from reviews.notifications.schedule import PUSH_DELAYS, Meaning, meaning
 from webhooks import outbound
-from webhooks.delivery import tls
+from webhooks.attempt import tls
 from webhooks.schedule import next_delay, read_retry_after
 
 USER_AGENT = "ReviewLoop-Push/1"

@@ -16,12 +16,12 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from db.outages import retry_once
 from reviews.notifications import outbox, unsubscribing
 from reviews.notifications.mail_outbox import Letter, Told, claim_letters
 from reviews.notifications.outbox import MAIL_LEASE
 from reviews.notifications.schedule import MAIL_DELAYS
 from reviews.notifications.wording import excerpt
-from webhooks.delivery import persistently
 from webhooks.schedule import next_delay
 
 PEOPLE = 20  # of one claim
@@ -62,7 +62,7 @@ class Mailer:
                 drop_moot(letter)
                 if self._stopping.is_set() or time.monotonic() > begin_by:
                     ids = [told.notification_id for told in letter.told]
-                    persistently(partial(outbox.give_back, ids, claim_id=letter.claim_id))
+                    retry_once(partial(outbox.give_back, ids, claim_id=letter.claim_id))
                 elif letter.told:
                     deliver(letter, server)
         finally:
@@ -73,7 +73,7 @@ class Mailer:
 def drop_moot(letter: Letter) -> None:
     for pk in letter.moot:
         drop = partial(outbox.record_dropped, pk, claim_id=letter.claim_id, error=MOOT)
-        persistently(drop)
+        retry_once(drop)
 
 
 def deliver(letter: Letter, server: BaseEmailBackend) -> None:
@@ -93,7 +93,7 @@ def deliver(letter: Letter, server: BaseEmailBackend) -> None:
         record_failure(letter, f"Internal error: {type(error).__name__}.", for_good=True)
     else:
         for told in letter.told:
-            persistently(
+            retry_once(
                 partial(
                     outbox.record_sent,
                     [told.notification_id],
@@ -116,9 +116,9 @@ def record_failure(letter: Letter, error: str, *, for_good: bool = False) -> Non
         pk = told.notification_id
         if delay is not None and not for_good:
             later = partial(outbox.record_later, pk, delay=delay, **claimed)
-            if persistently(later):
+            if retry_once(later):
                 continue
-        persistently(partial(outbox.record_dropped, pk, **claimed))
+        retry_once(partial(outbox.record_dropped, pk, **claimed))
 
 
 def compose(letter: Letter, server: BaseEmailBackend | None = None) -> EmailMultiAlternatives:

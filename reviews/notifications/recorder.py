@@ -8,11 +8,11 @@ from collections.abc import Callable
 import structlog
 from django.db import connection
 
+from db.outages import retry_once
 from reviews.notifications import outbox
 from reviews.notifications.attempt import Verdict
 from reviews.notifications.outbox import Job
 from reviews.notifications.schedule import Meaning
-from webhooks.delivery import persistently
 
 Result = tuple[Job, Verdict | None]
 IDLE = 2.0  # seconds until an idle connection is given back
@@ -72,7 +72,7 @@ class Recorder:
     def _write(self, batch: list[Result]) -> None:
         for write in statements(batch):
             try:
-                persistently(write)
+                retry_once(write)
             except Exception:
                 # the lease runs out, and the push is due again
                 log.exception("push.not_recorded")

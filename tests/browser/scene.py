@@ -169,18 +169,18 @@ def fill_the_log(scene: Scene) -> None:
     made(scene.owner, "request.claimed", state="delivered", created_at=now - 90 * minute)
     dead = made(scene.owner, "request.timeout", state="dead", created_at=now - 40 * minute)
     attempted(dead, error="ConnectionError: nobody answers there", started_at=now - 39 * minute)
-    attempted(dead, status_code=500, answer_body=b"oops", started_at=now - 30 * minute)
+    attempted(dead, status_code=500, response_body=b"oops", started_at=now - 30 * minute)
     soon = now + 6 * minute
     waiting = made(scene.owner, next_attempt_at=soon, created_at=now - 9 * minute)
-    attempted(waiting, status_code=503, answer_body=b"busy", started_at=now - 8 * minute)
+    attempted(waiting, status_code=503, response_body=b"busy", started_at=now - 8 * minute)
     good = made(scene.owner, state="delivered", created_at=now - 2 * minute)
     headers = {"webhook-id": good.pk, "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9"}
     attempted(
         good,
         status_code=200,
         request_headers={"content-type": "application/json", **headers},
-        answer_headers={"content-type": "text/plain", "server": "nginx"},
-        answer_body=b"thank you",
+        response_headers={"content-type": "text/plain", "server": "nginx"},
+        response_body=b"thank you",
         started_at=now - 2 * minute,
     )
     scene.ids.update(delivery=good.pk, dead_delivery=dead.pk)

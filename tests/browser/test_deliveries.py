@@ -40,8 +40,8 @@ def fill(owner: User) -> Delivery:
         started_at=NOW - timedelta(minutes=1),
         status_code=503,
         request_headers={"webhook-signature": "v1," + LONG[:44]},
-        answer_headers=headers,
-        answer_body=HOSTILE,
+        response_headers=headers,
+        response_body=HOSTILE,
     )
     attempted(dead, finished_at=None, is_manual=True)
     return dead

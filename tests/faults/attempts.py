@@ -7,7 +7,7 @@ from tests.waiting import wait_until
 
 _FIRST = """
 SELECT a.status_code, a.error, extract(epoch FROM a.finished_at - a.started_at)::float,
-       coalesce(octet_length(a.answer_body), 0), d.state,
+       coalesce(octet_length(a.response_body), 0), d.state,
        extract(epoch FROM d.next_attempt_at - a.finished_at)::float
   FROM webhooks_attempt a JOIN webhooks_delivery d ON d.id = a.delivery_id
  WHERE d.subject_id = %(request_id)s AND a.finished_at IS NOT NULL ORDER BY a.started_at LIMIT 1

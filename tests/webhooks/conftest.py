@@ -15,7 +15,7 @@ from tests.webhooks.receivers import Receiver, receiving
 from webhooks.dispatch import Dispatcher
 from webhooks.fair_queue import RESERVE
 from webhooks.models import Circuit, Delivery
-from webhooks.services import Event, emit
+from webhooks.services import Event, enqueue
 
 THREADS = 8
 
@@ -54,7 +54,7 @@ def emit_to(owner: User) -> Emit:
     def emit_fresh(url: str, account: User | None = None, count: int = 1) -> list[Delivery]:
         holder = account or owner
         subjects = [new_id() for _ in range(count)]
-        emit([event_of(holder, url, subject) for subject in subjects])
+        enqueue([event_of(holder, url, subject) for subject in subjects])
         return list(Delivery.objects.filter(subject_id__in=subjects).order_by("subject_id"))
 
     return emit_fresh

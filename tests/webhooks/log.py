@@ -7,7 +7,7 @@ from typing import Any
 from accounts.models import User
 from db.ids import new_id
 from webhooks.models import Attempt, Delivery
-from webhooks.services import Event, emit
+from webhooks.services import Event, enqueue
 
 LOG = "/dashboard/deliveries/"
 URL = "https://receiver.example/hook"
@@ -17,7 +17,9 @@ NOW = datetime.now(UTC)
 def made(account: User, name: str = "request.completed", **changes: Any) -> Delivery:
     """A delivery in the log, changed into what the test needs."""
     subject = new_id()
-    (delivery,) = emit([Event(account.pk, URL, name, subject, f"{subject}:end", {"event": name})])
+    (delivery,) = enqueue(
+        [Event(account.pk, URL, name, subject, f"{subject}:end", {"event": name})]
+    )
     if changes.get("state") == "delivered":
         changes.setdefault("delivered_at", NOW)
     Delivery.objects.filter(pk=delivery.pk).update(**changes)

@@ -23,8 +23,8 @@ DEAD_HOST = Outcome(error="Connection refused", unreachable=True)
 
 def fail_once(outcome: Outcome = DEAD_HOST) -> None:
     """One claim that ends like this, and is due again at once."""
-    (job,) = outbox.claim(1)
-    outbox.record(job, outcome, state=WAITING)
+    (item,) = outbox.claim_due(1)
+    outbox.record(item, outcome, state=WAITING)
 
 
 def pause() -> float | None:
@@ -40,7 +40,7 @@ def test_five_failures_in_a_row_open_it(emit_to: Emit) -> None:
         fail_once()
         assert Circuit.objects.get().failures == number
     assert 25 < (pause() or 0) <= 30
-    assert outbox.claim(10) == []
+    assert outbox.claim_due(10) == []
 
 
 def test_an_answer_in_between_starts_the_count_anew(emit_to: Emit) -> None:
@@ -50,7 +50,7 @@ def test_an_answer_in_between_starts_the_count_anew(emit_to: Emit) -> None:
             fail_once()
         fail_once(Outcome(status=500))
         assert not Circuit.objects.exists()
-    assert len(outbox.claim(10)) > 1
+    assert len(outbox.claim_due(10)) > 1
 
 
 def test_a_refused_address_neither_opens_nor_closes_it(emit_to: Emit) -> None:
@@ -68,11 +68,11 @@ def test_one_probe_at_a_time_and_the_pause_doubles_up_to_ten_minutes(emit_to: Em
         fail_once()
     for expected in (60, 120, 240, 480, 600, 600, 600):
         end_pause()
-        (probe,) = outbox.claim(10)
-        assert outbox.claim(10) == []
+        (probe,) = outbox.claim_due(10)
+        assert outbox.claim_due(10) == []
         outbox.record(probe, DEAD_HOST, state=WAITING)
         assert expected - 5 < (pause() or 0) <= expected
-        assert outbox.claim(10) == []
+        assert outbox.claim_due(10) == []
 
 
 def test_a_probe_that_is_answered_closes_it(emit_to: Emit) -> None:
@@ -82,15 +82,15 @@ def test_a_probe_that_is_answered_closes_it(emit_to: Emit) -> None:
     end_pause()
     fail_once(Outcome(status=503))
     assert not Circuit.objects.exists()
-    assert len(outbox.claim(10)) == 4
+    assert len(outbox.claim_due(10)) == 4
 
 
 def test_failures_that_were_under_way_do_not_lengthen_the_pause(emit_to: Emit) -> None:
     emit_to(HOOK, count=10)
     for _ in range(3):
         fail_once()
-    for job in outbox.claim(4):
-        outbox.record(job, DEAD_HOST, state=WAITING, delay=60)
+    for item in outbox.claim_due(4):
+        outbox.record(item, DEAD_HOST, state=WAITING, delay=60)
     assert Circuit.objects.get().failures == 5
     assert 25 < (pause() or 0) <= 30
 
@@ -99,11 +99,11 @@ def test_a_claim_tells_a_host_in_doubt_until_it_answers(emit_to: Emit) -> None:
     deliveries = emit_to(HOOK, count=2)
     fail_once()
     emit_to("http://other.example/")
-    in_doubt = {job.host: job.in_doubt for job in outbox.claim(10)}
+    in_doubt = {item.host: item.in_doubt for item in outbox.claim_due(10)}
     assert in_doubt == {"receiver.example": True, "other.example": False}
     make_due(*deliveries)
     fail_once(Outcome(status=500))
-    assert [job.in_doubt for job in outbox.claim(10)] == [False, False]
+    assert [item.in_doubt for item in outbox.claim_due(10)] == [False, False]
 
 
 def test_a_probe_that_is_lost_is_followed_by_another(emit_to: Emit) -> None:
@@ -111,9 +111,9 @@ def test_a_probe_that_is_lost_is_followed_by_another(emit_to: Emit) -> None:
     for _ in range(5):
         fail_once()
     end_pause()
-    assert len(outbox.claim(10)) == 1
+    assert len(outbox.claim_due(10)) == 1
     make_due(*deliveries)
-    assert len(outbox.claim(10)) == 1
+    assert len(outbox.claim_due(10)) == 1
 
 
 def test_it_belongs_to_the_account_and_the_host(emit_to: Emit, member: User) -> None:
@@ -122,7 +122,7 @@ def test_it_belongs_to_the_account_and_the_host(emit_to: Emit, member: User) -> 
         fail_once()
     emit_to("http://receiver.example:8080/hook")
     emit_to(HOOK, member)
-    assert len(outbox.claim(10)) == 2
+    assert len(outbox.claim_due(10)) == 2
 
 
 @COMMITTED
@@ -131,14 +131,14 @@ def test_a_receiver_comes_back(dispatcher: Dispatcher, emit_to: Emit) -> None:
     with receiving() as receiver:
         url = receiver.url
     deliveries = emit_to(url, count=12)
-    assert dispatcher.run() < 12
+    assert dispatcher.run_due() < 12
     assert 5 <= Attempt.objects.count() <= 8
     assert Circuit.objects.get().open_until is not None
     make_due(*deliveries)
-    assert dispatcher.run() == 0
+    assert dispatcher.run_due() == 0
     with receiving(port=receiver.port) as back:
         end_pause()
-        dispatcher.run()
+        dispatcher.run_due()
         assert {got.webhook_id for got in back.got} == {delivery.pk for delivery in deliveries}
     assert not Circuit.objects.exists()
     assert Delivery.objects.filter(state="delivered").count() == 12
@@ -159,7 +159,7 @@ def test_5000_events_to_a_dead_host_delay_nobody_else(
         silent.free.clear()
         emit_to(silent.url, count=5000)
         theirs = emit_to(receiver.url, member, count=20)
-        dispatcher.run()
+        dispatcher.run_due()
         assert len(silent.got) <= 8
     assert len(receiver.got) == 20
     waits = [at - each.created_at for each in theirs if (at := fresh(each).delivered_at)]
@@ -177,5 +177,5 @@ def test_a_url_without_a_host_that_answers_is_a_lane_too(
     dispatcher: Dispatcher, emit_to: Emit
 ) -> None:
     (delivery,) = emit_to(dead_url())
-    dispatcher.run()
+    dispatcher.run_due()
     assert Circuit.objects.get().host == fresh(delivery).host

@@ -19,7 +19,7 @@ from tests.webhooks.receivers import Received, Receiver, Reply, dead_url, misbeh
 from webhooks import outbound
 from webhooks.dispatch import Dispatcher
 from webhooks.models import Attempt, Delivery
-from webhooks.services import emit
+from webhooks.services import enqueue
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PLANNED = [5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
@@ -41,7 +41,7 @@ def emit_for_statuses(
 
 def test_2xx_is_success(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit) -> None:
     deliveries = emit_for_statuses(receiver, emit_to, (200, 201, 202, 204, 226, 299))
-    assert dispatcher.run() == len(deliveries)
+    assert dispatcher.run_due() == len(deliveries)
     for status, emitted in deliveries.items():
         assert (emitted.state, emitted.delivered_at) == ("waiting", None)
         delivery, attempt = fresh(emitted), emitted.attempts.get()
@@ -50,7 +50,7 @@ def test_2xx_is_success(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emi
         )  # fmt: skip
         assert delivery.delivered_at == attempt.finished_at
         assert (attempt.status_code, attempt.error) == (status, "")
-    assert dispatcher.run() == 0
+    assert dispatcher.run_due() == 0
     assert len(receiver.got) == len(deliveries)
 
 
@@ -59,7 +59,7 @@ def test_anything_else_is_tried_again(
 ) -> None:
     statuses = (300, 302, 307, 400, 401, 404, 408, 409, 418, 429, 500, 502, 503, 599)
     deliveries = emit_for_statuses(receiver, emit_to, statuses)
-    assert dispatcher.run() == len(receiver.got) == len(deliveries)
+    assert dispatcher.run_due() == len(receiver.got) == len(deliveries)
     for status, delivery in deliveries.items():
         assert delivery.attempts.get().status_code == status
         assert (fresh(delivery).state, fresh(delivery).failed_attempts) == ("waiting", 1)
@@ -69,11 +69,11 @@ def test_anything_else_is_tried_again(
 def test_what_an_attempt_keeps(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit) -> None:
     receiver.respond = lambda _: Reply(200, {"X-Told": "Gr\xf6\xdfe"}, b"\x00\xff" * 20_000)
     (delivery,) = emit_to(receiver.url)
-    dispatcher.run()
+    dispatcher.run_due()
     attempt = delivery.attempts.get()
     (got,) = receiver.got
-    assert bytes(attempt.answer_body or b"") == (b"\x00\xff" * 20_000)[: 16 * 1024]
-    assert (attempt.answer_headers or {})["X-Told"] == "Gr\xf6\xdfe"
+    assert bytes(attempt.response_body or b"") == (b"\x00\xff" * 20_000)[: 16 * 1024]
+    assert (attempt.response_headers or {})["X-Told"] == "Gr\xf6\xdfe"
     assert attempt.finished_at is not None
     assert attempt.finished_at >= attempt.started_at
     sent = {name.lower(): value for name, value in (attempt.request_headers or {}).items()}
@@ -89,14 +89,14 @@ def test_the_schedule_from_the_first_failure_to_the_last(
     answer(receiver, 500)
     (delivery,) = emit_to(receiver.url)
     for number, planned in enumerate(PLANNED, start=1):
-        assert dispatcher.run() == 1
+        assert dispatcher.run_due() == 1
         assert fresh(delivery).failed_attempts == number
         assert 0.8 * planned <= seconds_to_next(delivery) <= 1.2 * planned
         make_due(delivery)
-    assert dispatcher.run() == 1
+    assert dispatcher.run_due() == 1
     assert (fresh(delivery).state, fresh(delivery).failed_attempts) == ("dead", 12)
     make_due(delivery)
-    assert dispatcher.run() == 0
+    assert dispatcher.run_due() == 0
     assert len(receiver.got) == delivery.attempts.count() == 12
 
 
@@ -106,7 +106,7 @@ def test_every_attempt_has_the_same_bytes_and_id_and_its_own_time(
     answer(receiver, 503)
     (delivery,) = emit_to(receiver.url)
     for _ in range(3):
-        dispatcher.run()
+        dispatcher.run_due()
         User.objects.filter(pk=owner.pk).update(name="Renamed meanwhile")
         make_due(delivery)
     assert {got.body for got in receiver.got} == {bytes(delivery.body)}
@@ -119,7 +119,7 @@ def test_every_attempt_has_the_same_bytes_and_id_and_its_own_time(
 def test_410_is_the_end(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit) -> None:
     answer(receiver, 410)
     (delivery,) = emit_to(receiver.url)
-    assert dispatcher.run() == 1
+    assert dispatcher.run_due() == 1
     assert (fresh(delivery).state, fresh(delivery).failed_attempts) == ("dead", 1)
     assert delivery.attempts.get().status_code == 410
 
@@ -148,7 +148,7 @@ def test_retry_after_is_honoured_up_to_a_day(
 
     receiver.respond = respond
     deliveries = [emit_to(f"{receiver.url}?{number}")[0] for number in range(len(asked))]
-    assert dispatcher.run() == len(asked)
+    assert dispatcher.run_due() == len(asked)
     for delivery, (status, header, shortest, longest) in zip(deliveries, asked, strict=True):
         wait = seconds_to_next(delivery)
         assert shortest - 0.01 <= wait <= longest + 0.01, (status, header)
@@ -166,7 +166,7 @@ def test_the_attempt_is_written_before_the_post(
 
     receiver.respond = look
     emit_to(receiver.url)
-    dispatcher.run()
+    dispatcher.run_due()
     assert seen == [(None, True)]
 
 
@@ -180,11 +180,11 @@ def test_what_cannot_be_reached_says_why_and_is_tried_again(
         "http://example.com:99999/": "InvalidURL",
     }
     deliveries = [emit_to(url)[0] for url in errors]
-    assert dispatcher.run() == len(errors)
+    assert dispatcher.run_due() == len(errors)
     for delivery in deliveries:
         attempt = delivery.attempts.get()
         assert errors[delivery.url] in attempt.error
-        assert (attempt.status_code, attempt.answer_body) == (None, None)
+        assert (attempt.status_code, attempt.response_body) == (None, None)
         assert (fresh(delivery).state, fresh(delivery).failed_attempts) == ("waiting", 1)
 
 
@@ -194,7 +194,7 @@ def test_one_that_never_answers_is_cut(
     settings.WEBHOOK_TIMEOUT_SECONDS = 0.3
     receiver.free.clear()
     (delivery,) = emit_to(receiver.url)
-    dispatcher.run()
+    dispatcher.run_due()
     assert delivery.attempts.get().error == "No complete answer within 0.3 s."
     assert fresh(delivery).failed_attempts == 1
 
@@ -215,7 +215,7 @@ def test_whatever_comes_back_can_be_recorded(dispatcher: Dispatcher, emit_to: Em
             behave = functools.partial(say, head)
             port = servers.enter_context(misbehaving(behave))
             emit_to(f"http://127.0.0.1:{port}/")
-        assert dispatcher.run() == len(UNSPEAKABLE)
+        assert dispatcher.run_due() == len(UNSPEAKABLE)
     assert Attempt.objects.filter(finished_at__isnull=False).count() == len(UNSPEAKABLE)
     assert set(Delivery.objects.values_list("failed_attempts", flat=True)) == {1}
 
@@ -228,7 +228,7 @@ def test_an_unforeseen_failure_is_an_attempt_too(
 
     monkeypatch.setattr(outbound, "post", broken)
     (delivery,) = emit_to("http://example.com/")
-    dispatcher.run()
+    dispatcher.run_due()
     assert delivery.attempts.get().error == "Internal error: LookupError."
     assert (fresh(delivery).state, fresh(delivery).failed_attempts) == ("waiting", 1)
 
@@ -242,5 +242,5 @@ def test_the_database_refuses_a_second_row_for_the_same_occurrence(
 ) -> None:
     (delivery,) = emit_to("http://example.com/")
     with pytest.raises(IntegrityError):
-        emit([event_of(owner, "http://example.com/", delivery.subject_id)])
+        enqueue([event_of(owner, "http://example.com/", delivery.subject_id)])
     assert Delivery.objects.count() == 1

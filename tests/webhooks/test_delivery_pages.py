@@ -187,8 +187,8 @@ class TestDetail:
             started_at=NOW - timedelta(hours=2),
             status_code=503,
             request_headers={"webhook-id": item.pk},
-            answer_headers={"Retry-After": "120", "X-Odd": "a\nb"},
-            answer_body=b"come back later",
+            response_headers={"Retry-After": "120", "X-Odd": "a\nb"},
+            response_body=b"come back later",
         )
         attempted(item, started_at=NOW - timedelta(hours=1), error="No connection.")
         attempted(item, is_manual=True, finished_at=None)
@@ -223,8 +223,8 @@ class TestDetail:
         attempted(
             item,
             status_code=799,
-            answer_headers={"X-<b>": f"<img src=x>{'y' * 60_000}\u202e"},
-            answer_body=hostile.encode() + b"\xff\xfe",
+            response_headers={"X-<b>": f"<img src=x>{'y' * 60_000}\u202e"},
+            response_body=hostile.encode() + b"\xff\xfe",
             error="",
         )
         attempted(item, error="BadStatusLine: <script>\u202e\x07")

@@ -86,7 +86,7 @@ def test_the_snippets_verify_real_deliveries(
 ) -> None:  # fmt: skip
     def deliver() -> Received:
         emit_to(receiver.url)
-        dispatcher.run()
+        dispatcher.run_due()
         return receiver.got[-1]
 
     issued = deliver()
@@ -153,16 +153,16 @@ def test_the_receiver_takes_each_event_once(
     secret = secret_services.read_secrets(owner.pk).current.text
     with example(tmp_path, WEBHOOK_SECRET=secret) as first:
         (delivery,) = emit_to(first.url)
-        dispatcher.run()
+        dispatcher.run_due()
         assert (fresh(delivery).state, status_of(delivery)) == ("delivered", 204)
         services.resend(account_id=owner.pk, delivery_id=delivery.pk)
-        dispatcher.run()
+        dispatcher.run_due()
         assert status_of(delivery) == 204
         assert first.stop() == f"request.completed {delivery.subject_id} Größe ✓\n"
     with example(tmp_path, WEBHOOK_SECRET=secret) as second:  # it has not forgotten
         Delivery.objects.update(url=second.url)
         services.resend(account_id=owner.pk, delivery_id=delivery.pk)
-        dispatcher.run()
+        dispatcher.run_due()
         assert (fresh(delivery).state, status_of(delivery)) == ("delivered", 204)
         assert second.stop() == ""
 
@@ -172,7 +172,7 @@ def test_the_receiver_refuses_what_others_signed(
 ) -> None:
     with example(tmp_path, WEBHOOK_SECRET="whsec_" + base64.b64encode(b"x" * 32).decode()) as one:
         (delivery,) = emit_to(one.url)
-        dispatcher.run()
+        dispatcher.run_due()
         assert (fresh(delivery).state, status_of(delivery)) == ("waiting", 401)
         assert one.stop() == ""
 
@@ -184,11 +184,11 @@ def test_the_receiver_changes_over_during_a_rotation(
     new = secret_services.rotate_secret(account=owner).text
     with example(tmp_path, WEBHOOK_SECRET=new, WEBHOOK_PREVIOUS_SECRET=old) as one:
         (delivery,) = emit_to(one.url)
-        dispatcher.run()
+        dispatcher.run_due()
         assert status_of(delivery) == 204
         secret_services.end_rotation(account=owner)
         (delivery,) = emit_to(one.url)
-        dispatcher.run()
+        dispatcher.run_due()
         assert status_of(delivery) == 204
 
 
@@ -198,7 +198,7 @@ def test_the_receiver_knows_own_secrets(
     secret_services.set_secret(account=owner, text="мой секрет")
     with example(tmp_path, WEBHOOK_SECRET="мой секрет") as one:
         (delivery,) = emit_to(one.url)
-        dispatcher.run()
+        dispatcher.run_due()
         assert status_of(delivery) == 204
 
 

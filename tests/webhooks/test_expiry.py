@@ -43,12 +43,12 @@ def test_what_a_dead_host_held_back_for_a_whole_schedule_is_dead(
     due_since(elsewhere, 2 * WHOLE)
     open_circuit(owner)
     with django_assert_num_queries(1):
-        assert expiry.give_up() == 1
+        assert expiry.expire() == 1
     assert [fresh(each).state for each in (old, younger, elsewhere)] == [
         "dead", "waiting", "waiting",
     ]  # fmt: skip
     services.resend(account_id=owner.pk, delivery_id=old.pk)
-    assert expiry.give_up() == 0
+    assert expiry.expire() == 0
     assert fresh(old).state == "waiting"
 
 
@@ -56,11 +56,11 @@ def test_nothing_dies_of_an_absence_of_ours(emit_to: Emit, owner: User) -> None:
     """Workers were away for a week: what is due is attempted before anything is given up."""
     (delivery,) = emit_to(HOOK)
     due_since(delivery, 2 * WHOLE)
-    assert expiry.give_up() == 0
+    assert expiry.expire() == 0
     open_circuit(owner, minutes=-5)
-    assert expiry.give_up() == 0
-    (probe,) = outbox.claim(5)
-    assert expiry.give_up() == 0
+    assert expiry.expire() == 0
+    (probe,) = outbox.claim_due(5)
+    assert expiry.expire() == 0
     outbox.record(probe, Outcome(status=204), state=Delivery.State.DELIVERED)
     assert fresh(delivery).state == "delivered"
 
@@ -72,7 +72,7 @@ def test_nothing_dies_because_its_host_fails_after_an_absence_of_ours(
     (delivery,) = emit_to(HOOK)
     due_since(delivery, 2 * WHOLE)
     open_circuit(owner, failures=20)
-    assert expiry.give_up() == 0
+    assert expiry.expire() == 0
     assert fresh(delivery).state == "waiting"
 
 
@@ -81,18 +81,18 @@ def test_the_schedules_scale_counts(emit_to: Emit, owner: User, settings: Settin
     (delivery,) = emit_to(HOOK)
     due_since(delivery, WHOLE / 900)
     open_circuit(owner, failures=5)
-    assert expiry.give_up() == 1
+    assert expiry.expire() == 1
     assert fresh(delivery).state == "dead"
 
 
 def test_a_few_hundred_at_a_time(
     emit_to: Emit, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expiry, "MOST", 3)
+    monkeypatch.setattr(expiry, "MAX_ROWS", 3)
     for delivery in emit_to(HOOK, count=7):
         due_since(delivery, 2 * WHOLE)
     open_circuit(owner)
-    assert [expiry.give_up() for _ in range(4)] == [3, 3, 1, 0]
+    assert [expiry.expire() for _ in range(4)] == [3, 3, 1, 0]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -100,32 +100,32 @@ def test_two_workers_give_up_side_by_side(
     emit_to: Emit, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither waits for what the other has locked, so they cannot wait for each other."""
-    monkeypatch.setattr(expiry, "MOST", 3)
+    monkeypatch.setattr(expiry, "MAX_ROWS", 3)
     for delivery in emit_to(HOOK, count=5):
         due_since(delivery, 2 * WHOLE)
     open_circuit(owner)
 
-    def give_up_alone() -> int:
+    def expire_alone() -> int:
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '2s'")
-            return expiry.give_up()
+            return expiry.expire()
         finally:
             connection.close()
 
     with ThreadPoolExecutor(1) as other, transaction.atomic():
-        assert expiry.give_up() == 3
-        assert other.submit(give_up_alone).result(10) == 2
+        assert expiry.expire() == 3
+        assert other.submit(expire_alone).result(10) == 2
 
 
 def test_a_test_event_whose_sender_was_lost_is_dead_and_never_claimed(owner: User) -> None:
-    job = services._begin_test(owner.pk, HOOK, timezone.now())
+    item = services._begin_test(owner.pk, HOOK, timezone.now())
     delivery = Delivery.objects.get()
-    assert (outbox.claim(5), expiry.give_up()) == ([], 0)
+    assert (outbox.claim_due(5), expiry.expire()) == ([], 0)
     make_due(delivery)
-    assert outbox.claim(5) == []
-    assert expiry.give_up() == 1
+    assert outbox.claim_due(5) == []
+    assert expiry.expire() == 1
     assert (fresh(delivery).state, fresh(delivery).claim_id) == ("dead", None)
     assert delivery.attempts.get().error == outbox.INTERRUPTED
     assert delivery.attempts.get().finished_at is not None
-    assert not outbox.record(job, Outcome(status=200), state=Delivery.State.DELIVERED)
+    assert not outbox.record(item, Outcome(status=200), state=Delivery.State.DELIVERED)

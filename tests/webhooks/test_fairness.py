@@ -39,7 +39,7 @@ def delivering(dispatcher: Dispatcher) -> Iterator[None]:
     """The dispatcher at work, until the end of the block."""
 
     def work() -> None:
-        dispatcher.run()
+        dispatcher.run_due()
         connection.close()
 
     thread = threading.Thread(target=work)

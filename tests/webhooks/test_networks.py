@@ -50,7 +50,7 @@ def is_untouched(listener: socket.socket) -> bool:
     return False
 
 
-def post(url: str, opened: tuple[str, ...] = (), seconds: float = 5) -> outbound.Answer:
+def post(url: str, opened: tuple[str, ...] = (), seconds: float = 5) -> outbound.Response:
     networks = [ipaddress.ip_network(text) for text in opened]
     return outbound.post(url, body=b"{}", headers={}, seconds=seconds, opened=networks, tls=TLS)
 

@@ -14,20 +14,20 @@ import pytest
 
 from tests.webhooks.receivers import Receiver, Reply, dead_url, misbehaving, receiving
 from webhooks import outbound
-from webhooks.outbound import Answer, Refused, Unreachable
+from webhooks.outbound import Refused, Response, Unreachable
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 TLS = outbound.tls_context()
 Behaviour = Callable[[socket.socket, threading.Event], None]
 
 
-def post(url: str, seconds: float = 5, headers: Mapping[str, str] | None = None) -> Answer:
+def post(url: str, seconds: float = 5, headers: Mapping[str, str] | None = None) -> Response:
     return outbound.post(
         url, body=b'{"n":1}', headers=headers or {}, seconds=seconds, opened=LOOPBACK, tls=TLS
     )
 
 
-def post_to(behave: Behaviour, seconds: float = 5) -> Answer:
+def post_to(behave: Behaviour, seconds: float = 5) -> Response:
     with misbehaving(behave) as port:
         return post(f"http://127.0.0.1:{port}/", seconds)
 

@@ -12,7 +12,7 @@ from tests.webhooks.certificates import Authority, new_authority
 from tests.webhooks.receivers import receiving
 from tests.webhooks.test_outbound import LOOPBACK, cut_after
 from webhooks import outbound
-from webhooks.outbound import Answer, Unreachable
+from webhooks.outbound import Response, Unreachable
 
 HOST = "receiver.example"
 
@@ -32,7 +32,7 @@ def _names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
 
 
-def post(port: int, tls: ssl.SSLContext, host: str = HOST, seconds: float = 5) -> Answer:
+def post(port: int, tls: ssl.SSLContext, host: str = HOST, seconds: float = 5) -> Response:
     return outbound.post(
         f"https://{host}:{port}/hook",
         body=b"{}", headers={}, seconds=seconds, opened=LOOPBACK, tls=tls,

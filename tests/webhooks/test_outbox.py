@@ -17,7 +17,7 @@ from tests.webhooks.receivers import Received, Receiver, Reply
 from webhooks import outbox
 from webhooks.dispatch import Dispatcher
 from webhooks.models import Attempt, Circuit, Delivery
-from webhooks.outbox import Job, Outcome
+from webhooks.outbox import Item, Outcome
 
 WAITING, DELIVERED, DEAD = Delivery.State.WAITING, Delivery.State.DELIVERED, Delivery.State.DEAD
 HOOK = "http://receiver.example/hook"
@@ -26,9 +26,9 @@ HOOK = "http://receiver.example/hook"
 @pytest.mark.django_db
 def test_a_claim_takes_what_it_needs_and_begins_the_attempt(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (job,) = outbox.claim(10)
+    (item,) = outbox.claim_due(10)
     attempt = delivery.attempts.get()
-    assert job == Job(
+    assert item == Item(
         delivery_id=delivery.pk,
         attempt_id=attempt.pk,
         claim_id=str(fresh(delivery).claim_id),
@@ -40,7 +40,7 @@ def test_a_claim_takes_what_it_needs_and_begins_the_attempt(emit_to: Emit) -> No
     )
     assert attempt.finished_at is None
     assert fresh(delivery).next_attempt_at - attempt.started_at == timedelta(seconds=60)
-    assert outbox.claim(10) == []
+    assert outbox.claim_due(10) == []
 
 
 @pytest.mark.django_db
@@ -49,16 +49,16 @@ def test_what_is_not_due_is_left_alone(emit_to: Emit) -> None:
     Delivery.objects.filter(pk=later.pk).update(next_attempt_at=Now() + timedelta(minutes=1))
     Delivery.objects.filter(pk=dead.pk).update(state=DEAD)
     Delivery.objects.filter(pk=delivered.pk).update(state=DELIVERED, delivered_at=Now())
-    assert outbox.claim(10) == []
+    assert outbox.claim_due(10) == []
     assert not Attempt.objects.exists()
 
 
 @pytest.mark.django_db
 def test_a_lease_that_runs_out_is_claimed_anew_and_fences_the_first_off(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (lost,) = outbox.claim(1)
+    (lost,) = outbox.claim_due(1)
     make_due(delivery)
-    (held,) = outbox.claim(1)
+    (held,) = outbox.claim_due(1)
     assert (held.delivery_id, held.body) == (lost.delivery_id, lost.body)
     assert held.claim_id != lost.claim_id
 
@@ -85,9 +85,9 @@ def test_a_lease_that_runs_out_is_claimed_anew_and_fences_the_first_off(emit_to:
 @pytest.mark.django_db
 def test_a_late_worker_closes_no_circuit(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (lost,) = outbox.claim(1)
+    (lost,) = outbox.claim_due(1)
     make_due(delivery)
-    outbox.claim(1)
+    outbox.claim_due(1)
     Circuit.objects.create(account_id=delivery.account_id, host="receiver.example", failures=4)
     outbox.record(lost, Outcome(status=200), state=DELIVERED)
     assert Circuit.objects.get().failures == 4
@@ -96,21 +96,21 @@ def test_a_late_worker_closes_no_circuit(emit_to: Emit) -> None:
 @pytest.mark.django_db
 def test_a_lease_that_ran_out_unnoticed_still_counts(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (job,) = outbox.claim(1)
+    (item,) = outbox.claim_due(1)
     make_due(delivery)
-    assert outbox.record(job, Outcome(status=200), state=DELIVERED) is True
-    assert outbox.claim(1) == []
+    assert outbox.record(item, Outcome(status=200), state=DELIVERED) is True
+    assert outbox.claim_due(1) == []
 
 
 @pytest.mark.django_db
 def test_a_host_gets_a_few_at_a_time(emit_to: Emit, settings: Settings) -> None:
     settings.WEBHOOK_PER_HOST = 3
     emit_to(HOOK, count=5)
-    first = outbox.claim(50)
+    first = outbox.claim_due(50)
     assert len(first) == 3
-    assert outbox.claim(50) == []
+    assert outbox.claim_due(50) == []
     outbox.record(first[0], Outcome(status=200), state=DELIVERED)
-    assert len(outbox.claim(50)) == 1
+    assert len(outbox.claim_due(50)) == 1
 
 
 @pytest.mark.django_db
@@ -126,7 +126,7 @@ def test_spellings_of_a_host_share_its_lane(emit_to: Emit, settings: Settings, o
     settings.WEBHOOK_PER_HOST = 2
     emit_to(HOOK, count=2)
     emit_to(other, count=2)
-    assert len(outbox.claim(50)) == 2
+    assert len(outbox.claim_due(50)) == 2
 
 
 @pytest.mark.django_db
@@ -139,11 +139,11 @@ def test_accounts_take_turns(
     others = [member, outsider, operator]
     for account in others:
         emit_to("http://theirs.example/", account)
-    claimed = Counter(job.account_id for job in outbox.claim(16))
+    claimed = Counter(item.account_id for item in outbox.claim_due(16))
     assert claimed == {owner.pk: 13, **{account.pk: 1 for account in others}}
 
     emit_to("http://theirs.example/", member, count=3)
-    claimed = Counter(job.account_id for job in outbox.claim(4))
+    claimed = Counter(item.account_id for item in outbox.claim_due(4))
     assert claimed == {member.pk: 3, owner.pk: 1}
 
 
@@ -154,9 +154,13 @@ def test_an_account_gets_no_more_than_is_asked_for(
     for account in (owner, member, outsider):
         for number in range(5):
             emit_to(f"http://host-{number}.example/", account, count=4)
-    claimed = Counter(job.account_id for job in outbox.claim(50, each=8, fewer={owner.pk: 3}))
+    claimed = Counter(
+        item.account_id for item in outbox.claim_due(50, per_account=8, exceptions={owner.pk: 3})
+    )
     assert claimed == {owner.pk: 3, member.pk: 8, outsider.pk: 8}
-    claimed = Counter(job.account_id for job in outbox.claim(50, each=8, fewer={owner.pk: 0}))
+    claimed = Counter(
+        item.account_id for item in outbox.claim_due(50, per_account=8, exceptions={owner.pk: 0})
+    )
     assert claimed == {member.pk: 8, outsider.pk: 8}
 
 
@@ -164,8 +168,8 @@ def test_an_account_gets_no_more_than_is_asked_for(
 def test_the_oldest_of_a_lane_comes_first(emit_to: Emit) -> None:
     new, old = emit_to(HOOK, count=2)
     make_due(old)
-    assert [job.delivery_id for job in outbox.claim(1)] == [old.pk]
-    assert [job.delivery_id for job in outbox.claim(1)] == [new.pk]
+    assert [item.delivery_id for item in outbox.claim_due(1)] == [old.pk]
+    assert [item.delivery_id for item in outbox.claim_due(1)] == [new.pk]
 
 
 @pytest.mark.django_db
@@ -174,12 +178,12 @@ def test_statements_of_a_claim_and_of_a_record(emit_to: Emit) -> None:
     for number in range(5):
         emit_to(f"http://host-{number}.example/", count=4)
     with CaptureQueriesContext(connection) as queries:
-        jobs = outbox.claim(20)
-    assert len(jobs) == 20
+        items = outbox.claim_due(20)
+    assert len(items) == 20
     assert sum("SAVEPOINT" not in query["sql"] for query in queries) == 2
     for outcome in (Outcome(status=204), Outcome(error="x", unreachable=True)):
         with CaptureQueriesContext(connection) as queries:
-            outbox.record(jobs.pop(), outcome, state=DELIVERED)
+            outbox.record(items.pop(), outcome, state=DELIVERED)
         assert len(queries) == 1
 
 
@@ -190,12 +194,12 @@ def test_workers_that_claim_at_once_never_share_nor_exceed(
     settings.WEBHOOK_PER_HOST = 5
     emit_to(HOOK, count=40)
     emit_to("http://other.example/", count=40)
-    claimed: list[Job] = []
+    claimed: list[Item] = []
     together = threading.Barrier(6)
 
     def work() -> None:
         together.wait(10)
-        claimed.extend(outbox.claim(4))
+        claimed.extend(outbox.claim_due(4))
         connection.close()
 
     workers = [threading.Thread(target=work) for _ in range(6)]
@@ -203,8 +207,8 @@ def test_workers_that_claim_at_once_never_share_nor_exceed(
         worker.start()
     for worker in workers:
         worker.join(20)
-    assert Counter(job.host for job in claimed) == {"receiver.example": 5, "other.example": 5}
-    assert len({job.delivery_id for job in claimed}) == Attempt.objects.count() == 10
+    assert Counter(item.host for item in claimed) == {"receiver.example": 5, "other.example": 5}
+    assert len({item.delivery_id for item in claimed}) == Attempt.objects.count() == 10
 
 
 @pytest.mark.django_db(transaction=True)
@@ -220,7 +224,7 @@ def test_a_receiver_sees_no_more_than_its_share_at_once(
 
     receiver.respond = together
     emit_to(receiver.url, count=10)
-    assert dispatcher.run() == 10
+    assert dispatcher.run_due() == 10
     assert receiver.most_at_once == 2
     assert Delivery.objects.filter(state=DELIVERED).count() == 10
 
@@ -231,10 +235,10 @@ def test_a_lost_worker_is_made_up_for(
 ) -> None:
     """It claimed and died: the same id and bytes go out once its lease has run out."""
     (delivery,) = emit_to(receiver.url)
-    outbox.claim(1)
-    assert dispatcher.run() == 0
+    outbox.claim_due(1)
+    assert dispatcher.run_due() == 0
     make_due(delivery)
-    assert dispatcher.run() == 1
+    assert dispatcher.run_due() == 1
     assert [(got.webhook_id, got.body) for got in receiver.got] == [
         (delivery.pk, bytes(delivery.body))
     ]
@@ -257,7 +261,7 @@ def test_what_waited_too_long_for_a_thread_is_claimed_anew(
     receiver.respond = slowly
     count = 3 * dispatcher.threads
     emit_to(receiver.url, count=count)
-    assert dispatcher.run() > count
+    assert dispatcher.run_due() > count
     assert len(receiver.got) == Delivery.objects.filter(state=DELIVERED).count() == count
     assert Attempt.objects.filter(status_code=204).count() == Attempt.objects.count() == count
 
@@ -274,7 +278,7 @@ def test_a_stop_gives_back_what_was_claimed_ahead(
 
     receiver.respond = stop
     emit_to(receiver.url, count=30)
-    dispatcher.run()
+    dispatcher.run_due()
     made = len(receiver.got)
     assert 1 <= made <= dispatcher.threads
     assert Attempt.objects.filter(status_code=204).count() == Attempt.objects.count() == made
@@ -284,12 +288,12 @@ def test_a_stop_gives_back_what_was_claimed_ahead(
 @pytest.mark.django_db
 def test_only_the_holder_of_a_claim_gives_it_back(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (lost,) = outbox.claim(1)
+    (lost,) = outbox.claim_due(1)
     make_due(delivery)
-    (held,) = outbox.claim(1)
+    (held,) = outbox.claim_due(1)
     outbox.give_back(lost)
     assert fresh(delivery).claim_id == held.claim_id
     assert Attempt.objects.count() == 2
     outbox.give_back(held)
     assert Attempt.objects.get().pk == lost.attempt_id
-    assert len(outbox.claim(1)) == 1
+    assert len(outbox.claim_due(1)) == 1

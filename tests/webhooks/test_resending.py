@@ -31,17 +31,17 @@ def test_a_dead_one_is_sent_again_with_its_id_and_bytes_and_a_fresh_schedule(
 ) -> None:
     receiver.respond = lambda _: Reply(410)
     (delivery,) = emit_to(receiver.url)
-    dispatcher.run()
+    dispatcher.run_due()
     assert fresh(delivery).state == "dead"
 
     receiver.respond = lambda _: Reply(500)
     services.resend(account_id=delivery.account_id, delivery_id=delivery.pk)
-    assert dispatcher.run() == 1
+    assert dispatcher.run_due() == 1
     assert (fresh(delivery).state, fresh(delivery).failed_attempts) == ("waiting", 1)
 
     receiver.respond = lambda _: Reply(204)
     make_due(delivery)
-    assert dispatcher.run() == 1
+    assert dispatcher.run_due() == 1
     assert fresh(delivery).state == "delivered"
     assert {(got.webhook_id, got.body) for got in receiver.got} == {
         (delivery.pk, bytes(delivery.body))
@@ -55,10 +55,10 @@ def test_a_delivered_one_is_sent_again(
     receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
 ) -> None:
     (delivery,) = emit_to(receiver.url)
-    dispatcher.run()
+    dispatcher.run_due()
     services.resend(account_id=delivery.account_id, delivery_id=delivery.pk)
     assert (fresh(delivery).state, fresh(delivery).delivered_at) == ("waiting", None)
-    assert dispatcher.run() == 1
+    assert dispatcher.run_due() == 1
     assert fresh(delivery).state == "delivered"
     assert len(receiver.got) == 2
 
@@ -69,19 +69,19 @@ def test_one_that_waits_need_not_wait_any_longer(
 ) -> None:
     receiver.respond = lambda _: Reply(500)
     (delivery,) = emit_to(receiver.url)
-    dispatcher.run()
-    assert dispatcher.run() == 0
+    dispatcher.run_due()
+    assert dispatcher.run_due() == 0
     services.resend(account_id=delivery.account_id, delivery_id=delivery.pk)
-    assert dispatcher.run() == 1
+    assert dispatcher.run_due() == 1
 
 
 def test_one_that_is_under_way_is_left_alone(emit_to: Emit) -> None:
     (delivery,) = emit_to("http://receiver.example/")
-    (job,) = outbox.claim(1)
+    (item,) = outbox.claim_due(1)
     with pytest.raises(services.NotResendable):
         services.resend(account_id=delivery.account_id, delivery_id=delivery.pk)
-    assert fresh(delivery).claim_id == job.claim_id
-    assert outbox.record(job, Outcome(status=204), state=Delivery.State.DELIVERED)
+    assert fresh(delivery).claim_id == item.claim_id
+    assert outbox.record(item, Outcome(status=204), state=Delivery.State.DELIVERED)
 
 
 def test_nobody_elses_delivery_is_there(emit_to: Emit, outsider: User) -> None:
@@ -116,7 +116,7 @@ def test_all_the_dead_since_a_moment(emit_to: Emit, member: User, dispatcher: Di
 def test_a_test_event_says_what_came_back(receiver: Receiver, owner: User) -> None:
     receiver.respond = lambda _: Reply(202, {"X-Who": "me"}, b"thanks")
     delivery, outcome = services.send_test(account_id=owner.pk, url=receiver.url, now=NOW)
-    assert (outcome.status, outcome.answer_body) == (202, b"thanks")
+    assert (outcome.status, outcome.response_body) == (202, b"thanks")
     assert (delivery.state, delivery.event, delivery.is_manual) == (
         "delivered", "webhook.test", False,
     )  # fmt: skip
@@ -143,7 +143,7 @@ def test_a_test_event_is_never_tried_again(
     delivery, outcome = services.send_test(account_id=owner.pk, url=receiver.url, now=NOW)
     assert (delivery.state, outcome.status) == ("dead", status)
     make_due(delivery)
-    assert dispatcher.run() == 0
+    assert dispatcher.run_due() == 0
     assert len(receiver.got) == 1
 
 

@@ -47,8 +47,8 @@ class Migration(migrations.Migration):
                 ('status_code', models.PositiveSmallIntegerField(null=True)),
                 ('error', models.TextField(blank=True)),
                 ('request_headers', db.columns.ExactJSONField(null=True)),
-                ('answer_headers', db.columns.ExactJSONField(null=True)),
-                ('answer_body', models.BinaryField(null=True)),
+                ('response_headers', db.columns.ExactJSONField(null=True)),
+                ('response_body', models.BinaryField(null=True)),
                 ('delivery', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='webhooks.delivery')),
             ],
             options={

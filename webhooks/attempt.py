@@ -1,0 +1,94 @@
+"""One attempt to deliver a webhook: sign, post, judge the response (specification, Events)."""
+
+import functools
+import random
+import ssl
+import time
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+import structlog
+from django.conf import settings
+
+from accounts import vault
+from accounts.secret_services import Secrets, read_secrets
+from db.outages import retry_once
+from webhooks import outbound, schedule, signing
+from webhooks.models import Delivery
+from webhooks.outbox import Item, Outcome
+
+log = structlog.get_logger(__name__)
+
+
+@functools.cache
+def tls() -> ssl.SSLContext:
+    """How receivers are verified; made once, because loading the authorities takes long."""
+    return outbound.tls_context(settings.WEBHOOK_CA_FILE)
+
+
+def attempt(item: Item) -> Outcome:
+    """Posts a claimed delivery, signed with the secrets that its account has at this moment.
+
+    Where they cannot be read, nothing is sent.
+    """
+    try:
+        secrets = retry_once(lambda: read_secrets(item.account_id))
+    except vault.Unreadable:
+        return Outcome(error="The webhook secret is sealed with a key that is not set.")
+    return post(item, secrets)
+
+
+def post(item: Item, secrets: Secrets) -> Outcome:
+    """Signs and posts a delivery. Never raises: every failure is an outcome."""
+    headers = {
+        "Content-Type": "application/json",
+        **signing.headers(
+            message_id=item.delivery_id,
+            timestamp=int(time.time()),
+            body=item.body,
+            plain_key=secrets.plain_key,
+            standard_keys=[secret.standard_key for secret in secrets.in_use],
+        ),
+    }
+    try:
+        response = outbound.post(
+            item.url,
+            body=item.body,
+            headers=headers,
+            seconds=float(settings.WEBHOOK_TIMEOUT_SECONDS),
+            opened=settings.WEBHOOK_OPEN_NETWORKS,
+            tls=tls(),
+        )
+    except outbound.Refused as error:
+        return Outcome(error=str(error), request_headers=headers)
+    except outbound.Unreachable as error:
+        return Outcome(error=str(error), unreachable=True, request_headers=headers)
+    except Exception as error:
+        # an attempt all the same: else it would be repeated with every lease, for ever
+        log.exception("webhook.failed", delivery=item.delivery_id)
+        return Outcome(error=f"Internal error: {type(error).__name__}.", request_headers=headers)
+    return Outcome(
+        status=response.status,
+        retry_after=schedule.read_retry_after(
+            response.headers.get("retry-after"), now=datetime.now(UTC)
+        ),
+        request_headers=headers,
+        response_headers=dict(response.headers),
+        response_body=response.body,
+    )
+
+
+def judge(outcome: Outcome, *, failed_before: int) -> tuple[Delivery.State, float]:
+    """The delivery's state after an attempt, and the seconds until the next one."""
+    if outcome.status is not None and 200 <= outcome.status < 300:
+        return Delivery.State.DELIVERED, 0.0
+    if outcome.status == HTTPStatus.GONE:
+        return Delivery.State.DEAD, 0.0
+    delay = schedule.next_delay(
+        schedule.DELAYS,
+        failed_attempts=failed_before + 1,
+        chance=random.random(),  # noqa: S311 (jitter)
+        retry_after=outcome.retry_after,
+        scale=float(settings.WEBHOOK_SCHEDULE_SCALE),
+    )
+    return (Delivery.State.DEAD, 0.0) if delay is None else (Delivery.State.WAITING, delay)
