@@ -14,11 +14,11 @@ app.autodiscover_tasks(["accounts", "reviews", "reviews.notifications", "webhook
 
 @worker_shutting_down.connect
 def stop_deliveries(**_: object) -> None:
-    """TERM: attempts under way are finished and recorded, and no other is begun."""
+    """On TERM, finishes and records the attempts under way, and begins no other."""
     # settings and apps are there by now
-    from reviews.notifications.dispatch import SENDER
-    from reviews.notifications.mails import MAILER
-    from webhooks.dispatch import DISPATCHER
+    from reviews.notifications.mail import dispatch as mail
+    from reviews.notifications.push import dispatch as push
+    from webhooks import dispatch as webhooks
 
-    for sending in (DISPATCHER, SENDER, MAILER):
-        sending.stop()
+    for engine in (webhooks.DISPATCHER, push.DISPATCHER, mail.DISPATCHER):
+        engine.stop()

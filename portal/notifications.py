@@ -19,11 +19,13 @@ from django_ratelimit.core import get_usage
 from accounts.user_agent import browser_name
 from db.ids import normalize_id
 from reviews.models import EmailPreference, PushSubscription
-from reviews.notifications import services, unsubscribing, vapid
-from reviews.notifications.dispatch import SENDER, is_accepted
-from reviews.notifications.message import Message, Target
-from reviews.notifications.schedule import Meaning
-from reviews.notifications.subscription import InvalidSubscription, read_subscription
+from reviews.notifications import services
+from reviews.notifications.mail import unsubscribe_link
+from reviews.notifications.outcome import Result
+from reviews.notifications.push import vapid
+from reviews.notifications.push.dispatch import DISPATCHER, is_accepted
+from reviews.notifications.push.message import Message, Target
+from reviews.notifications.push.subscription import InvalidSubscription, read_subscription
 from web.error_pages import too_many_requests
 from web.guards import SignedInRequest
 from web.strict_json import InvalidJSON, read_object
@@ -181,16 +183,16 @@ def test(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
         seconds_left=300,
     )
     target = Target(device.pk, device.endpoint, device.host, device.p256dh, device.auth)
-    verdict = SENDER.try_now(message, target, TEST_SECONDS)
-    if is_accepted(verdict):
+    outcome = DISPATCHER.try_now(message, target, TEST_SECONDS)
+    if is_accepted(outcome):
         messages.success(http, f"Sent to {device.label}: it should appear in a moment.")
-    elif verdict is None:
+    elif outcome is None:
         messages.warning(http, "The push service has not answered yet; look at the device.")
-    elif verdict.meaning == Meaning.GONE:
+    elif outcome.result == Result.GONE:
         services.remove_subscription(subscription=device)
         messages.error(http, f"{device.label} has ended its subscription, so it is removed.")
     else:
-        messages.error(http, f"The push service did not take it: {verdict.error}.")
+        messages.error(http, f"The push service did not take it: {outcome.error}.")
     return redirect("notifications")
 
 
@@ -199,7 +201,7 @@ def test(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
 @never_cache
 def unsubscribe(http: HttpRequest, token: str) -> HttpResponse:
     """A GET asks, since mail scanners open links; a POST ends the e-mails."""
-    user_id = unsubscribing.read(token)
+    user_id = unsubscribe_link.read(token)
     if user_id is None:
         raise Http404
     if http.method == "POST":

@@ -1,5 +1,4 @@
-"""The one place that inserts requests: with whom to tell of it, in a statement that is a
-transaction of its own."""
+"""Inserts a request and its notifications, in one statement that is its own transaction."""
 
 from typing import Any
 
@@ -10,7 +9,9 @@ from db.columns import dumps
 from loops.models import Loop
 from loops.services import AUDIENCE
 from reviews.models import Request
-from reviews.notifications.outbox import OBLIGE, Job, obligation, read_jobs
+from reviews.notifications import enqueue
+from reviews.notifications.enqueue import ENQUEUE
+from reviews.notifications.push.outbox import Item
 
 _GIVEN = (
     "id", "api_key_id", "processing_type", "type", "priority", "request_text",
@@ -36,8 +37,8 @@ WITH {AUDIENCE}, made AS (
     SELECT {", ".join([*(f"%({name})s" for name in _GIVEN), *_DERIVED.values()])}
       FROM audience WHERE owner_id = %(creator_id)s AND members > 0
     RETURNING id, loop_id, priority, timeout_at, created_at
-), {OBLIGE}
-SELECT owner_id = %(creator_id)s, members, timeout_at, created_at, jobs
+), {ENQUEUE}
+SELECT owner_id = %(creator_id)s, members, timeout_at, created_at, items
   FROM audience LEFT JOIN made ON true CROSS JOIN pushes
 """  # noqa: S608 (nothing in it comes from outside)
 
@@ -46,27 +47,27 @@ class NotTheOwner(Exception):
     """Only who created a loop may ask it."""
 
 
-def insert(request: Request) -> list[Job]:
-    """Sends a new request to the active members of its loop, and fills in what follows from that.
+def insert(request: Request) -> list[Item]:
+    """Inserts a new request for the active members of its loop, and fills in what SQL decides.
 
-    Returns the pushes to their devices, leased to this process: to be sent as soon as the
+    Returns the pushes to them, claimed for this process, which sends them as soon as the
     transaction is committed. Without any member nothing is inserted, and `broadcasted_to` is 0.
     Raises Loop.DoesNotExist where the loop is gone, NotTheOwner, and IntegrityError where the id
     is taken.
     """
-    told = obligation()
+    notifying = enqueue.parameters()
     params: dict[str, Any] = {name: getattr(request, name) for name in _PARAMS}
     for name in _JSON:
         if params[name] is not None:
             params[name] = Json(params[name], dumps=dumps)
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT, {**params, **told})
+        cursor.execute(_INSERT, {**params, **notifying})
         row = cursor.fetchone()
     if row is None:
         raise Loop.DoesNotExist
-    is_owner, request.broadcasted_to, request.timeout_at, request.created_at, jobs = row
+    is_owner, request.broadcasted_to, request.timeout_at, request.created_at, items = row
     if not is_owner:
         raise NotTheOwner
     request.updated_at = request.created_at
     request._state.adding = False  # the row has its instance
-    return read_jobs(jobs, request, claim_id=told["push_claim"])
+    return enqueue.read_items(items, request, claim_id=notifying["push_claim"])

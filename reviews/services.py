@@ -20,8 +20,8 @@ from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
 from reviews.lifecycle import states, transitions
 from reviews.models import SEEN, Feedback, Request, RequestQuerySet
-from reviews.notifications.dispatch import SENDER
-from reviews.notifications.outbox import Job
+from reviews.notifications.push.dispatch import DISPATCHER
+from reviews.notifications.push.outbox import Item
 from reviews.response_types import response_type
 
 DEFERRED_TIMEOUT = timedelta(days=30)
@@ -70,18 +70,19 @@ def create_request(
         api_key_id=api_key_id,
     )
     try:
-        jobs = insert(request)
+        pushes = insert(request)
     except Loop.DoesNotExist:
         raise LoopGone from None
     if not request.broadcasted_to:
         raise NoActiveMembers
-    if jobs:
-        transaction.on_commit(partial(_tell, request, jobs), robust=True)
+    if pushes:
+        transaction.on_commit(partial(_send_pushes, request, pushes), robust=True)
     return request
 
 
-def _tell(request: Request, jobs: list[Job]) -> None:
-    request.notifications_sent = SENDER.send_at_once(jobs)
+def _send_pushes(request: Request, pushes: list[Item]) -> None:
+    """Sends the pushes of a new request, and waits a moment to count those accepted."""
+    request.notifications_sent = DISPATCHER.send_at_once(pushes)
 
 
 def read_request(request_id: str, *, allowed: RequestQuerySet | None = None) -> Request:

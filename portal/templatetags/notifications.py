@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 from django.template.context import Context
 
-from reviews.notifications import vapid
+from reviews.notifications.push import vapid
 
 register = template.Library()
 

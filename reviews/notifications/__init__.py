@@ -1,1 +1,1 @@
-"""Telling reviewers: Web Push to their devices, e-mail to who has none."""
+"""Sends reviewers what waits for them: pushes to browsers, emails to people without one."""

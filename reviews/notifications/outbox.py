@@ -1,29 +1,24 @@
-"""What is still to be told, in SQL: obliged with the request, claimed, recorded.
+"""SQL that pushes and emails share: records outcomes, gives claims back, removes what is old.
 
-A claim leases its rows under a fresh claim id, and a record is fenced by it, as in
-`webhooks.outbox`: who has lost the lease writes nothing, and who dies is replaced.
+As in `webhooks.outbox`, a claim leases notifications under a fresh claim id, and every later
+write is fenced by it: a process that has lost its lease writes nothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
 
-from db.ids import new_id
 from loops.active_members import ACTIVE_MEMBERS
-from reviews.models import Request
-from reviews.notifications import vapid
-from reviews.notifications.message import Message, Target, about_request
+from reviews.notifications.outcome import Outcome, Result, State
+from reviews.notifications.push import vapid
 
-PUSH_SECONDS = 5.0  # for a whole exchange with a push service
-PUSH_LEASE = 20.0  # seconds
-MAIL_INTERVAL = 60  # seconds between two e-mails to the same person
-MAIL_LEASE = 300.0  # seconds
 KEPT_DAYS = 7
-LONGEST_ERROR = 500
+MAX_ERROR = 500
 
-# Who gets an e-mail about a request: u is the person, and `priority` the request's.
-_BY_MAIL = """
+# Whether a person gets an email about a request: u is the person, `priority` the request's.
+BY_MAIL = """
     NOT EXISTS (SELECT 1 FROM reviews_pushsubscription d
                  WHERE d.user_id = u.id AND d.is_on AND %(push)s::boolean)
     AND EXISTS (SELECT 1 FROM account_emailaddress a
@@ -33,78 +28,12 @@ _BY_MAIL = """
                              ELSE ARRAY['every'] END)
 """
 
-# Follows a CTE `made (id, loop_id, priority)` in the statement that inserts requests. Takes the
-# parameters of `obligation()`. `pushes.jobs` is null, or what `read_jobs` reads: pushes that are
-# leased to this process from the beginning, to be sent as soon as the transaction is committed.
-OBLIGE = f"""
-pushed AS (
-    INSERT INTO reviews_notification (request_id, recipient_id, channel, subscription_id, claim_id,
-                                      next_attempt_at)
-    SELECT made.id, u.id, 'push', d.id, %(push_claim)s::text,
-           statement_timestamp() + make_interval(secs => %(push_lease)s::float)
-      FROM made
-      JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
-      JOIN reviews_pushsubscription d ON d.user_id = u.id AND d.is_on
-     WHERE %(push)s::boolean
-    RETURNING id, request_id, subscription_id
-), mailed AS (
-    INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
-    SELECT made.id, u.id, 'mail', statement_timestamp()
-      FROM made
-      JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
-     WHERE {_BY_MAIL}
-), pushes AS (
-    SELECT json_agg(json_build_array(
-               pushed.id, l.name, d.id, d.endpoint, d.host, d.p256dh, d.auth)) AS jobs
-      FROM pushed
-      JOIN reviews_pushsubscription d ON d.id = pushed.subscription_id
-      JOIN made ON made.id = pushed.request_id
-      JOIN loops_loop l ON l.id = made.loop_id
-)
-"""  # noqa: S608 (nothing in it comes from outside)
-
-# Whether somebody still wants to be told: n is the notification, r its request.
+# Whether a notification is still wanted: n is the notification, r its request.
 WANTED = f"""
     r.status IN ('pending', 'claimed') AND r.timeout_at > statement_timestamp()
     AND EXISTS (SELECT 1 FROM {ACTIVE_MEMBERS}
                  WHERE m.loop_id = r.loop_id AND m.user_id = n.recipient_id)
-"""  # noqa: S608
-
-_CLAIM_PUSHES = f"""
-WITH due AS (
-    SELECT n.id, n.next_attempt_at,
-           row_number() OVER (PARTITION BY d.host ORDER BY n.next_attempt_at) AS place
-      FROM (SELECT id, subscription_id, next_attempt_at FROM reviews_notification
-             WHERE channel = 'push' AND state = 'waiting'
-               AND next_attempt_at <= statement_timestamp()
-             ORDER BY next_attempt_at LIMIT 5000) n
-      LEFT JOIN reviews_pushsubscription d ON d.id = n.subscription_id
-     WHERE NOT coalesce(d.host, '') = ANY (%(busy)s::text[])
-), picked AS (
-    SELECT id FROM due WHERE place <= %(per_host)s::int ORDER BY next_attempt_at
-     LIMIT %(most)s::int
-), held AS (  -- two workers never wait for one another
-    SELECT id FROM reviews_notification
-     WHERE id IN (SELECT id FROM picked)
-       AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
-       FOR UPDATE SKIP LOCKED
-), claimed AS (
-    UPDATE reviews_notification
-       SET claim_id = %(claim)s::text,
-           next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
-     WHERE id IN (SELECT id FROM held)
-    RETURNING id, request_id, recipient_id, subscription_id, failed_attempts
-)
-SELECT n.id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh, d.auth,
-       l.name, left(r.request_text, 500), r.priority,
-       extract(epoch FROM r.timeout_at - statement_timestamp())::float,
-       d.id IS NOT NULL AND {WANTED}
-  FROM claimed n
-  JOIN reviews_request r ON r.id = n.request_id
-  JOIN loops_loop l ON l.id = r.loop_id
-  LEFT JOIN reviews_pushsubscription d
-    ON d.id = n.subscription_id AND d.user_id = n.recipient_id AND d.is_on
-"""  # noqa: S608
+"""  # noqa: S608 (nothing in it comes from outside)
 
 _SENT = """
 WITH done AS (
@@ -130,7 +59,7 @@ UPDATE reviews_notification n
        AND r.timeout_at > statement_timestamp() + make_interval(secs => %(delay)s::float))
 """
 
-# Where the last push to a person has failed for good, an e-mail takes its place.
+# After the last push to a person has failed for good, an email takes its place.
 _DROP = f"""
 WITH dropped AS (
     UPDATE reviews_notification
@@ -152,7 +81,7 @@ SELECT r.id, u.id, 'mail', statement_timestamp()
    AND NOT EXISTS (SELECT 1 FROM reviews_notification other
                     WHERE other.request_id = r.id AND other.recipient_id = u.id
                       AND other.id <> dropped.id AND other.state IN ('waiting', 'sent'))
-   AND {_BY_MAIL.replace("d.is_on", "d.is_on AND d.id <> dropped.subscription_id")}
+   AND {BY_MAIL.replace("d.is_on", "d.is_on AND d.id <> dropped.subscription_id")}
 ON CONFLICT DO NOTHING
 """  # noqa: S608
 
@@ -161,114 +90,91 @@ UPDATE reviews_notification SET claim_id = NULL, next_attempt_at = statement_tim
  WHERE id = ANY (%(ids)s::bigint[]) AND claim_id = %(claim)s::text
 """
 
+_TIDY = """
+DELETE FROM reviews_notification WHERE id IN (
+    SELECT id FROM reviews_notification
+     WHERE done_at < statement_timestamp() - make_interval(days => %(days)s::int)
+     ORDER BY done_at LIMIT %(limit)s::int)
+"""
+
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A leased push: what to say to which device. `message` is None where nobody wants it any
-    more: the request ended, the device or the membership is gone."""
+class Item:
+    """A claimed notification of either channel."""
 
     notification_id: int
     claim_id: str
     request_id: str
     failed_attempts: int
-    target: Target | None
-    message: Message | None
 
 
-def obligation() -> dict[str, Any]:
-    """The parameters of OBLIGE, with a claim of their own."""
-    return {"push": vapid.is_on(), "push_claim": new_id(), "push_lease": PUSH_LEASE}
+def record(item: Item, outcome: Outcome, *, state: State, delay: float = 0.0) -> None:
+    """Writes how an attempt ended, and the notification's new state; `delay` is in seconds.
+
+    What would be repeated only after its request has ended is dropped instead.
+    """
+    if state == State.SENT:
+        record_sent([item])
+    elif state == State.DROPPED:
+        _drop(item, outcome, mail_instead=outcome.result != Result.STALE)
+    elif not _postpone(item, outcome, delay=delay):
+        _drop(item, outcome, mail_instead=False)
 
 
-def read_jobs(jobs: list[Any] | None, request: Request, *, claim_id: str) -> list[Job]:
-    """The pushes of a request that was just created, from `pushes.jobs`."""
-    if not jobs:
-        return []
-    message = about_request(
-        request_id=request.pk,
-        loop_name=jobs[0][1],
-        text=request.request_text,
-        priority=request.priority,
-        seconds_left=request.timeout_seconds,
-    )
-    return [Job(pk, claim_id, request.pk, 0, Target(*device), message) for pk, _, *device in jobs]
+def record_sent(items: Sequence[Item]) -> None:
+    """Records that notifications of one request and claim were accepted.
+
+    Pushes count in the request's `notifications_sent`.
+    """
+    first = items[0]
+    params = {"ids": _ids(items), "request": first.request_id, "claim": first.claim_id}
+    _execute(_SENT, params)
 
 
-def claim_pushes(most: int, *, per_host: int, busy: list[str]) -> list[Job]:
-    """Leases up to `most` pushes that are due, up to `per_host` of a host, none of `busy` ones."""
-    claim_id = new_id()
-    params: dict[str, Any] = {
-        "claim": claim_id,
-        "lease": PUSH_LEASE,
-        "most": most,
-        "per_host": per_host,
-        "busy": busy,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM_PUSHES, params)
-        return [_job(claim_id, *row) for row in cursor.fetchall()]
+def give_back(items: Sequence[Item]) -> None:
+    """Undoes claims whose attempt was never begun: they are due again at once.
+
+    The items are those of one claim.
+    """
+    if items:
+        _execute(_GIVE_BACK, {"ids": _ids(items), "claim": items[0].claim_id})
 
 
-def _job(claim_id: str, pk: int, request_id: str, failed: int, *row: Any) -> Job:
-    device, (loop_name, text, priority, seconds_left, is_wanted) = row[:5], row[5:]
-    if not is_wanted:
-        return Job(pk, claim_id, request_id, failed, None, None)
-    message = about_request(
-        request_id=request_id,
-        loop_name=loop_name,
-        text=text,
-        priority=priority,
-        seconds_left=seconds_left,
-    )
-    return Job(pk, claim_id, request_id, failed, Target(*device), message)
+def remove_old(limit: int = 5000) -> int:
+    """Deletes up to `limit` notifications that ended some days ago; returns how many."""
+    return _execute(_TIDY, {"days": KEPT_DAYS, "limit": limit})
 
 
-def record_sent(ids: list[int], *, request_id: str, claim_id: str) -> None:
-    """Notifications of one request that got through; pushes count for `notifications_sent`."""
-    _execute(_SENT, {"ids": ids, "request": request_id, "claim": claim_id})
+def _postpone(item: Item, outcome: Outcome, *, delay: float) -> bool:
+    """Makes a notification due again in `delay` seconds; False where its request ends before."""
+    return bool(_execute(_LATER, {**_fence(item, outcome), "delay": delay}))
 
 
-def record_later(pk: int, *, claim_id: str, delay: float, error: str) -> bool:
-    """A failure that is tried again in `delay` seconds; False where the request ends before."""
-    params = {"id": pk, "claim": claim_id, "delay": delay, "error": error[:LONGEST_ERROR]}
-    return bool(_execute(_LATER, params))
+def _drop(item: Item, outcome: Outcome, *, mail_instead: bool) -> None:
+    """Ends a notification, and deletes its subscription where that is gone.
 
-
-def record_dropped(
-    pk: int, *, claim_id: str, error: str, gone: str = "", instead: bool = False
-) -> None:
-    """The end of it. `gone` is the endpoint of a subscription that ended, which is removed;
-    `instead` lets an e-mail take the place of the last push to a person."""
+    `mail_instead` lets an email take the place of the last push to a person.
+    """
     params = {
-        "id": pk,
-        "claim": claim_id,
-        "error": error[:LONGEST_ERROR],
-        "gone": gone,
-        "instead": instead,
+        **_fence(item, outcome),
+        "gone": outcome.endpoint,
+        "instead": mail_instead,
         "push": vapid.is_on(),
     }
     _execute(_DROP, params)
 
 
-def give_back(ids: list[int], *, claim_id: str) -> None:
-    """Undoes a claim without an attempt: due again at once."""
-    _execute(_GIVE_BACK, {"ids": ids, "claim": claim_id})
+def _fence(item: Item, outcome: Outcome) -> dict[str, Any]:
+    """The parameters that find an item while its claim holds, and the error to keep."""
+    error = outcome.error[:MAX_ERROR]
+    return {"id": item.notification_id, "claim": item.claim_id, "error": error}
+
+
+def _ids(items: Sequence[Item]) -> list[int]:
+    return [item.notification_id for item in items]
 
 
 def _execute(sql: str, params: dict[str, Any]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         return int(cursor.rowcount)
-
-
-_TIDY = """
-DELETE FROM reviews_notification WHERE id IN (
-    SELECT id FROM reviews_notification
-     WHERE done_at < statement_timestamp() - make_interval(days => %(days)s::int)
-     ORDER BY done_at LIMIT %(most)s::int)
-"""
-
-
-def remove_old(most: int = 5000) -> int:
-    """Forgets up to `most` notifications that were done some days ago; returns how many."""
-    return _execute(_TIDY, {"days": KEPT_DAYS, "most": most})

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from db.ids import new_id
 from reviews.models import EmailPreference, PushSubscription
-from reviews.notifications.subscription import Subscription
+from reviews.notifications.push.subscription import Subscription
 
 MAX_SUBSCRIPTIONS = 20  # of one person; a further one replaces the oldest
 SESSION_KEY = "push_subscriptions"  # the ids of what the session's browser has registered

@@ -1,28 +1,28 @@
-"""Background work: what is still to be told. Idempotent, and harmless when two run at once."""
+"""Celery tasks that send due notifications; they may run twice at once."""
 
 from celery import shared_task
 
 from db import worker_status
 from reviews.notifications import outbox
-from reviews.notifications.dispatch import SENDER
-from reviews.notifications.mails import MAILER
+from reviews.notifications.mail import dispatch as mail
+from reviews.notifications.push import dispatch as push
 
 
 @shared_task(expires=2)
 def push_due() -> int:
-    """Sends pushes that are due; returns how many were claimed."""
+    """Sends due pushes, and returns how many it claimed."""
     worker_status.beat("push_due")
-    return SENDER.run()
+    return push.DISPATCHER.run_due()
 
 
 @shared_task(expires=2)
 def mail_due() -> int:
-    """Sends e-mails that are due; returns to how many people."""
+    """Sends due emails, and returns for how many people it claimed some."""
     worker_status.beat("mail_due")
-    return MAILER.run()
+    return mail.DISPATCHER.run_due()
 
 
 @shared_task(expires=60)
 def forget_old() -> int:
-    """Removes notifications that were done some days ago; returns how many."""
+    """Deletes notifications that ended some days ago; returns how many."""
     return outbox.remove_old()

@@ -1,21 +1,21 @@
-"""What a notification shows of a request: little, plain, and in one line. Pure."""
+"""Shortens a request's text to the one plain line that a notification shows. Pure."""
 
 import re
 
 from web.sanitize import one_line
 
-LONGEST = 120
+MAX_LENGTH = 120
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _MARKS = re.compile(r"(?m)^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+|```.*$)|\*\*|__|~~|`")
 
 
-def excerpt(text: str, longest: int = LONGEST) -> str:
-    """The beginning of a text in markdown, without its marks, in at most `longest` characters."""
-    shown = _MARKS.sub("", _IMAGE_OR_LINK.sub(r"\1", text))
-    line = one_line(shown)
-    if len(line) <= longest:
+def excerpt(text: str, max_length: int = MAX_LENGTH) -> str:
+    """The beginning of a markdown text in one plain line of at most `max_length` characters."""
+    plain = _MARKS.sub("", _IMAGE_OR_LINK.sub(r"\1", text))
+    line = one_line(plain)
+    if len(line) <= max_length:
         return line
-    cut = line[: longest - 1]
+    cut = line[: max_length - 1]
     head, blank, _ = cut.rpartition(" ")
     # at a word, unless the last one is most of it
-    return (head if blank and len(head) > longest // 2 else cut).rstrip() + "…"
+    return (head if blank and len(head) > max_length // 2 else cut).rstrip() + "…"

@@ -15,7 +15,7 @@ from accounts.audit import record
 from accounts.key_services import roll_api_key
 from accounts.models import ApiKey, Usage, User
 from accounts.services import create_api_key, set_key_state
-from reviews.notifications import unsubscribing
+from reviews.notifications.mail import unsubscribe_link
 
 HOUR = timedelta(hours=1)
 CALLS = (31, 64, 88, 52, 40, 12, 3, 0, 0, 0, 2, 9, 17, 44, 61, 70, 66, 58, 71, 80, 92, 97, 54, 20)
@@ -93,5 +93,5 @@ def fill_the_mailbox(forgetful: User, member: User) -> dict[str, str]:
         "confirmation": EmailConfirmationHMAC(fresh).key,
         "reset_user": user_pk_to_url_str(forgetful),
         "reset_key": default_token_generator.make_token(forgetful),
-        "unsubscribe": unsubscribing.link(member.pk).rstrip("/").rpartition("/")[2],
+        "unsubscribe": unsubscribe_link.make(member.pk).rstrip("/").rpartition("/")[2],
     }

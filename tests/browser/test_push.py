@@ -17,7 +17,7 @@ from pytest_django import Settings
 from accounts.models import User
 from loops.models import Loop
 from reviews.models import PushSubscription, Request
-from reviews.notifications import unsubscribing
+from reviews.notifications.mail import unsubscribe_link
 from tests.api.bodies import QUESTION
 from tests.browser.conftest import PHONE
 from tests.browser.looking import SIZES, accessibility_faults
@@ -194,7 +194,7 @@ def test_looks(subscribed: Page, member: User, scheme: Any, size: str) -> None:
     page, visitor = subscribed, Visitor(subscribed)
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.set_viewport_size(SIZES[size])  # type: ignore[arg-type]
-    path = urlsplit(unsubscribing.link(member.pk)).path
+    path = urlsplit(unsubscribe_link.make(member.pk)).path
     for each in ("/settings/notifications/", path, "/offline/"):
         visitor.open(each)
         assert accessibility_faults(page) == []

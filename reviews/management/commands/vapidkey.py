@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from reviews.notifications import vapid
+from reviews.notifications.push import vapid
 
 
 class Command(BaseCommand):

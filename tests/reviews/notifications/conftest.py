@@ -9,9 +9,10 @@ from pytest_django import Settings
 from accounts.models import User
 from db.ids import new_id
 from reviews.models import PushSubscription
-from reviews.notifications import services, vapid
-from reviews.notifications.dispatch import SENDER
-from reviews.notifications.subscription import read_subscription
+from reviews.notifications import services
+from reviews.notifications.push import vapid
+from reviews.notifications.push.dispatch import DISPATCHER
+from reviews.notifications.push.subscription import read_subscription
 from tests.reviews.conftest import make as make
 from tests.reviews.notifications.push_service import Phone, PushService, push_service
 
@@ -33,13 +34,13 @@ def push_key(settings: Settings) -> str:
 @pytest.fixture
 def service(push_key: str) -> Iterator[PushService]:
     """What is under way is over before the database goes."""
-    SENDER.recorder.idle = 0.05
-    SENDER._slow = {}
+    DISPATCHER.recorder.idle = 0.05
+    DISPATCHER._slow = {}
     with push_service() as one:
         yield one
         one.release()
-        SENDER.recorder.settle()
-        SENDER.recorder.close()
+        DISPATCHER.recorder.settle()
+        DISPATCHER.recorder.close()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from accounts.models import User
 from loops.models import Loop
 from reviews.models import Notification, PushSubscription, Request
 from reviews.notifications import services
-from reviews.notifications.dispatch import SENDER
+from reviews.notifications.push.dispatch import DISPATCHER
 from tests.api.bodies import QUESTION
 from tests.conftest import Api
 from tests.reviews.notifications.conftest import GivePhone
@@ -41,7 +41,7 @@ def test_the_answer_counts_what_was_accepted(
         give_phone(person)
     made = create(owner_key, loop)
     assert (made["broadcasted_to"], made["notifications_sent"]) == (2, 3)
-    SENDER.recorder.settle()
+    DISPATCHER.recorder.settle()
     assert read(owner_key, made["request_id"]) == 3
 
 
@@ -53,7 +53,7 @@ def test_of_many_kinds_of_service(
         service.answer(phone, status)
     made = create(owner_key, loop)
     assert made["notifications_sent"] == 1
-    SENDER.recorder.settle()
+    DISPATCHER.recorder.settle()
     pushes = Notification.objects.filter(channel="push").order_by("id")
     assert sorted(pushes.values_list("state", flat=True)) == [
         *("dropped", "dropped", "sent", "waiting", "waiting")
@@ -123,7 +123,7 @@ def test_what_goes_wrong_with_a_push_is_no_failure(
     give_phone(member)
     settings.VAPID_PRIVATE_KEY = "no key"
     assert create(owner_key, loop)["notifications_sent"] == 0
-    SENDER.recorder.settle()
+    DISPATCHER.recorder.settle()
     row = Notification.objects.get(channel="push")
     assert row.state == "dropped"
     assert row.error.startswith("Internal error: ")

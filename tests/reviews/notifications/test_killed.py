@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from loops.models import Loop
 from reviews.models import Notification, Request
-from reviews.notifications.dispatch import SENDER
+from reviews.notifications.push.dispatch import DISPATCHER
 from tests.api.bodies import QUESTION
 from tests.reviews.notifications.conftest import KEY, GivePhone
 from tests.reviews.notifications.push_service import PushService
@@ -58,9 +58,9 @@ def test_the_worker_takes_over(
         service.release()
     row = Notification.objects.get(channel="push")
     assert (row.state, bool(row.claim_id)) == ("waiting", True)
-    assert SENDER.run() == 0  # the lease of the dead still holds
+    assert DISPATCHER.run_due() == 0  # the lease of the dead still holds
     Notification.objects.filter(pk=row.pk).update(next_attempt_at=Now())
-    assert SENDER.run() == 1
+    assert DISPATCHER.run_due() == 1
     assert Request.objects.get().notifications_sent == 1
     first, second = service.got
     assert first.headers["topic"] == second.headers["topic"]  # the second replaces the first

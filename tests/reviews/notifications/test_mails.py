@@ -16,9 +16,9 @@ from accounts.models import User
 from reviews import services as review_services
 from reviews.models import EmailPreference, Notification, Request
 from reviews.notifications import services
-from reviews.notifications.dispatch import SENDER
-from reviews.notifications.mails import Mailer
-from reviews.notifications.schedule import MAIL_DELAYS
+from reviews.notifications.mail.attempt import DELAYS
+from reviews.notifications.mail.dispatch import Dispatcher
+from reviews.notifications.push.dispatch import DISPATCHER
 from tests.reviews.conftest import Make
 from tests.reviews.notifications.conftest import GivePhone
 
@@ -51,7 +51,7 @@ def test_everybody_without_a_device_gets_one(
 ) -> None:
     make()
     assert mailoutbox == []
-    assert Mailer().run() == 2
+    assert Dispatcher().run_due() == 2
     assert {mail.to[0] for mail in mailoutbox} == {owner.email, member.email}
     assert states() == [("mail", "sent")] * 2
     assert Request.objects.get().notifications_sent == 0  # pushes alone count
@@ -62,7 +62,7 @@ def test_what_it_says(make: Make, member: User, mailoutbox: list[EmailMultiAlter
     User.objects.filter(pk=member.pk).update(time_zone="Asia/Tokyo")
     request = make(priority="critical", request_text="Refund **order 4821**?\n<b>" + "x " * 900)
     Request.objects.update(timeout_at=datetime(2027, 1, 31, 20, 30, tzinfo=UTC))
-    Mailer().run()
+    Dispatcher().run_due()
     (mail,) = mailoutbox
     read = parsed(mail)
     url = f"http://testserver/inbox/{request.pk}/"
@@ -119,7 +119,7 @@ def test_a_device_takes_its_place_while_it_is_on(
 ) -> None:
     give_phone(member)
     make()
-    SENDER.recorder.settle()
+    DISPATCHER.recorder.settle()
     assert states() == [("push", "sent")]
     member.push_subscriptions.update(is_on=False)
     make()
@@ -131,14 +131,14 @@ def test_one_mail_a_minute_bundles_what_came_meanwhile(
     make: Make, mailoutbox: list[EmailMultiAlternatives]
 ) -> None:
     make(request_text="First?")
-    mailer = Mailer()
-    assert mailer.run() == 1
+    mailer = Dispatcher()
+    assert mailer.run_due() == 1
     for number in range(12):
         make(request_text=f"Later {number}?")
     make(request_text="Urgent?", priority="critical")
-    assert mailer.run() == 0
+    assert mailer.run_due() == 0
     minute_later()
-    assert mailer.run() == 1
+    assert mailer.run_due() == 1
     assert [mail.subject for mail in mailoutbox] == ["First?", "Critical: Urgent? (and 12 more)"]
     body = str(mailoutbox[1].body)
     assert body.count("Answer until") == 10
@@ -158,7 +158,7 @@ def test_nobody_is_told_of_what_is_over(
         services.choose_mails(user_id=member.pk, mails="none")
     else:
         User.objects.filter(pk=member.pk).update(is_active=False)
-    Mailer().run()
+    Dispatcher().run_due()
     assert mailoutbox == []
     assert states() == [("mail", "dropped")]
 
@@ -195,7 +195,7 @@ def test_a_mail_server_that_fails(
     settings.EMAIL_BACKEND = "tests.reviews.notifications.test_mails.Failing"
     Failing.error = error
     make()
-    assert Mailer().run() == 1
+    assert Dispatcher().run_due() == 1
     row = Notification.objects.get()
     assert row.state == state
     assert row.error
@@ -210,11 +210,11 @@ def test_it_is_given_up_in_the_end(make: Make, settings: Settings) -> None:
     settings.EMAIL_BACKEND = "tests.reviews.notifications.test_mails.Failing"
     Failing.error = TimeoutError()
     make(timeout_seconds=86_400)
-    mailer, runs = Mailer(), 0
-    while mailer.run():
+    mailer, runs = Dispatcher(), 0
+    while mailer.run_due():
         runs += 1
         minute_later()
-    assert runs == len(MAIL_DELAYS) + 1
+    assert runs == len(DELAYS) + 1
     assert states() == [("mail", "dropped")]
 
 
@@ -222,4 +222,4 @@ def test_a_run_with_nothing_to_do_is_one_statement(
     db: None, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(1):
-        assert Mailer().run() == 0
+        assert Dispatcher().run_due() == 0

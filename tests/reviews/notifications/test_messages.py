@@ -9,10 +9,11 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric import ec
 from pytest_django import Settings
 
-from reviews.notifications import message as messages
-from reviews.notifications import vapid
-from reviews.notifications.message import Message, Target, about_request
-from reviews.notifications.schedule import PUSH_DELAYS, Meaning, meaning
+from reviews.notifications.outcome import Result
+from reviews.notifications.push import message as messages
+from reviews.notifications.push import vapid
+from reviews.notifications.push.attempt import DELAYS, result_of
+from reviews.notifications.push.message import Message, Target, about_request
 from tests.reviews.notifications.push_service import Phone, claims, decode, decrypt
 from tests.webhooks.receivers import Received
 from webhooks.schedule import next_delay
@@ -123,30 +124,28 @@ def test_it_is_kept_until_the_deadline(push_key: str, seconds_left: float, ttl: 
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (200, Meaning.ACCEPTED),
-        (201, Meaning.ACCEPTED),
-        (301, Meaning.NEVER),
-        (400, Meaning.NEVER),
-        (403, Meaning.NEVER),
-        (404, Meaning.GONE),
-        (410, Meaning.GONE),
-        (413, Meaning.NEVER),
-        (429, Meaning.LATER),
-        (500, Meaning.LATER),
-        (503, Meaning.LATER),
+        (200, Result.ACCEPTED),
+        (201, Result.ACCEPTED),
+        (301, Result.REJECTED),
+        (400, Result.REJECTED),
+        (403, Result.REJECTED),
+        (404, Result.GONE),
+        (410, Result.GONE),
+        (413, Result.REJECTED),
+        (429, Result.RETRY),
+        (500, Result.RETRY),
+        (503, Result.RETRY),
     ],
 )
-def test_what_an_answer_means(status: int, expected: Meaning) -> None:
-    assert meaning(status) == expected
+def test_what_an_answer_means(status: int, expected: Result) -> None:
+    assert result_of(status) == expected
 
 
 def test_the_schedule_ends_and_honours_retry_after() -> None:
     def delay(attempts: int, retry_after: float | None = None) -> float | None:
-        return next_delay(
-            PUSH_DELAYS, failed_attempts=attempts, chance=0.5, retry_after=retry_after
-        )
+        return next_delay(DELAYS, failed_attempts=attempts, chance=0.5, retry_after=retry_after)
 
     assert [delay(number) for number in (1, 2, 7)] == [2, 5, 300]
     assert delay(1, 120.0) == 120
     assert delay(8, 120.0) == 600
-    assert delay(len(PUSH_DELAYS) + 1) is None
+    assert delay(len(DELAYS) + 1) is None

@@ -13,11 +13,13 @@ from pytest_django import Settings
 from accounts.models import User
 from reviews import services as review_services
 from reviews.models import Notification, PushSubscription, Request
-from reviews.notifications import outbox, services
-from reviews.notifications.dispatch import SENDER, Sender
+from reviews.notifications import services
+from reviews.notifications.outcome import Outcome, Result, State
+from reviews.notifications.push import outbox
+from reviews.notifications.push.dispatch import DISPATCHER, Dispatcher
 from tests.reviews.conftest import Make
-from tests.reviews.notifications.asking import oblige
 from tests.reviews.notifications.conftest import GivePhone, device_of
+from tests.reviews.notifications.enqueuing import enqueue_for
 from tests.reviews.notifications.push_service import PushService, claims
 from tests.waiting import wait_until
 from tests.webhooks.receivers import dead_url
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def make(make: Make) -> Make:
-    """Requests of which nobody is obliged to tell yet: `oblige` does it, and has the pushes."""
+    """Requests without notifications; `enqueue_for` inserts them and returns the pushes."""
 
     def make_alone(**changes: Any) -> Request:
         with override_settings(VAPID_PRIVATE_KEY=""):
@@ -61,8 +63,8 @@ def test_every_device_is_told(
 ) -> None:
     phones = [give_phone(owner), give_phone(member), give_phone(member)]
     request = make(priority="critical")
-    assert SENDER.send_at_once(oblige(request)) == 3
-    SENDER.recorder.settle()
+    assert DISPATCHER.send_at_once(enqueue_for(request)) == 3
+    DISPATCHER.recorder.settle()
     assert sent(request) == 3
     assert states(request) == [("push", "sent")] * 3
     by_path = {received.path: received for received in service.got}
@@ -82,8 +84,8 @@ def test_what_ended_is_removed_and_mailed_instead(
     owners, members = give_phone(owner), give_phone(member)
     service.answer(members, 410)
     request = make()
-    assert SENDER.send_at_once(oblige(request)) == 1
-    SENDER.recorder.settle()
+    assert DISPATCHER.send_at_once(enqueue_for(request)) == 1
+    DISPATCHER.recorder.settle()
     assert PushSubscription.objects.get().endpoint == owners.endpoint
     assert states(request) == [("push", "sent"), ("push", "dropped"), ("mail", "waiting")]
     assert Notification.objects.get(channel="mail").recipient_id == member.pk
@@ -97,17 +99,17 @@ def test_what_passes_is_tried_again(
     services.choose_mails(user_id=owner.pk, mails="none")
     service.answer(phone, status, **{"Retry-After": "9"})
     request = make()
-    assert SENDER.send_at_once(oblige(request)) == 0
-    SENDER.recorder.settle()
+    assert DISPATCHER.send_at_once(enqueue_for(request)) == 0
+    DISPATCHER.recorder.settle()
     row = Notification.objects.get()
     assert (row.state, row.failed_attempts, row.error) == ("waiting", 1, f"HTTP {status}")
     assert row.claim_id is None
     now = Notification.objects.values_list(Now(), flat=True)[0]
     assert 8 < (row.next_attempt_at - now).total_seconds() < 10
     service.answer(phone, 201)
-    assert SENDER.run() == 0
+    assert DISPATCHER.run_due() == 0
     make_due(request)
-    assert SENDER.run() == 1
+    assert DISPATCHER.run_due() == 1
     assert sent(request) == 1
     assert phone.read(service.got[-1])["notification"]["title"] == "Refund desk"
 
@@ -118,8 +120,8 @@ def test_no_attempt_after_the_deadline(
     phone = give_phone(member)
     service.answer(phone, 503, **{"Retry-After": "700"})
     request = make(timeout_seconds=600)
-    SENDER.send_at_once(oblige(request))
-    SENDER.recorder.settle()
+    DISPATCHER.send_at_once(enqueue_for(request))
+    DISPATCHER.recorder.settle()
     assert states(request)[0] == ("push", "dropped")
 
 
@@ -130,8 +132,8 @@ def test_what_is_refused_is_dropped(
     phone = give_phone(member)
     service.answer(phone, status, Location="/elsewhere")
     request = make()
-    SENDER.send_at_once(oblige(request))
-    SENDER.recorder.settle()
+    DISPATCHER.send_at_once(enqueue_for(request))
+    DISPATCHER.recorder.settle()
     row = Notification.objects.get(channel="push")
     assert (row.state, row.error) == ("dropped", f"HTTP {status}")
     assert PushSubscription.objects.count() == 1
@@ -146,10 +148,10 @@ def test_a_service_that_never_answers_holds_nobody(
     request = make()
     service.hold()
     begun = time.monotonic()
-    assert SENDER.send_at_once(oblige(request), seconds=0.3) == 0
+    assert DISPATCHER.send_at_once(enqueue_for(request), seconds=0.3) == 0
     assert time.monotonic() - begun < 3
     service.release()
-    SENDER.recorder.settle()
+    DISPATCHER.recorder.settle()
     wait_until(lambda: sent(request) == 3)
 
 
@@ -157,13 +159,13 @@ def test_nobody_waits_again_for_a_host_that_was_late(
     make: Make, give_phone: GivePhone, member: User, service: PushService
 ) -> None:
     give_phone(member)
-    sender = Sender(threads=2)
+    sender = Dispatcher(threads=2)
     sender.recorder.idle = 0.05
     service.hold()
     first, second = make(), make()
-    assert sender.send_at_once(oblige(first), seconds=0.1) == 0
+    assert sender.send_at_once(enqueue_for(first), seconds=0.1) == 0
     begun = time.monotonic()
-    assert sender.send_at_once(oblige(second), seconds=60) == 0
+    assert sender.send_at_once(enqueue_for(second), seconds=60) == 0
     assert time.monotonic() - begun < 30
     service.release()
     wait_until(lambda: sent(first) == sent(second) == 1)
@@ -175,9 +177,9 @@ def test_a_process_pushes_on_a_few_threads(
 ) -> None:
     for _ in range(9):
         give_phone(member)
-    sender = Sender(threads=2)
+    sender = Dispatcher(threads=2)
     sender.recorder.idle = 0.05
-    assert sender.send_at_once(oblige(make()), seconds=20) == 9
+    assert sender.send_at_once(enqueue_for(make()), seconds=20) == 9
     assert service.receiver.most_at_once <= 2
     sender.recorder.settle()
     sender.recorder.close()
@@ -189,15 +191,15 @@ def test_two_workers_share(
     for _ in range(20):
         give_phone(member)
     request = make()
-    oblige(request)
+    enqueue_for(request)
     make_due(request)
-    workers = [Sender(threads=4), Sender(threads=4)]
+    workers = [Dispatcher(threads=4), Dispatcher(threads=4)]
     for worker in workers:
         worker.recorder.idle = 0.05
 
-    def work(worker: Sender) -> int:
+    def work(worker: Dispatcher) -> int:
         try:
-            return worker.run()
+            return worker.run_due()
         finally:
             connection.close()
 
@@ -213,17 +215,17 @@ def test_what_finds_no_room_goes_to_the_worker_at_once(
     make: Make, give_phone: GivePhone, member: User, service: PushService
 ) -> None:
     phones = [give_phone(member) for _ in range(5)]
-    sender = Sender(threads=1, room=1)
+    sender = Dispatcher(threads=1, room=1)
     sender.recorder.idle = 0.05
     request = make()
     service.hold()
     begun = time.monotonic()
-    assert sender.send_at_once(oblige(request), seconds=0.2) == 0
+    assert sender.send_at_once(enqueue_for(request), seconds=0.2) == 0
     assert time.monotonic() - begun < 3
     back = Notification.objects.filter(channel="push", state="waiting", claim_id=None)
     wait_until(lambda: back.count() >= 3)
     service.release()
-    assert SENDER.run() >= 3
+    assert DISPATCHER.run_due() >= 3
     wait_until(lambda: sent(request) == 5)
     sender.recorder.close()
     assert len(service.got) == len(phones)
@@ -235,10 +237,10 @@ def test_a_killed_process_is_replaced(
     """The rows are there and leased; the process that holds them never comes to it."""
     give_phone(member)
     request = make()
-    oblige(request)
-    assert SENDER.run() == 0
+    enqueue_for(request)
+    assert DISPATCHER.run_due() == 0
     make_due(request)
-    assert SENDER.run() == 1
+    assert DISPATCHER.run_due() == 1
     assert sent(request) == 1
 
 
@@ -247,13 +249,13 @@ def test_who_lost_the_lease_writes_nothing(
 ) -> None:
     give_phone(member)
     request = make()
-    (late,) = oblige(request)
+    (late,) = enqueue_for(request)
     make_due(request)
-    assert SENDER.run() == 1
-    pk, claim_id = late.notification_id, late.claim_id
-    outbox.record_sent([pk], request_id=request.pk, claim_id=claim_id)
-    outbox.record_dropped(pk, claim_id=claim_id, error="x")
-    outbox.give_back([pk], claim_id=claim_id)
+    assert DISPATCHER.run_due() == 1
+    outbox.record(late, Outcome(Result.ACCEPTED), state=State.SENT)
+    outbox.record(late, Outcome(Result.RETRY, "x"), state=State.WAITING, delay=1)
+    outbox.record(late, Outcome(Result.REJECTED, "x"), state=State.DROPPED)
+    outbox.give_back([late])
     assert sent(request) == 1
     assert states(request)[0] == ("push", "sent")
 
@@ -264,7 +266,7 @@ def test_nobody_is_told_of_what_is_not_theirs_any_more(
 ) -> None:
     phone = give_phone(member)
     request = make()
-    oblige(request)
+    enqueue_for(request)
     device = device_of(phone)
     if why == "answered":
         review_services.answer_request(request=request, reviewer_id=owner.pk, answer="yes")
@@ -277,7 +279,7 @@ def test_nobody_is_told_of_what_is_not_theirs_any_more(
     else:
         review_services.remove_member(loop_id=request.loop_id, member_id=member.pk)
     make_due(request)
-    assert SENDER.run() == 1
+    assert DISPATCHER.run_due() == 1
     assert service.got == []
     assert states(request)[0] == ("push", "dropped")
 
@@ -287,10 +289,10 @@ def test_a_private_endpoint_is_refused(
 ) -> None:
     give_phone(member)
     request = make()
-    jobs = oblige(request)
+    pushes = enqueue_for(request)
     settings.WEBHOOK_OPEN_NETWORKS = ()
-    assert SENDER.send_at_once(jobs) == 0
-    SENDER.recorder.settle()
+    assert DISPATCHER.send_at_once(pushes) == 0
+    DISPATCHER.recorder.settle()
     row = Notification.objects.get(channel="push")
     assert (row.state, row.error) == ("dropped", "127.0.0.1 is not a public address.")
     assert service.got == []
@@ -301,8 +303,8 @@ def test_a_service_that_is_down_is_tried_again(
 ) -> None:
     give_phone(member)
     PushSubscription.objects.update(endpoint=dead_url())
-    SENDER.send_at_once(oblige(make()))
-    SENDER.recorder.settle()
+    DISPATCHER.send_at_once(enqueue_for(make()))
+    DISPATCHER.recorder.settle()
     row = Notification.objects.get(channel="push")
     assert (row.state, row.failed_attempts) == ("waiting", 1)
 
@@ -313,7 +315,7 @@ def test_without_a_key_nothing_is_pushed(
     give_phone(member)
     settings.VAPID_PRIVATE_KEY = ""
     request = make()
-    assert oblige(request) == []
+    assert enqueue_for(request) == []
     assert set(states(request)) == {("mail", "waiting")}
 
 
@@ -323,7 +325,7 @@ def test_slow_hosts_leave_threads_to_the_others(
     for _ in range(12):
         give_phone(member)
     request = make()
-    oblige(request)
+    enqueue_for(request)
     make_due(request)
-    assert len(outbox.claim_pushes(8, per_host=4, busy=[])) == 4
-    assert outbox.claim_pushes(8, per_host=4, busy=["127.0.0.1"]) == []
+    assert len(outbox.claim_due(8, per_host=4, busy_hosts=[])) == 4
+    assert outbox.claim_due(8, per_host=4, busy_hosts=["127.0.0.1"]) == []

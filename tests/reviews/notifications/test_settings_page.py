@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
 from reviews.models import EmailPreference, PushSubscription
-from reviews.notifications import unsubscribing
+from reviews.notifications.mail import unsubscribe_link
 from tests.portal import signed_in, words
 from tests.reviews.notifications.conftest import GivePhone, device_of
 from tests.reviews.notifications.push_service import PushService
@@ -145,7 +145,7 @@ def test_strangers_sign_in_first(member: User) -> None:
 
 
 def unsubscribe(user: User) -> Any:
-    return unsubscribing.link(user.pk).removeprefix("http://testserver")
+    return unsubscribe_link.make(user.pk).removeprefix("http://testserver")
 
 
 def test_a_link_in_a_mail_ends_them_without_signing_in(

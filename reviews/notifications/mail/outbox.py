@@ -1,12 +1,19 @@
-"""E-mails that are due, in SQL: claimed for a person at a time, at most one mail in a minute."""
+"""SQL of the email outbox: claims due emails, by person. Recording and giving back is shared."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
 from db.ids import new_id
-from reviews.notifications.outbox import MAIL_INTERVAL, MAIL_LEASE, WANTED
+from reviews.notifications import outbox
+from reviews.notifications.outbox import WANTED
+from reviews.notifications.outbox import give_back as give_back
+from reviews.notifications.outbox import record as record
+
+INTERVAL = 60  # seconds between two emails to the same person
+LEASE = 300.0  # seconds
 
 _CLAIM = f"""
 WITH people AS (
@@ -17,7 +24,7 @@ WITH people AS (
        AND n.next_attempt_at <= statement_timestamp()
        AND (c.mailed_at IS NULL
             OR c.mailed_at <= statement_timestamp() - make_interval(secs => %(interval)s::float))
-     GROUP BY n.recipient_id ORDER BY since LIMIT %(most)s::int
+     GROUP BY n.recipient_id ORDER BY since LIMIT %(limit)s::int
 ), held AS (
     SELECT id FROM reviews_notification
      WHERE channel = 'mail' AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
@@ -48,47 +55,44 @@ SELECT n.id, n.recipient_id, p.email, p.time_zone, n.failed_attempts,
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A request as a mail tells of it."""
+class Item(outbox.Item):
+    """A claimed notification, with what an email says of its request."""
 
-    notification_id: int
-    failed_attempts: int
-    request_id: str
     loop_name: str
     text: str
     priority: str
-    timeout_at: Any
+    timeout_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """One e-mail to one person. `moot` are notifications that nobody wants any more."""
+class Batch:
+    """One email to one person, with an item for each request; the most urgent one comes first.
 
-    claim_id: str
+    `stale` items are those that nobody waits for any more: they are dropped.
+    """
+
     recipient_id: str
-    address: str
+    email: str
     time_zone: str
-    told: list[Told]
-    moot: list[int]
+    items: list[Item] = field(default_factory=list)
+    stale: list[Item] = field(default_factory=list)
 
 
-def claim_letters(most: int) -> list[Letter]:
-    """Leases what is due for up to `most` people, the most urgent request first in each."""
+def claim_due(limit: int) -> list[Batch]:
+    """Leases what is due for up to `limit` people, who had no email for a minute."""
     claim_id = new_id()
     params: dict[str, Any] = {
         "claim": claim_id,
-        "lease": MAIL_LEASE,
-        "interval": MAIL_INTERVAL,
-        "most": most,
+        "lease": LEASE,
+        "interval": INTERVAL,
+        "limit": limit,
     }
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, params)
         rows = cursor.fetchall()
-    letters: dict[str, Letter] = {}
-    for pk, person, address, time_zone, failed, *about, is_wanted in rows:
-        letter = letters.setdefault(person, Letter(claim_id, person, address, time_zone, [], []))
-        if is_wanted:
-            letter.told.append(Told(pk, failed, *about))
-        else:
-            letter.moot.append(pk)
-    return list(letters.values())
+    batches: dict[str, Batch] = {}
+    for pk, recipient_id, email, time_zone, failed, request_id, *about, is_wanted in rows:
+        batch = batches.setdefault(recipient_id, Batch(recipient_id, email, time_zone))
+        item = Item(pk, claim_id, request_id, failed, *about)
+        (batch.items if is_wanted else batch.stale).append(item)
+    return list(batches.values())

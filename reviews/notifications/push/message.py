@@ -1,4 +1,4 @@
-"""One push as it goes out: the declarative form, encrypted for its device (RFC 8030, 8291)."""
+"""Writes a push: declarative JSON, encrypted for one subscription (RFC 8030, RFC 8291)."""
 
 import base64
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 
 from db.columns import dumps
-from reviews.notifications import vapid
+from reviews.notifications.push import vapid
 from reviews.notifications.wording import excerpt
 
-LONGEST_TTL = 28 * 24 * 3600  # seconds; what push services keep at most
+MAX_TTL = 28 * 24 * 3600  # seconds; what push services keep at most
 URGENCY = {"critical": "high", "high": "high", "medium": "normal", "low": "low"}
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A device as a push service and its browser know it."""
+    """Where a push goes, and the keys of the browser that reads it."""
 
     subscription_id: str
     endpoint: str
@@ -28,8 +28,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is said. `topic` replaces what was said before under it and not yet delivered;
-    `seconds_left` is how long it is of use."""
+    """What a notification shows, and how urgent it is.
+
+    It replaces an undelivered one of the same `topic`, and is of use for `seconds_left`.
+    """
 
     title: str
     body: str
@@ -40,7 +42,7 @@ class Message:
 
     @property
     def payload(self) -> bytes:
-        """The declarative form, which needs no service worker where the browser reads it."""
+        """The declarative form, which some browsers show without a service worker."""
         notification = {
             "title": self.title,
             "body": self.body,
@@ -55,7 +57,7 @@ class Message:
 def about_request(
     *, request_id: str, loop_name: str, text: str, priority: str, seconds_left: float
 ) -> Message:
-    """Tells a reviewer that a request waits; no more of it than its first line."""
+    """Tells a reviewer that a request waits, and shows the beginning of its text."""
     mark = "Critical · " if priority == "critical" else ""
     return Message(
         title=mark + excerpt(loop_name, 60),
@@ -68,7 +70,7 @@ def about_request(
 
 
 def encrypt(payload: bytes, target: Target) -> bytes:
-    """The body: aes128gcm with a key pair of its own for each message."""
+    """The body of the POST: aes128gcm with a fresh key pair for each message."""
     body: bytes = http_ece.encrypt(
         payload,
         private_key=ec.generate_private_key(ec.SECP256R1()),
@@ -80,19 +82,19 @@ def encrypt(payload: bytes, target: Target) -> bytes:
 
 
 def headers(message: Message, target: Target) -> dict[str, str]:
-    """What the push service reads."""
+    """The headers that the push service reads."""
     return {
         "Authorization": vapid.authorization(target.endpoint),
         "Content-Type": "application/octet-stream",
         "Content-Encoding": "aes128gcm",
-        "TTL": str(max(0, min(int(message.seconds_left), LONGEST_TTL))),
+        "TTL": str(max(0, min(int(message.seconds_left), MAX_TTL))),
         "Urgency": URGENCY[message.priority],
         "Topic": message.topic,
     }
 
 
 def decode(text: str) -> bytes:
-    """base64url, with or without padding. Raises ValueError."""
+    """Decodes base64url, with or without padding. Raises ValueError."""
     bare = text.rstrip("=").encode("ascii")
     if len(bare) % 4 == 1:
         raise ValueError(text)

@@ -1,4 +1,4 @@
-"""The service's own key pair towards push services (RFC 8292)."""
+"""Signs pushes with this service's key pair (VAPID, RFC 8292)."""
 
 import base64
 import functools
@@ -14,7 +14,7 @@ LIFETIME = 12 * 3600  # seconds; push services refuse more than 24 h
 
 
 def is_on() -> bool:
-    """Whether the service has a key, and so can push at all."""
+    """Whether this service has a key, and so can push."""
     return bool(settings.VAPID_PRIVATE_KEY)
 
 
@@ -36,13 +36,13 @@ def public_key() -> str:
 
 
 def new_private_key() -> str:
-    """A fresh value of VAPID_PRIVATE_KEY."""
+    """Makes a value for VAPID_PRIVATE_KEY."""
     number = ec.generate_private_key(ec.SECP256R1()).private_numbers().private_value
     return base64.urlsafe_b64encode(number.to_bytes(32, "big")).rstrip(b"=").decode()
 
 
 def authorization(endpoint: str) -> str:
-    """The Authorization header for one endpoint: each service is an audience of its own."""
+    """The Authorization header for an endpoint; it names its push service as the audience."""
     parts = urlsplit(endpoint)
     claims = {
         "aud": f"{parts.scheme}://{parts.netloc}",

@@ -1,4 +1,4 @@
-"""A few threads and a short queue, so that a slow push service holds up nobody else."""
+"""A pool of threads with a short queue, which refuses work instead of letting it pile up."""
 
 import queue
 import threading
@@ -10,9 +10,10 @@ T = TypeVar("T")
 
 
 class Pool(Generic[T]):
-    """At most `threads` things at once and `room` in the queue; what does not fit is refused.
+    """Runs up to `threads` pieces of work at once, with up to `room` more in its queue.
 
-    The threads are daemons: what a process cannot finish has a lease that runs out.
+    The threads are daemons: an item that the process cannot finish is due again when its lease
+    runs out.
     """
 
     def __init__(self, threads: int, room: int) -> None:
@@ -22,7 +23,7 @@ class Pool(Generic[T]):
         self._started = 0
 
     def offer(self, work: Callable[[], T]) -> Future[T] | None:
-        """The future of `work`, or None where the queue is full."""
+        """Queues `work` and returns its future, or None where the queue is full."""
         self._start()
         future: Future[T] = Future()
         try:
@@ -32,7 +33,7 @@ class Pool(Generic[T]):
         return future
 
     def _start(self) -> None:
-        """With the first work: a server forks before that, and threads do not outlive a fork."""
+        """Starts the threads with the first work: they would not survive the fork of a server."""
         if self._started < self.threads:
             with self._starting:
                 while self._started < self.threads:

@@ -1,4 +1,4 @@
-"""What a browser sends when somebody says yes to notifications: strictly what it should be."""
+"""Reads and checks the push subscription that a browser sends."""
 
 import re
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from urllib.parse import urlsplit
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 
-from reviews.notifications.message import decode
+from reviews.notifications.push.message import decode
 from webhooks.networks import read_address
 
-LONGEST_ENDPOINT = 2048
+MAX_ENDPOINT = 2048
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]+={0,2}\Z")
 _PRINTABLE = re.compile(r"[!-~]+\Z")
 
 
 class InvalidSubscription(Exception):
-    """No subscription that could be pushed to. The message says what is wrong with it."""
+    """A subscription that cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Subscription:
 
 
 def read_subscription(sent: dict[str, Any]) -> Subscription:
-    """`{"endpoint": …, "keys": {"p256dh": …, "auth": …}}`; the rest is ignored.
+    """Reads `{"endpoint": …, "keys": {"p256dh": …, "auth": …}}` and ignores the rest.
 
     Raises InvalidSubscription.
     """
@@ -49,7 +49,7 @@ def read_subscription(sent: dict[str, Any]) -> Subscription:
 
 def _endpoint(value: object) -> tuple[str, str]:
     fault = InvalidSubscription("endpoint must be an https URL")
-    if not isinstance(value, str) or len(value) > LONGEST_ENDPOINT or not _PRINTABLE.match(value):
+    if not isinstance(value, str) or len(value) > MAX_ENDPOINT or not _PRINTABLE.match(value):
         raise fault
     try:
         parts = urlsplit(value)
@@ -64,7 +64,7 @@ def _endpoint(value: object) -> tuple[str, str]:
 
 
 def _is_opened(host: str) -> bool:
-    """A literal address that the operator opened: the loopback of a development machine."""
+    """Whether the host is an IP address that the operator opened, such as loopback."""
     address = read_address(host)
     return address is not None and any(
         address in network

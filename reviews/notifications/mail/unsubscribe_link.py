@@ -1,4 +1,4 @@
-"""The link that ends e-mails without a sign-in. It can do nothing else."""
+"""The link that ends the emails of a person without a sign-in, and does nothing else."""
 
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
@@ -7,14 +7,14 @@ from django.urls import reverse
 _SALT = "notifications.unsubscribe"
 
 
-def link(user_id: str) -> str:
-    """Where a POST ends the e-mails of this person (RFC 8058). It does not expire."""
+def make(user_id: str) -> str:
+    """The URL where a POST ends the emails of this person (RFC 8058). It does not expire."""
     token = Signer(salt=_SALT).sign(user_id).replace(":", ".")
     return f"{settings.SITE_URL}{reverse('unsubscribe', args=[token])}"
 
 
 def read(token: str) -> str | None:
-    """Whose e-mails the link ends; None where it was not made here."""
+    """The id of the person whose emails the link ends; None where we did not make it."""
     user_id, _, signature = token.partition(".")
     try:
         return Signer(salt=_SALT).unsign(f"{user_id}:{signature}")

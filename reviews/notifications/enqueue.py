@@ -1,0 +1,60 @@
+"""SQL that inserts the notifications of a new request, in the statement that inserts it."""
+
+from typing import Any
+
+from db.ids import new_id
+from loops.active_members import ACTIVE_MEMBERS
+from reviews.models import Request
+from reviews.notifications.outbox import BY_MAIL
+from reviews.notifications.push import vapid
+from reviews.notifications.push.message import Target, about_request
+from reviews.notifications.push.outbox import LEASE, Item
+
+# Follows a CTE `made (id, loop_id, priority)`, and takes the parameters of `parameters()`.
+# `pushes.items` is null, or what `read_items` reads: pushes that are claimed for this process
+# from the beginning, so that it can send them as soon as the transaction is committed.
+ENQUEUE = f"""
+pushed AS (
+    INSERT INTO reviews_notification (request_id, recipient_id, channel, subscription_id, claim_id,
+                                      next_attempt_at)
+    SELECT made.id, u.id, 'push', d.id, %(push_claim)s::text,
+           statement_timestamp() + make_interval(secs => %(push_lease)s::float)
+      FROM made
+      JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
+      JOIN reviews_pushsubscription d ON d.user_id = u.id AND d.is_on
+     WHERE %(push)s::boolean
+    RETURNING id, request_id, subscription_id
+), mailed AS (
+    INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
+    SELECT made.id, u.id, 'mail', statement_timestamp()
+      FROM made
+      JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
+     WHERE {BY_MAIL}
+), pushes AS (
+    SELECT json_agg(json_build_array(
+               pushed.id, l.name, d.id, d.endpoint, d.host, d.p256dh, d.auth)) AS items
+      FROM pushed
+      JOIN reviews_pushsubscription d ON d.id = pushed.subscription_id
+      JOIN made ON made.id = pushed.request_id
+      JOIN loops_loop l ON l.id = made.loop_id
+)
+"""  # noqa: S608 (nothing in it comes from outside)
+
+
+def parameters() -> dict[str, Any]:
+    """The parameters of ENQUEUE, with a fresh claim id for its pushes."""
+    return {"push": vapid.is_on(), "push_claim": new_id(), "push_lease": LEASE}
+
+
+def read_items(rows: list[Any] | None, request: Request, *, claim_id: str) -> list[Item]:
+    """The claimed pushes of a request that was just created, from `pushes.items`."""
+    if not rows:
+        return []
+    message = about_request(
+        request_id=request.pk,
+        loop_name=rows[0][1],
+        text=request.request_text,
+        priority=request.priority,
+        seconds_left=request.timeout_seconds,
+    )
+    return [Item(pk, claim_id, request.pk, 0, Target(*target), message) for pk, _, *target in rows]

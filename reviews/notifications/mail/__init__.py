@@ -1,0 +1,1 @@
+"""Emails: one for each person and minute, about all requests that wait for them."""

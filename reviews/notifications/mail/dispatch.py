@@ -1,0 +1,63 @@
+"""Sends due emails, one after another over one connection to the mail server."""
+
+import time
+from functools import partial
+
+import structlog
+from django.conf import settings
+from django.core.mail import get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+
+from db.outages import retry_once
+from reviews.notifications.mail import outbox
+from reviews.notifications.mail.attempt import DELAYS, attempt, close
+from reviews.notifications.mail.outbox import LEASE, Batch
+from reviews.notifications.outcome import STALE, Result, State, judge
+from webhooks.engine import Engine
+
+PEOPLE = 20  # of one claim
+log = structlog.get_logger(__name__)
+
+
+class Dispatcher(Engine):
+    """Claims due emails for a few people at a time and sends them on the caller's thread."""
+
+    def _send_due(self) -> int:
+        count = 0
+        while not self._stopping.is_set() and (batches := outbox.claim_due(PEOPLE)):
+            self._send(batches)
+            count += len(batches)
+        return count
+
+    def _send(self, batches: list[Batch]) -> None:
+        """Attempts each batch, and gives back those that could outlast their lease."""
+        begin_by = time.monotonic() + LEASE - 3 * settings.EMAIL_TIMEOUT
+        server = get_connection()
+        try:
+            for batch in batches:
+                drop_stale(batch)
+                if not self.may_begin(begin_by):
+                    retry_once(partial(outbox.give_back, batch.items))
+                elif batch.items:
+                    attempt_and_record(batch, server)
+        finally:
+            close(server)
+
+
+def drop_stale(batch: Batch) -> None:
+    """Ends the notifications of a batch that nobody waits for any more."""
+    for item in batch.stale:
+        retry_once(partial(outbox.record, item, STALE, state=State.DROPPED))
+
+
+def attempt_and_record(batch: Batch, server: BaseEmailBackend) -> None:
+    """Attempts to send a batch, and records the outcome for each of its items."""
+    outcome = attempt(batch, server)
+    if outcome.result != Result.ACCEPTED:
+        log.warning("mail.not_sent", recipient=batch.recipient_id, error=outcome.error)
+    for item in batch.items:
+        state, delay = judge(outcome, delays=DELAYS, failed_before=item.failed_attempts)
+        retry_once(partial(outbox.record, item, outcome, state=state, delay=delay))
+
+
+DISPATCHER = Dispatcher()

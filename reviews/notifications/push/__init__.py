@@ -1,0 +1,1 @@
+"""Pushes: Web Push messages to the browsers that reviewers have registered."""

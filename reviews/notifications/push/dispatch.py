@@ -1,0 +1,106 @@
+"""Sends pushes: those of a new request at once, and in the worker whatever is due."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
+
+from reviews.notifications.outcome import Outcome, Result
+from reviews.notifications.push import outbox
+from reviews.notifications.push.attempt import SECONDS, attempt, push
+from reviews.notifications.push.message import Message, Target
+from reviews.notifications.push.outbox import LEASE, Item
+from reviews.notifications.push.pool import Pool
+from reviews.notifications.push.recorder import Recorder
+from webhooks.engine import Engine
+
+THREADS = 8
+ROOM = 96  # of the queue before the threads
+PER_HOST = 4  # claimed of a host at once; a second claim may add as many
+AT_ONCE_SECONDS = 1.5  # how long a web request waits for its pushes
+SLOW_SECONDS = 10.0  # how long nobody waits for a host that was late
+
+
+class Dispatcher(Engine):
+    """The pushes of a process: a few threads send them, and one recorder writes the outcomes.
+
+    It works in web processes and in workers alike.
+    """
+
+    def __init__(self, threads: int = THREADS, room: int = ROOM) -> None:
+        super().__init__()
+        self.pool: Pool[Outcome | None] = Pool(threads, room)
+        self.recorder = Recorder()
+        self._slow: dict[str, float] = {}  # hosts, and until when nobody waits for them
+
+    def send_at_once(self, items: Sequence[Item], seconds: float = AT_ONCE_SECONDS) -> int:
+        """Sends pushes now, and returns how many were accepted within `seconds`.
+
+        The others go on after that; those that find no room are left to the worker. Nobody waits
+        for a host that was late a moment ago, so that a slow push service does not hold the
+        threads of the web server.
+        """
+        hosts = {future: item.host for item in items if (future := self.submit(item))}
+        now = time.monotonic()
+        awaited = [each for each, host in hosts.items() if self._slow.get(host, 0.0) <= now]
+        if late := wait(awaited, timeout=seconds).not_done:
+            still = {host: until for host, until in self._slow.items() if until > now}
+            slow = dict.fromkeys((hosts[each] for each in late), time.monotonic() + SLOW_SECONDS)
+            self._slow = {**still, **slow}
+        return sum(1 for each in hosts if each.done() and is_accepted(each.result()))
+
+    def submit(self, item: Item) -> Future[Outcome | None] | None:
+        """Has a thread attempt an item; None where there is no room, and it is given back."""
+        begin_by = time.monotonic() + LEASE - SECONDS
+        future = self.pool.offer(partial(self._attempt, item, begin_by))
+        if future is None:
+            self.recorder.put(item, None)
+        return future
+
+    def try_now(self, message: Message, target: Target, seconds: float) -> Outcome | None:
+        """Pushes a message without a row; None where it took too long or found no room."""
+        future = self.pool.offer(partial(push, message, target))
+        if future is None or not wait([future], timeout=seconds).done:
+            return None
+        return future.result()
+
+    def _send_due(self) -> int:
+        under_way: dict[Future[Outcome | None], str] = {}
+        count = 0
+        while not self._stopping.is_set():
+            count += self._claim(under_way)
+            if not under_way:
+                break
+            for future in wait(under_way, timeout=1, return_when=FIRST_COMPLETED).done:
+                del under_way[future]
+        wait(under_way)
+        self.recorder.settle()
+        return count
+
+    def _claim(self, under_way: dict[Future[Outcome | None], str]) -> int:
+        """Claims an item for each idle thread, adds what begins, and returns how many it claimed.
+
+        Hosts that have their share of threads get no other one.
+        """
+        idle = self.pool.threads - len(under_way)
+        busy = [host for host, count in Counter(under_way.values()).items() if count >= PER_HOST]
+        items = outbox.claim_due(idle, per_host=PER_HOST, busy_hosts=busy) if idle else []
+        for item in items:
+            if future := self.submit(item):
+                under_way[future] = item.host
+        return len(items)
+
+    def _attempt(self, item: Item, begin_by: float) -> Outcome | None:
+        """Attempts an item on a thread of the pool; None where it is given back."""
+        may_begin = item.is_stale or self.may_begin(begin_by)
+        outcome = attempt(item) if may_begin else None
+        self.recorder.put(item, outcome)
+        return outcome
+
+
+def is_accepted(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.result == Result.ACCEPTED
+
+
+DISPATCHER = Dispatcher()

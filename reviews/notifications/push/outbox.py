@@ -1,0 +1,102 @@
+"""SQL of the push outbox: claims due pushes. Recording and giving back is as for emails."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from db.ids import new_id
+from reviews.notifications import outbox
+from reviews.notifications.outbox import WANTED
+from reviews.notifications.outbox import give_back as give_back
+from reviews.notifications.outbox import record as record
+from reviews.notifications.outbox import record_sent as record_sent
+from reviews.notifications.push.message import Message, Target, about_request
+
+LEASE = 20.0  # seconds
+
+_CLAIM = f"""
+WITH due AS (
+    SELECT n.id, n.next_attempt_at,
+           row_number() OVER (PARTITION BY d.host ORDER BY n.next_attempt_at) AS place
+      FROM (SELECT id, subscription_id, next_attempt_at FROM reviews_notification
+             WHERE channel = 'push' AND state = 'waiting'
+               AND next_attempt_at <= statement_timestamp()
+             ORDER BY next_attempt_at LIMIT 5000) n
+      LEFT JOIN reviews_pushsubscription d ON d.id = n.subscription_id
+     WHERE NOT coalesce(d.host, '') = ANY (%(busy)s::text[])
+), picked AS (
+    SELECT id FROM due WHERE place <= %(per_host)s::int ORDER BY next_attempt_at
+     LIMIT %(limit)s::int
+), held AS (  -- two workers never wait for one another
+    SELECT id FROM reviews_notification
+     WHERE id IN (SELECT id FROM picked)
+       AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
+       FOR UPDATE SKIP LOCKED
+), claimed AS (
+    UPDATE reviews_notification
+       SET claim_id = %(claim)s::text,
+           next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
+     WHERE id IN (SELECT id FROM held)
+    RETURNING id, request_id, recipient_id, subscription_id, failed_attempts
+)
+SELECT n.id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh, d.auth,
+       l.name, left(r.request_text, 500), r.priority,
+       extract(epoch FROM r.timeout_at - statement_timestamp())::float,
+       d.id IS NOT NULL AND {WANTED}
+  FROM claimed n
+  JOIN reviews_request r ON r.id = n.request_id
+  JOIN loops_loop l ON l.id = r.loop_id
+  LEFT JOIN reviews_pushsubscription d
+    ON d.id = n.subscription_id AND d.user_id = n.recipient_id AND d.is_on
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Item(outbox.Item):
+    """A claimed push: what to say to which subscription.
+
+    Both are None where it is stale: the request has ended, or the subscription or the membership
+    is gone.
+    """
+
+    target: Target | None
+    message: Message | None
+
+    @property
+    def is_stale(self) -> bool:
+        return self.target is None or self.message is None
+
+    @property
+    def host(self) -> str:
+        """The push service's host; empty where the item is stale."""
+        return self.target.host if self.target else ""
+
+
+def claim_due(limit: int, *, per_host: int, busy_hosts: list[str]) -> list[Item]:
+    """Leases up to `limit` due pushes: up to `per_host` of each host, none of busy ones."""
+    claim_id = new_id()
+    params: dict[str, Any] = {
+        "claim": claim_id,
+        "lease": LEASE,
+        "limit": limit,
+        "per_host": per_host,
+        "busy": busy_hosts,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM, params)
+        return [_item(claim_id, *row) for row in cursor.fetchall()]
+
+
+def _item(claim_id: str, pk: int, request_id: str, failed: int, *row: Any) -> Item:
+    target, (loop_name, text, priority, seconds_left, is_wanted) = row[:5], row[5:]
+    if not is_wanted:
+        return Item(pk, claim_id, request_id, failed, None, None)
+    message = about_request(
+        request_id=request_id,
+        loop_name=loop_name,
+        text=text,
+        priority=priority,
+        seconds_left=seconds_left,
+    )
+    return Item(pk, claim_id, request_id, failed, Target(*target), message)

@@ -1,0 +1,21 @@
+"""Enqueues the notifications of a request without sending any."""
+
+from django.db import connection, transaction
+
+from reviews.models import Request
+from reviews.notifications import enqueue
+from reviews.notifications.push.outbox import Item
+
+
+def enqueue_for(request: Request) -> list[Item]:
+    """What the statement that creates a request does besides."""
+    params = enqueue.parameters()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "WITH made AS (SELECT id, loop_id, priority FROM reviews_request WHERE id = %(id)s),"
+            + enqueue.ENQUEUE
+            + "SELECT items FROM pushes",
+            {"id": request.pk, **params},
+        )
+        rows = cursor.fetchone()[0]
+    return enqueue.read_items(rows, request, claim_id=params["push_claim"])
