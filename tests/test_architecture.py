@@ -1,12 +1,15 @@
 """What docs/architecture.md forbids. Who may import whom is checked by `lint-imports`."""
 
 import ast
+import importlib
 import importlib.metadata
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from webhooks.engine import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
@@ -71,6 +74,19 @@ def test_status_is_written_in_one_place() -> None:
         if "UPDATE reviews_request SET status" in path.read_text(encoding="utf-8")
     ]
     assert writers == ["reviews.lifecycle.transitions"]
+
+
+@pytest.mark.parametrize(
+    "room", ["webhooks", "reviews.notifications.push", "reviews.notifications.mail"]
+)
+def test_what_sends_has_one_shape(room: str) -> None:
+    """Webhooks, pushes and emails have the same modules and verbs (docs/architecture.md)."""
+    outbox, attempt, dispatch = (
+        importlib.import_module(f"{room}.{name}") for name in ("outbox", "attempt", "dispatch")
+    )
+    assert {"Item", "claim_due", "record", "give_back"} <= vars(outbox).keys()
+    assert {"DELAYS", "attempt"} <= vars(attempt).keys()
+    assert isinstance(dispatch.DISPATCHER, Engine)
 
 
 def test_sentences_of_errors_stand_in_one_place() -> None:

@@ -17,6 +17,8 @@ from webhooks import outbound, schedule, signing
 from webhooks.models import Delivery
 from webhooks.outbox import Item, Outcome
 
+# with the first one at once, twelve attempts over about three days
+DELAYS = (5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 log = structlog.get_logger(__name__)
 
 
@@ -85,7 +87,7 @@ def judge(outcome: Outcome, *, failed_before: int) -> tuple[Delivery.State, floa
     if outcome.status == HTTPStatus.GONE:
         return Delivery.State.DEAD, 0.0
     delay = schedule.next_delay(
-        schedule.DELAYS,
+        DELAYS,
         failed_attempts=failed_before + 1,
         chance=random.random(),  # noqa: S311 (jitter)
         retry_after=outcome.retry_after,

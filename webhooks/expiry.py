@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import connection
 
 from webhooks import schedule
+from webhooks.attempt import DELAYS
 from webhooks.models import TEST_EVENT
 from webhooks.outbox import FAILURES_TO_OPEN, INTERRUPTED, MAX_PAUSE
 
@@ -44,7 +45,7 @@ SELECT count(*) FROM dead
 
 def expire() -> int:
     """Ends at most 500 deliveries, and returns how many."""
-    patience = schedule.longest(schedule.DELAYS, scale=float(settings.WEBHOOK_SCHEDULE_SCALE))
+    patience = schedule.longest(DELAYS, scale=float(settings.WEBHOOK_SCHEDULE_SCALE))
     params: dict[str, Any] = {
         "patience": patience,
         # half of the probes that fit into that time: they come late when threads are short

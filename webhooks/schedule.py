@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-# Of webhooks: twelve attempts over about three days, the first at once.
-DELAYS = (5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 JITTER = 0.2  # so that not everybody calls a receiver that comes back at the same moment
 MAX_RETRY_AFTER = 86_400
 

@@ -20,7 +20,8 @@ from db.ids import new_id
 from tests.reviews.test_events import KEYS
 from tests.webhooks.conftest import Emit, fresh
 from tests.webhooks.receivers import Received, Receiver
-from webhooks import schedule, services
+from webhooks import services
+from webhooks.attempt import DELAYS
 from webhooks.dispatch import Dispatcher
 from webhooks.models import Delivery
 
@@ -214,7 +215,7 @@ def test_the_page_tells_the_schedule() -> None:
     assert spoken in " ".join(PAGE.split())
     units = {"s": 1, "min": 60, "h": 3600}
     seconds = [int(n) * units[unit] for n, unit in re.findall(r"(\d+) (s|min|h)\b", spoken)]
-    assert tuple(seconds) == schedule.DELAYS
+    assert tuple(seconds) == DELAYS
 
 
 def test_the_page_shows_every_key_of_a_body() -> None:
