@@ -92,7 +92,7 @@ def choose_mails(http: SignedInRequest) -> HttpResponse:
     return redirect("notifications")
 
 
-def answer(status: int, **content: Any) -> JsonResponse:
+def respond(status: int, **content: Any) -> JsonResponse:
     return JsonResponse(content, status=status)
 
 
@@ -104,16 +104,16 @@ def subscribe(http: HttpRequest) -> HttpResponse:
     `{"state": "on"}`, `"off"` where its owner switched it off, or `"ask"` where it is unknown.
     """
     if not http.user.is_authenticated:
-        return answer(403, error="Sign in first.")
+        return respond(403, error="Sign in first.")
     if not vapid.is_on():
-        return answer(409, error="Push is not set up here.")
+        return respond(409, error="Push is not set up here.")
     try:
         sent = read_object(http)
         subscription = read_subscription(sent)
     except InvalidJSON:
-        return answer(400, error="The body must be a JSON object.")
+        return respond(400, error="The body must be a JSON object.")
     except InvalidSubscription as fault:
-        return answer(400, error=str(fault))
+        return respond(400, error=str(fault))
     found = services.subscribe(
         user_id=http.user.pk,
         subscription=subscription,
@@ -121,12 +121,12 @@ def subscribe(http: HttpRequest) -> HttpResponse:
         is_new=sent.get("is_new") is not False,
     )
     if found is None:
-        return answer(200, state="ask")
+        return respond(200, state="ask")
     device_id, is_on = found
     held = services.subscriptions_in(http.session)
     if device_id not in held:  # it goes with this sign-in
         http.session[services.SESSION_KEY] = [*held, device_id][-services.MAX_SUBSCRIPTIONS :]
-    return answer(200, state="on" if is_on else "off")
+    return respond(200, state="on" if is_on else "off")
 
 
 def on_device(view: DeviceAction) -> Page:
@@ -165,7 +165,7 @@ def remove(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
 
 @on_device
 def test(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
-    """Pushes a few words to the device, and says what its push service answered."""
+    """Pushes a test message to a device, and says how its push service responded."""
     usage = get_usage(
         http, group="test-push", key=lambda *_: http.user.pk, rate=TEST_RATE, increment=True
     )

@@ -1,4 +1,4 @@
-"""Which addresses a webhook may reach. Pure.
+"""Decides which addresses a webhook may reach. Pure.
 
 An explicit list, because the standard library's `is_global` and `is_private` call addresses
 public that are not: IPv4-mapped ones, NAT64 and 6to4 of a metadata service, Teredo, multicast.
@@ -56,7 +56,7 @@ CLOSED_6 = tuple(
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is one of the open Internet."""
+    """Whether the address belongs to the public Internet."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in CLOSED_4)
     return address in OPEN_6 and not any(address in network for network in CLOSED_6)
@@ -71,7 +71,7 @@ def may_reach(address: Address, opened: Iterable[Network]) -> bool:
 
 
 def read_address(text: str) -> Address | None:
-    """The address that a resolver answered with; None where it is scoped or none at all."""
+    """Parses an IP address; None where the text is not one, or has a scope."""
     try:
         return None if "%" in text else ip_address(text)
     except ValueError:

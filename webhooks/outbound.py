@@ -1,4 +1,4 @@
-"""One POST to an address that a stranger chose: resolved once, checked, and dialled as checked.
+"""Posts to a URL that a stranger chose: resolves it once, checks it, and dials what it checked.
 
 No redirects, no proxies or credentials from the environment, no cookies, identity encoding, TLS
 verified, one deadline for the whole exchange, and at most 16 KiB of the response.
@@ -34,7 +34,7 @@ STREAM: dict[str, Any] = {"type": socket.SOCK_STREAM}
 
 
 class Refused(Exception):
-    """The address is not one that a webhook may reach; never worth a connection."""
+    """The address is not one that a webhook may reach; no connection was tried."""
 
 
 class Unreachable(Exception):
@@ -54,7 +54,7 @@ class Response:
 
 
 class Watchdog:
-    """One thread that cuts connections when their time is over."""
+    """One thread that cuts connections whose time is over."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[float, int, Deadline]] = []
@@ -84,7 +84,7 @@ class Watchdog:
 
 
 class Deadline:
-    """One wall clock for an exchange: at its end the connection is cut, whoever waits on it."""
+    """The time limit of a whole exchange; at its end the watchdog cuts the connection."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -102,7 +102,7 @@ class Deadline:
         return time.monotonic() >= self.at
 
     def watch(self, connection: socket.socket) -> None:
-        """Has this connection cut, also once TLS has taken over its descriptor."""
+        """Adds a connection to cut, even after TLS has taken over its descriptor."""
         with self._lock:
             self._sockets.append(connection.dup())
         if self.passed:
@@ -115,7 +115,7 @@ class Deadline:
                     connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """The exchange is over."""
+        """Ends the watch, because the exchange is over."""
         with self._lock:
             for connection in self._sockets:
                 connection.close()
@@ -134,7 +134,7 @@ class Dialler:
     deadline: Deadline
 
     def connect(self, host: str, port: int) -> socket.socket:
-        """A connection to the first address that takes one. Raises Refused, Unreachable."""
+        """Connects to the first address that accepts. Raises Refused, Unreachable."""
         failure: OSError | None = None
         for family, address in self.resolve(host, port):
             connection = socket.socket(family, socket.SOCK_STREAM)
@@ -151,7 +151,7 @@ class Dialler:
         raise Unreachable(f"No connection: {failure}.")
 
     def resolve(self, host: str, port: int) -> list[tuple[int, Any]]:
-        """Every address of the host. Raises Refused where one of them is not open."""
+        """All addresses of the host. Raises Refused where one of them may not be reached."""
         name = host.strip("[]")
         try:
             if read_address(name) is None:
@@ -172,7 +172,7 @@ class Dialler:
 
 
 def tls_context(ca_file: str | None = None) -> ssl.SSLContext:
-    """Verifies against the bundled authorities, and the operator's own where there is one."""
+    """Verifies certificates by the bundled authorities and by the operator's own file, if any."""
     context = ssl.create_default_context(cafile=certifi.where())
     context.minimum_version = ssl.TLSVersion.TLSv1_2  # Debian's own Python leaves it to OpenSSL
     if ca_file:
@@ -192,7 +192,7 @@ class Plain(HTTPConnection):
 
 
 class Tls(HTTPSConnection):
-    """HTTPS over a socket of the dialler; the name stays for SNI and the certificate."""
+    """HTTPS over a socket of the dialler, with the host's name for SNI and the certificate."""
 
     def __init__(self, dialler: Dialler, **kwargs: Any) -> None:
         self.dialler = dialler
@@ -210,14 +210,14 @@ def plain_pool(dialler: Dialler, *args: Any, **kwargs: Any) -> HTTPConnectionPoo
 
 
 def tls_pool(dialler: Dialler, *args: Any, **kwargs: Any) -> HTTPSConnectionPool:
-    """The same with TLS."""
+    """A pool whose TLS connections the dialler makes."""
     pool = HTTPSConnectionPool(*args, **kwargs)
     pool.ConnectionCls = partial(Tls, dialler)  # type: ignore[assignment]
     return pool
 
 
 class GuardedAdapter(HTTPAdapter):
-    """Sends over connections of a Dialler, never through a proxy."""
+    """Sends requests over connections of a Dialler, never through a proxy."""
 
     def __init__(self, dialler: Dialler, tls: ssl.SSLContext) -> None:
         self.dialler, self.tls = dialler, tls
@@ -231,7 +231,7 @@ class GuardedAdapter(HTTPAdapter):
         }
 
     def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
-        """Leaves it to the context: requests would load its authorities into it each time."""
+        """Does nothing: the context verifies, and requests would load its authorities each time."""
 
 
 def post(
@@ -268,7 +268,7 @@ def post(
 
 
 def bounded(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """What of the headers fits into 16 KiB: a receiver may send 6 MB, and it is stored."""
+    """The headers that fit into 16 KiB: they are stored, and a receiver may send 6 MB."""
     kept: CaseInsensitiveDict[str] = CaseInsensitiveDict()
     room = MAX_RESPONSE
     for name, value in headers.items():
@@ -279,7 +279,7 @@ def bounded(headers: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def describe(error: Exception) -> str:
-    """The failure in a line, without the wrappers."""
+    """The innermost failure in one line."""
     inner: BaseException = error
     while isinstance(reason := getattr(inner, "reason", None), BaseException):
         inner = reason

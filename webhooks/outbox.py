@@ -103,7 +103,6 @@ SELECT claimed.id, begun.id, claimed.account_id, claimed.host, claimed.url, clai
   JOIN begun ON begun.delivery_id = claimed.id
 """
 
-
 _RECORD = """
 WITH fenced AS (
     UPDATE webhooks_delivery
@@ -135,7 +134,6 @@ UPDATE webhooks_attempt
   FROM fenced
  WHERE webhooks_attempt.id = %(attempt_id)s
 """
-
 
 _GIVE_BACK = """
 WITH fenced AS (
@@ -180,10 +178,7 @@ class Outcome:
 
 @transaction.atomic
 def claim_due(
-    limit: int,
-    *,
-    per_account: int | None = None,
-    exceptions: Mapping[str, int] = NO_EXCEPTIONS,
+    limit: int, *, per_account: int | None = None, exceptions: Mapping[str, int] = NO_EXCEPTIONS
 ) -> list[Item]:
     """Leases up to `limit` due deliveries and begins an attempt of each.
 
@@ -252,5 +247,5 @@ def give_back(item: Item) -> None:
 
 
 def as_json(value: dict[str, str] | None) -> Json | None:
-    """A mapping for a json column."""
+    """The parameter for a JSON column."""
     return None if value is None else Json(value, dumps=dumps)

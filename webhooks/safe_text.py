@@ -1,12 +1,12 @@
-"""What strangers sent, as text that is safe to look at. Pure; escaping is the template's part."""
+"""Turns what strangers sent into text that is safe to look at. Pure; templates escape it."""
 
 import re
 from collections.abc import Mapping
 from itertools import islice
 
-MOST_HEADERS = 100
-LONGEST_HEADER = 2000
-DEEPEST_INDENT = 20
+MAX_HEADERS = 100
+MAX_HEADER_LENGTH = 2000
+MAX_INDENT = 20
 # Controls, what turns or hides text (bidi, zero width), and halves of surrogate pairs, which no
 # page can carry.
 _INVISIBLE = re.compile(
@@ -17,31 +17,31 @@ _JSON_PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]\s*[\]}]|[\[\]{},:]|\s+
 
 
 def visible(text: str) -> str:
-    """The text with a \\u-notation in place of each character that would hide or turn others."""
+    """Replaces each character that would hide or reorder others by its \\u-notation."""
     return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def body_text(body: bytes | memoryview | None) -> str:
-    """A body as text, whatever it is; what is not UTF-8 becomes U+FFFD."""
+    """Decodes any body as text; what is not UTF-8 becomes U+FFFD."""
     text = bytes(body or b"").decode("utf-8", errors="replace")
     return visible(text.replace("\r\n", "\n"))
 
 
 def header_lines(headers: Mapping[str, str] | None) -> list[tuple[str, str]]:
-    """Headers in the order sent, endless ones cut."""
+    """The headers in the order sent; long values are cut."""
     return [
         (_one_line(name), _one_line(value))
-        for name, value in islice((headers or {}).items(), MOST_HEADERS)
+        for name, value in islice((headers or {}).items(), MAX_HEADERS)
     ]
 
 
 def _one_line(text: str) -> str:
-    cut = text[:LONGEST_HEADER] + ("…" if len(text) > LONGEST_HEADER else "")
+    cut = text[:MAX_HEADER_LENGTH] + ("…" if len(text) > MAX_HEADER_LENGTH else "")
     return visible(cut.replace("\n", "\\n"))
 
 
 def indent_json(text: str) -> str:
-    """Valid JSON on lines of its own, every string and number as it was written."""
+    """Indents valid JSON, and keeps every string and number as it was written."""
     lines, depth = [""], 0
     for piece in _JSON_PIECE.findall(text):
         if piece.isspace():
@@ -58,4 +58,4 @@ def indent_json(text: str) -> str:
 
 
 def _indent(depth: int) -> str:
-    return "  " * max(0, min(depth, DEEPEST_INDENT))
+    return "  " * max(0, min(depth, MAX_INDENT))
