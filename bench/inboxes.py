@@ -1,8 +1,8 @@
 """What a thousand open inboxes cost, in cores.
 
 A poll is what an open page sends: every 3 s while somebody is at it, every 60 s while nobody is,
-never from a hidden tab (static/js/portal.js). What is measured is the CPU of the web server and of
-PostgreSQL for each poll that finds nothing new, over real connections.
+never from a hidden tab (static/js/portal/polling.js). What is measured is the CPU of the web server
+and of PostgreSQL for each poll that finds nothing new, over real connections.
 """
 
 import html

@@ -38,11 +38,11 @@ def test_what_is_gone_is_marked_however_much_waits(
     page = desk.open(member, "/inbox/")
     first, second, *_ = rows_of(page)
     answer(first, owner)  # as many are left as are told of
-    expect(row_of(page, first)).to_contain_text("no longer waits")
+    expect(row_of(page, first)).to_contain_text("Already handled")
     make(priority="critical")
     hold(second, owner)
-    expect(row_of(page, second)).to_contain_text("Owner holds it")
-    expect(page.get_by_text("no longer waits")).to_have_count(1)
+    expect(row_of(page, second)).to_contain_text("Owner is on it")
+    expect(page.get_by_text("Already handled")).to_have_count(1)
 
 
 def test_rows_that_are_not_told_of_stay_as_they_are(
@@ -54,16 +54,16 @@ def test_rows_that_are_not_told_of_stay_as_they_are(
     page = desk.open(member, "/inbox/?page=3")
     ids = rows_of(page)
     assert ids[-1] == behind
-    expect(row_of(page, behind)).to_contain_text("Owner holds it")
+    expect(row_of(page, behind)).to_contain_text("Owner is on it")
     make(priority="critical")
     expect(page.get_by_role("link", name="1 new")).to_be_visible()
-    expect(row_of(page, behind)).to_contain_text("Owner holds it")
-    expect(page.get_by_text("no longer waits")).to_have_count(0)
+    expect(row_of(page, behind)).to_contain_text("Owner is on it")
+    expect(page.get_by_text("Already handled")).to_have_count(0)
     # with fewer than are told of, all is known again
     before = Request.objects.exclude(pk__in=ids)
     for each in before.values_list("pk", flat=True)[:12]:
         answer(each, owner)
     answer(ids[0], owner)
-    expect(row_of(page, ids[0])).to_contain_text("no longer waits")
-    expect(row_of(page, behind)).to_contain_text("Owner holds it")
-    expect(page.get_by_text("no longer waits")).to_have_count(1)
+    expect(row_of(page, ids[0])).to_contain_text("Already handled")
+    expect(row_of(page, behind)).to_contain_text("Owner is on it")
+    expect(page.get_by_text("Already handled")).to_have_count(1)

@@ -63,8 +63,8 @@ def test_claims_are_shown(owner: User, member: User, make: Make) -> None:
     answer = signed_in(member).get("/inbox/")
     assert listed(answer) == [mine.pk, other.pk, lapsed.pk]
     page = words(answer)
-    assert page.count("you hold it") == 1
-    assert page.count("Owner holds it") == 1
+    assert page.count("You’re on it") == 1
+    assert page.count("Owner is on it") == 1
 
 
 def test_an_empty_inbox_says_how_to_fill_it(outsider: User, make: Make) -> None:

@@ -1,4 +1,4 @@
-{% load static %}"use strict";
+{% load static scripts %}{% module_urls 'js/app.js' as modules %}"use strict";
 // Shows pushes, opens their page, and says so when there is no connection. Keeps no private page.
 
 const OFFLINE = "{% url 'offline' %}";
@@ -8,8 +8,8 @@ const KEPT = "offline";
 const LOOKS = [
   "{% static 'css/app.css' %}",
   "{% static 'js/theme.js' %}",
-  "{% static 'js/app.js' %}",
-  "{% static 'icons.svg' %}",
+{% for url in modules %}  "{{ url }}",
+{% endfor %}  "{% static 'icons.svg' %}",
   "{% static 'favicon.svg' %}",
   "{% static 'fonts/inter-latin.woff2' %}",
 ];

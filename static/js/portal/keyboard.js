@@ -1,7 +1,9 @@
-"use strict";
-// One hand on the keyboard: choose, send, next. Switched off, the keys stay so in this browser.
+// Answers with the keyboard alone: choose, send, next.
 
-function keysAreOn() {
+const LINKS = { j: "following", k: "previous", s: "skip" };
+
+// Whether single keys work as shortcuts, in this browser.
+export function keysAreOn() {
   try {
     return localStorage.getItem("keys") !== "off";
   } catch {
@@ -9,16 +11,21 @@ function keysAreOn() {
   }
 }
 
-function useKeys(on) {
+function switchKeys(on) {
   try {
     if (on) localStorage.removeItem("keys");
     else localStorage.setItem("keys", "off");
-  } catch { /* for this page alone, then */ }
-  showKeys();
+  } catch { /* no storage: the choice lasts as long as this page */ }
 }
 
-function showKeys() {
+// Shows the hints for keys only where keys work.
+export function showKeyHints() {
   document.documentElement.toggleAttribute("data-keys-on", keysAreOn());
+}
+
+// Shows what opens the list of keys, which does nothing without this script.
+export function showKeySwitch() {
+  showKeyHints();
   for (const each of document.querySelectorAll("[data-keys-open]")) each.hidden = false;
   for (const each of document.querySelectorAll("[data-keys-switch]")) each.checked = keysAreOn();
 }
@@ -28,9 +35,7 @@ function explain() {
   if (dialog && !dialog.open) dialog.showModal();
 }
 
-const LINKS = { j: "following", k: "previous", s: "skip" };
-
-function pressed(event) {
+function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (document.querySelector("dialog[open]")) return;
   const isTyping = event.target.closest("textarea, select, input:not([type=radio], [type=checkbox])");
@@ -44,34 +49,38 @@ function pressed(event) {
     choices[number - 1].click();
     return event.preventDefault();
   }
-  if (event.key === "Enter") return enter(event);
-  const link = document.querySelector(`[data-key="${LINKS[event.key.toLowerCase()]}"]`);
-  if (link) link.click();
+  if (event.key === "Enter") return pressEnter(event);
+  document.querySelector(`[data-key="${LINKS[event.key.toLowerCase()]}"]`)?.click();
 }
 
 // On a button, a link or a choice Enter has a meaning of its own.
-function enter(event) {
+function pressEnter(event) {
   if (event.target.closest("a, button, summary, #answer-form")) return;
   const form = document.getElementById("answer-form");
   const field = document.getElementById("answer");
-  const go = document.querySelector(".thumb-zone a.btn-primary");
+  const link = document.querySelector(".thumb-zone a.btn-primary");
   event.preventDefault();
   if (field && !field.value) field.focus();
   else if (form) form.requestSubmit();
-  else go?.click();
+  else link?.click();
 }
 
-document.addEventListener("keydown", pressed);
-document.addEventListener("keydown", (event) => {
+function pressInText(event) {
   const isText = event.target.matches?.("#answer-form textarea");
   if (isText && event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
-});
-document.addEventListener("click", (event) => {
-  if (event.target.closest?.("[data-keys-open]")) explain();
-  if (event.target.closest?.("[data-keys-close]")) document.querySelector("[data-keys]").close();
-});
-document.addEventListener("change", (event) => {
-  if (event.target.matches?.("[data-keys-switch]")) useKeys(event.target.checked);
-});
-addEventListener("portal:show", showKeys);
-showKeys();
+}
+
+export function startKeyboard() {
+  document.addEventListener("keydown", press);
+  document.addEventListener("keydown", pressInText);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("[data-keys-open]")) explain();
+    if (event.target.closest?.("[data-keys-close]")) document.querySelector("[data-keys]").close();
+  });
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches?.("[data-keys-switch]")) return;
+    switchKeys(event.target.checked);
+    showKeySwitch();
+  });
+  showKeySwitch();
+}
