@@ -13,7 +13,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Route
 
 from tests.browser.catalogue import EVERY_PAGE
-from tests.browser.looking import SIZES, arrive, signed_in_contexts
+from tests.browser.contexts import SIZES
+from tests.browser.looking import arrive, signed_in_contexts
 from tests.browser.scene import set_the_scene
 from tests.dashboard.scene import alive
 

@@ -10,6 +10,7 @@ import requests
 from accounts.models import User
 from tests.browser.visitor import Visitor
 from tests.conftest import key_of
+from tests.waiting import stretched
 
 OPTIONS = [{"value": "full", "label": "Refund in full"}, {"value": "half", "label": "Refund half"}]
 QUESTIONS: dict[str, dict[str, Any]] = {
@@ -52,7 +53,7 @@ class Program:
         self.session.headers["Authorization"] = f"Bearer {key}"
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        answer = self.session.request(method, self.site + path, json=body, timeout=10)
+        answer = self.session.request(method, self.site + path, json=body, timeout=stretched())
         assert answer.ok, answer.text
         return answer.json()["data"]
 

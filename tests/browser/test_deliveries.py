@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from accounts.models import User
+from tests.browser.contexts import SIZES, opened
 from tests.browser.visitor import TOO_WIDE, Visitor
 from tests.conftest import PASSWORD
 from tests.webhooks.log import LOG, NOW, attempted, made
@@ -16,7 +16,6 @@ from webhooks.models import Delivery
 
 LONG = "W" * 3000
 HOSTILE = f"</pre><script>document.title = 'mine'</script>\x00\u202eevil {LONG}".encode()
-SIZES = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 800}}
 
 
 def sign_in(visitor: Visitor, user: User) -> None:
@@ -97,11 +96,8 @@ def looker(
 ) -> Iterator[Visitor]:
     """A visitor at either size, by day or by night."""
     size, scheme = request.param
-    options: Any = {"viewport": SIZES[size], "color_scheme": scheme, "base_url": site}
-    context = chromium.new_context(**options)
-    context.set_default_timeout(10_000)
-    yield Visitor(context.new_page())
-    context.close()
+    with opened(chromium, site, size=size, color_scheme=scheme) as context:
+        yield Visitor(context.new_page())
 
 
 def test_nothing_is_cut_off(looker: Visitor, owner: User) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from accounts.models import User
 from reviews import services
 from reviews.models import Request
-from tests.browser.looking import SIZES, session_cookie
+from tests.browser.contexts import opened
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
 
@@ -27,13 +27,9 @@ LETS_IN = """() => new Promise((done) => {
 
 @pytest.fixture
 def page(chromium: Browser, site: str, member: User) -> Iterator[Page]:
-    options: Any = {"viewport": SIZES["phone"], "has_touch": True, "base_url": site}
-    context = chromium.new_context(**options)
-    context.set_default_timeout(10_000)
-    context.add_cookies([session_cookie(member, site)])  # type: ignore[list-item]
-    context.route(f"{HOST}/**", lambda it: it.fulfill(body=DOT, content_type="image/svg+xml"))
-    yield context.new_page()
-    context.close()
+    with opened(chromium, site, member, has_touch=True) as context:
+        context.route(f"{HOST}/**", lambda it: it.fulfill(body=DOT, content_type="image/svg+xml"))
+        yield context.new_page()
 
 
 def with_image(make: Make, **fields: Any) -> Request:

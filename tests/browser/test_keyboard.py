@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from accounts.models import ApiKey, User
 from loops.models import Loop
 from reviews.models import Request
-from tests.browser.conftest import DESK
+from tests.browser.contexts import opened
 from tests.browser.dashboard import enter
 from tests.browser.visitor import Visitor
 from tests.conftest import account
@@ -73,10 +73,8 @@ def scene(owner: User) -> dict[str, Any]:
 
 @pytest.fixture
 def desk(chromium: Browser, site: str) -> Iterator[Visitor]:
-    context = chromium.new_context(viewport=DESK, base_url=site)  # type: ignore[arg-type]
-    context.set_default_timeout(10_000)
-    yield Visitor(context.new_page())
-    context.close()
+    with opened(chromium, site, size="desk") as context:
+        yield Visitor(context.new_page())
 
 
 def tab_to(page: Page, target: Locator) -> None:

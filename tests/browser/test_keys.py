@@ -4,7 +4,6 @@ desk, and without scripts."""
 import re
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
@@ -13,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from accounts.models import ApiKey, User
 from accounts.secret_services import read_secrets
 from accounts.services import create_account, create_api_key
-from tests.browser.looking import SIZES
+from tests.browser.contexts import opened
 from tests.browser.visitor import Visitor
 from tests.conftest import PASSWORD, Api
 
@@ -24,11 +23,8 @@ KEY = re.compile(r"rl_live_[0-9A-Za-z]{36}")
 @pytest.fixture(params=WINDOWS, ids=["phone", "desk", "no-scripts"])
 def page(request: pytest.FixtureRequest, chromium: Browser, site: str) -> Iterator[Page]:
     size, scripts = request.param
-    options: Any = {"viewport": SIZES[size], "base_url": site, "java_script_enabled": scripts}
-    context = chromium.new_context(**options)
-    context.set_default_timeout(10_000)
-    yield context.new_page()
-    context.close()
+    with opened(chromium, site, size=size, java_script_enabled=scripts) as context:
+        yield context.new_page()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from accounts.services import create_account
 from loops.models import Loop
 from loops.services import create_loop
 from reviews import services
-from tests.browser.conftest import PHONE
+from tests.browser.contexts import opened
 from tests.browser.visitor import Visitor
 from tests.conftest import PASSWORD
 from tests.reviews.conftest import FIELDS, acting
@@ -28,10 +28,8 @@ SHAPES: dict[str, tuple[dict[str, Any], Any]] = {
 
 @pytest.fixture
 def visitor(chromium: Browser, site: str) -> Any:
-    context = chromium.new_context(viewport=PHONE, base_url=site)  # type: ignore[arg-type]
-    context.set_default_timeout(10_000)
-    yield Visitor(context.new_page())
-    context.close()
+    with opened(chromium, site) as context:
+        yield Visitor(context.new_page())
 
 
 @pytest.fixture

@@ -2,10 +2,11 @@
 things go wrong."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django import Settings
 
 from accounts.models import User
@@ -13,7 +14,8 @@ from loops.models import Loop
 from loops.services import join_loop
 from reviews import services
 from reviews.models import Request
-from tests.browser.looking import SIZES, accessibility_faults, session_cookie
+from tests.browser.contexts import opened
+from tests.browser.looking import accessibility_faults
 from tests.browser.visitor import TOO_WIDE
 from tests.conftest import PASSWORD
 from tests.portal.conftest import make as make
@@ -32,15 +34,11 @@ class Desk:
 
     def __init__(self, chromium: Browser, site: str) -> None:
         self.chromium, self.site = chromium, site
-        self.contexts: list[BrowserContext] = []
+        self.contexts = ExitStack()
 
     def open(self, user: User | None, path: str, *, size: str = "phone", **options: Any) -> Page:
-        options = {"viewport": SIZES[size], "has_touch": size == "phone", **options}
-        context = self.chromium.new_context(base_url=self.site, **options)
-        context.set_default_timeout(10_000)
-        self.contexts.append(context)
-        if user:
-            context.add_cookies([session_cookie(user, self.site)])  # type: ignore[list-item]
+        options = {"size": size, "has_touch": size == "phone", **options}
+        context = self.contexts.enter_context(opened(self.chromium, self.site, user, **options))
         page = context.new_page()
         page.goto(path)
         return page
@@ -49,9 +47,8 @@ class Desk:
 @pytest.fixture
 def desk(chromium: Browser, site: str) -> Iterator[Desk]:
     made = Desk(chromium, site)
-    yield made
-    for context in made.contexts:
-        context.close()
+    with made.contexts:
+        yield made
 
 
 def looks_right(page: Page) -> None:

@@ -19,8 +19,8 @@ from loops.models import Loop
 from reviews.models import Device, Request
 from reviews.notifications import unsubscribing
 from tests.api.bodies import QUESTION
-from tests.browser.conftest import PHONE
-from tests.browser.looking import SIZES, accessibility_faults
+from tests.browser.contexts import opened
+from tests.browser.looking import faults_in_every_state
 from tests.browser.test_phone import sign_in
 from tests.browser.visitor import Visitor
 from tests.conftest import Api, key_of
@@ -57,17 +57,15 @@ def phone(service: PushService) -> Phone:
 
 @pytest.fixture
 def context(chromium: Browser, site: str, phone: Phone, push_key: str) -> Iterator[BrowserContext]:
-    made = chromium.new_context(viewport=PHONE, base_url=site)  # type: ignore[arg-type]
-    made.set_default_timeout(10_000)
     subscription = phone.subscription
     script = (
         STAND_IN.replace("JSON_FORM", json.dumps(subscription))
         .replace("ENDPOINT", json.dumps(subscription["endpoint"]))
         .replace("KEY", json.dumps(list(decode(push_key))))
     )
-    made.add_init_script(script)
-    yield made
-    made.close()
+    with opened(chromium, site) as made:
+        made.add_init_script(script)
+        yield made
 
 
 @pytest.fixture
@@ -188,20 +186,17 @@ def test_a_test_push(subscribed: Page) -> None:
     visitor.reads("it should appear in a moment")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_looks(subscribed: Page, member: User, scheme: Any, size: str) -> None:
+def test_looks(subscribed: Page, member: User) -> None:
     page, visitor = subscribed, Visitor(subscribed)
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size(SIZES[size])  # type: ignore[arg-type]
+    page.emulate_media(reduced_motion="reduce")
     path = urlsplit(unsubscribing.link(member.pk)).path
     for each in ("/settings/notifications/", path, "/offline/"):
         visitor.open(each)
-        assert accessibility_faults(page) == []
+        assert faults_in_every_state(page) == []
     visitor.open(path)
     visitor.press("Stop these e-mails")
     visitor.reads("You get no more e-mails about requests")
-    assert accessibility_faults(page) == []
+    assert faults_in_every_state(page) == []
 
 
 def test_without_a_connection(subscribed: Page, context: BrowserContext) -> None:
@@ -233,13 +228,12 @@ def test_an_iphone_is_led_to_the_home_screen(
     chromium: Browser, site: str, push_key: str, transactional_db: None, member: User
 ) -> None:
     iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Safari/604.1"
-    context = chromium.new_context(viewport=PHONE, base_url=site, user_agent=iphone)  # type: ignore[arg-type]
-    context.add_init_script("delete window.PushManager")
-    page = context.new_page()
-    sign_in(page, member)
-    page.goto("/settings/notifications/")
-    expect(page.get_by_text("Choose “Add to Home Screen”.")).to_be_visible()
-    context.close()
+    with opened(chromium, site, user_agent=iphone) as context:
+        context.add_init_script("delete window.PushManager")
+        page = context.new_page()
+        sign_in(page, member)
+        page.goto("/settings/notifications/")
+        expect(page.get_by_text("Choose “Add to Home Screen”.")).to_be_visible()
 
 
 def test_without_a_key_nothing_is_asked(

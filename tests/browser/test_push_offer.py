@@ -5,7 +5,8 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from reviews.models import Device
-from tests.browser.looking import SIZES, accessibility_faults, session_cookie
+from tests.browser.contexts import SIZES, sign_in
+from tests.browser.looking import accessibility_faults
 from tests.browser.test_push import context as context
 from tests.browser.test_push import page as page
 from tests.browser.test_push import phone as phone
@@ -26,7 +27,7 @@ HIDDEN_BY_THE_THUMB_ZONE = """() => {
 def reviewing(page: Page, site: str, member: User, make: Make) -> Page:
     """The first of three questions."""
     first, *_ = [make(priority=each) for each in ("critical", "high", "low")]
-    page.context.add_cookies([session_cookie(member, site)])  # type: ignore[list-item]
+    sign_in(page.context, member, site)
     page.goto(f"/inbox/{first.pk}/")
     return page
 
