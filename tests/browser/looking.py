@@ -78,7 +78,7 @@ def faults_in_every_state(page: Page, *, thumbs: bool = True) -> list[str]:
     for size in SIZES:
         page.set_viewport_size(SIZES[size])  # type: ignore[arg-type]
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             page.evaluate(DRAWN)
             state = layout_faults(page, thumbs=thumbs) if scheme == "light" else []
             state += accessibility_faults(page, RULES if scheme == "light" else COLOUR_RULES)

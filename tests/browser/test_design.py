@@ -1,6 +1,7 @@
 """What every page does by itself: appearance, the way past the navigation, one form sent once."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -31,7 +32,7 @@ def test_the_appearance_follows_the_system_until_somebody_chooses(night: Page) -
 
 
 def test_without_scripts_the_system_decides(chromium: Browser, site: str) -> None:
-    options = {"color_scheme": "dark", "java_script_enabled": False}
+    options: dict[str, Any] = {"color_scheme": "dark", "java_script_enabled": False}
     with opened(chromium, site, size="desk", **options) as context:
         page = context.new_page()
         page.goto("/")

@@ -142,7 +142,7 @@ def test_night_changes_colours_alone(chromium: Browser, site: str, transactional
         is_colour = "value => CSS.supports('color', value)"
         others = {n for n in day if day[n] != night[n] and not page.evaluate(is_colour, night[n])}
     assert day["--color-base-100"] != night["--color-base-100"]
-    assert others == {"color-scheme", "--hue-share"}
+    assert others == {"color-scheme", "--hue-share", "--shadow-share"}  # shares of colours
 
 
 @pytest.mark.parametrize("part", PARTS)
