@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.test import Client
+from django.test import Client, TransactionTestCase
 from pytest_django import Settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
@@ -14,6 +14,7 @@ from accounts.models import User
 from accounts.services import create_account, create_api_key
 from loops.models import Loop
 from loops.services import create_loop, join_loop
+from tests.emptying import empty_tables
 
 PASSWORD = "correct horse battery"
 
@@ -68,6 +69,14 @@ def _static_files_listed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_files)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _only_filled_tables_are_emptied() -> Iterator[None]:
+    """After a test with `transactional_db`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_tables())
         yield
 
 
