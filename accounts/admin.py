@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import operator_services, services
-from accounts.models import ApiKey, AuditEntry, Usage, User
+from accounts.models import ApiKey, AuditEntry, UsageRow, User
 
 NO_SECOND_FACTOR = (
     "This account can change everybody's, and a password alone guards it. Turn on two-factor"
@@ -170,5 +170,5 @@ def of(request: HttpRequest) -> User:
 site = OperatorSite(name="admin")
 site.register(User, AccountAdmin)
 site.register(ApiKey, KeyAdmin)
-site.register(Usage, UsageAdmin)
+site.register(UsageRow, UsageAdmin)
 site.register(AuditEntry, AuditAdmin)

@@ -15,7 +15,7 @@ from django.urls import re_path
 from django.views.decorators.csrf import csrf_exempt
 from psycopg.types.json import Json
 
-from db.ids import new_id
+from db.ids import owned_id
 
 _CHARGE = """
 WITH found AS (
@@ -28,9 +28,9 @@ WITH found AS (
 ), asynchronous AS (
     SELECT set_config('synchronous_commit', 'off', true)
 ), charged AS (
-    INSERT INTO accounts_usage AS usage (key_id, hour, calls, credits, last_at)
-    SELECT key_id, hour, 1, 0, statement_timestamp() FROM found, asynchronous
-    ON CONFLICT (key_id, hour)
+    INSERT INTO accounts_usage AS usage (account_id, key_id, hour, calls, credits, last_at)
+    SELECT user_id, key_id, hour, 1, 0, statement_timestamp() FROM found, asynchronous
+    ON CONFLICT ON CONSTRAINT accounts_usage_pkey
     DO UPDATE SET calls = usage.calls + 1, last_at = excluded.last_at
      WHERE usage.calls - usage.credits < (SELECT hourly_limit FROM found)
     RETURNING calls - credits AS used
@@ -166,7 +166,7 @@ def create(http: HttpRequest, loop_id: str) -> HttpResponse:
     body = json.loads(http.body)
     given = {name: body.get(name) for name in _GIVEN}
     given |= {name: Json(given[name]) for name in _JSON if given[name] is not None}
-    known = {"id": new_id(), "loop": loop_id, "user": caller[2], "key": caller[0]}
+    known = {"id": owned_id(caller[2]), "loop": loop_id, "user": caller[2], "key": caller[0]}
     known["seconds"] = body.get("timeout_seconds", 2592000)
     timeout_at, members = fetch(_CREATE, {**given, **known})
     data = {

@@ -36,7 +36,8 @@ def deliveries(http: SignedInRequest) -> HttpResponse:
 @page
 def delivery(http: SignedInRequest, delivery_id: str) -> HttpResponse:
     item = find_delivery(http, delivery_id)
-    attempts = with_duration(item.attempts.order_by("-started_at", "-id"))
+    mine = item.attempts.filter(account_id=item.account_id)
+    attempts = with_duration(mine.order_by("-started_at", "-id"))
     sheet = Paginator(attempts, ATTEMPTS_PER_PAGE).get_page(http.GET.get("page"))
     first = sheet.paginator.count - sheet.start_index() + 1
     shown = {
@@ -179,7 +180,7 @@ def find_test(http: SignedInRequest) -> dict[str, Any] | None:
     """The attempt of the test event that the URL names. Raises Http404."""
     if "tested" not in http.GET:
         return None
-    of_account = Attempt.objects.filter(delivery__account_id=http.user.pk)
+    of_account = Attempt.objects.filter(account_id=http.user.pk)
     delivery_id = normalize_id(http.GET["tested"])
     attempts = with_duration(of_account).filter(delivery_id=delivery_id).select_related("delivery")
     found = attempts.last() if delivery_id else None

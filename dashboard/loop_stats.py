@@ -102,6 +102,6 @@ class Headcount:
 
 def count_heads(loop: Loop) -> Headcount:
     """The members of a loop and its open requests."""
-    counted: Any = with_figures(Loop.objects.filter(pk=loop.pk)).get()
+    counted: Any = with_figures(Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id)).get()
     waiting = counters.open_by_loop([loop.pk]).get(loop.pk, 0)
     return Headcount(counted.active, counted.pending, waiting)

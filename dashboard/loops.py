@@ -83,7 +83,7 @@ def delete(http: SignedInRequest, loop_id: str) -> HttpResponse:
         messages.error(http, "Nothing was deleted: the name that you typed is another one.")
         return redirect(f"{reverse('edit-loop', kwargs={'loop_id': loop.pk})}#delete")
     try:
-        review_services.delete_loop(loop_id=loop.pk)
+        review_services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     except Loop.DoesNotExist:
         raise Stale(f"The loop {loop.name} was deleted.") from None
     messages.success(http, f"{loop.name} is deleted, and what waited in it is cancelled.")

@@ -47,8 +47,8 @@ def invite(http: SignedInRequest, loop_id: str) -> HttpResponse:
 @action("loop")
 def resend(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
     loop = find_loop(http, loop_id)
-    pending = loop.memberships.filter(member_id=member_id, status=Membership.Status.PENDING)
-    member = pending.first()
+    invited = loop.memberships.filter(account_id=loop.creator_id, member_id=member_id)
+    member = invited.filter(status=Membership.Status.PENDING).first()
     if member is None:
         raise Stale("This invitation is not open any more.", back="loop", loop_id=loop.pk)
     refusal = count_mail(http, member.email)
@@ -65,7 +65,9 @@ def remove(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
     if member_id == loop.creator_id:
         raise Stale("You made this loop, so you stay in it.", back="loop", loop_id=loop.pk)
     try:
-        review_services.remove_member(loop_id=loop.pk, member_id=member_id)
+        review_services.remove_member(
+            loop_id=loop.pk, account_id=loop.creator_id, member_id=member_id
+        )
     except Loop.DoesNotExist:
         raise gone(loop) from None
     except Membership.DoesNotExist:

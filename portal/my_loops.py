@@ -35,7 +35,12 @@ def leave(http: SignedInRequest, loop_id: str) -> HttpResponse:
     try:
         if loop is None:
             raise Membership.DoesNotExist
-        services.remove_member(loop_id=loop.pk, member_id=http.user.pk, actor_id=http.user.pk)
+        services.remove_member(
+            loop_id=loop.pk,
+            account_id=loop.creator_id,
+            member_id=http.user.pk,
+            actor_id=http.user.pk,
+        )
         messages.success(http, f"You have left {loop.name}.")
     except (Loop.DoesNotExist, Membership.DoesNotExist):
         messages.info(http, "There was nothing to leave: you are not in that loop, or it is yours.")

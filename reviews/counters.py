@@ -16,11 +16,11 @@ FOLD_BATCH = 5000
 _ONE_REPAIRS_AT_A_TIME = 0x52657461  # of this database's advisory locks
 
 _BY_SCOPE = """
-SELECT scope_id, status, priority, n FROM reviews_tally
+SELECT scope_id, creator_id, status, priority, n FROM reviews_tally
  UNION ALL
-SELECT loop_id, status, priority, n FROM reviews_tallychange
+SELECT loop_id, creator_id, status, priority, n FROM reviews_tallychange
  UNION ALL
-SELECT creator_id, status, priority, n FROM reviews_tallychange
+SELECT creator_id, creator_id, status, priority, n FROM reviews_tallychange
 """
 _FOLD = """
 WITH taken AS (
@@ -28,30 +28,31 @@ WITH taken AS (
         SELECT id FROM reviews_tallychange ORDER BY id LIMIT %(batch)s FOR UPDATE SKIP LOCKED)
     RETURNING creator_id, loop_id, status, priority, n
 ), folded AS (
-    INSERT INTO reviews_tally (scope_id, status, priority, n)
-    SELECT scope_id, status, priority, sum(n)
+    INSERT INTO reviews_tally (scope_id, status, priority, creator_id, n)
+    SELECT scope_id, status, priority, min(creator_id), sum(n)
       FROM taken CROSS JOIN LATERAL (VALUES (creator_id), (loop_id)) AS scope (scope_id)
      GROUP BY 1, 2, 3 HAVING sum(n) <> 0
      ORDER BY 1, 2, 3  -- two folds at once lock in the same order
-    ON CONFLICT (scope_id, status, priority) DO UPDATE SET n = reviews_tally.n + excluded.n
+    ON CONFLICT ON CONSTRAINT reviews_tally_pkey DO UPDATE SET n = reviews_tally.n + excluded.n
 )
 SELECT count(*) FROM taken
 """
 _DIFFERENCES = f"""
-SELECT scope_id, status, priority, coalesce(counted.n, 0) AS counted, coalesce(actual.n, 0) AS n
-  FROM (SELECT scope_id, status, priority, sum(n)::bigint AS n FROM ({_BY_SCOPE}) AS every
-         GROUP BY 1, 2, 3) AS counted
-  FULL JOIN (SELECT scope_id, status, priority, count(*) AS n FROM reviews_request
+SELECT scope_id, status, priority, coalesce(counted.n, 0) AS counted, coalesce(actual.n, 0) AS n,
+       creator_id
+  FROM (SELECT scope_id, creator_id, status, priority, sum(n)::bigint AS n
+          FROM ({_BY_SCOPE}) AS every GROUP BY 1, 2, 3, 4) AS counted
+  FULL JOIN (SELECT scope_id, creator_id, status, priority, count(*) AS n FROM reviews_request
               CROSS JOIN LATERAL (VALUES (creator_id), (loop_id)) AS scope (scope_id)
-              GROUP BY 1, 2, 3) AS actual USING (scope_id, status, priority)
+              GROUP BY 1, 2, 3, 4) AS actual USING (scope_id, creator_id, status, priority)
  WHERE coalesce(counted.n, 0) <> coalesce(actual.n, 0)
 """  # noqa: S608 (nothing in it comes from outside)
 # A difference is added and not the number set: whatever else changes meanwhile adds up.
 _REPAIR = f"""
 WITH difference AS ({_DIFFERENCES} ORDER BY 1, 2, 3), repaired AS (
-    INSERT INTO reviews_tally (scope_id, status, priority, n)
-    SELECT scope_id, status, priority, n - counted FROM difference
-    ON CONFLICT (scope_id, status, priority) DO UPDATE SET n = reviews_tally.n + excluded.n
+    INSERT INTO reviews_tally (scope_id, status, priority, creator_id, n)
+    SELECT scope_id, status, priority, creator_id, n - counted FROM difference
+    ON CONFLICT ON CONSTRAINT reviews_tally_pkey DO UPDATE SET n = reviews_tally.n + excluded.n
 )
 SELECT scope_id, status, priority, counted, n FROM difference
 """  # noqa: S608
@@ -122,4 +123,4 @@ def repair() -> list[Difference]:
 def _compare(sql: str) -> list[Difference]:
     with connection.cursor() as cursor:
         cursor.execute(sql)
-        return sorted((Difference(*row) for row in cursor.fetchall()), key=str)
+        return sorted((Difference(*row[:5]) for row in cursor.fetchall()), key=str)

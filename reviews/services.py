@@ -13,7 +13,7 @@ from psycopg.types.json import Json
 from accounts import quota
 from accounts.quota import Account
 from db.columns import dumps
-from db.ids import new_id
+from db.ids import owned_id
 from loops.models import Loop, Membership
 from loops.services import hold_loop, hold_membership, tell, touch
 from reviews.insertion import NotTheOwner as NotTheOwner
@@ -64,7 +64,7 @@ def create_request(
     """
     request = Request(
         **{"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields},
-        id=request_id or new_id(),
+        id=request_id or owned_id(account.id),
         loop_id=loop_id,
         creator_id=account.id,
         api_key_id=api_key_id,
@@ -109,7 +109,9 @@ def cancel_request(*, request_id: str, account_id: str) -> str | None:
     if not transitions.move(states.CANCEL, transitions.ONE, id=request_id):
         raise TransitionLost(read_request(request_id))
     key_id: str | None = request.api_key_id
-    if key_id is not None and quota.credit(key_id=key_id, created_at=request.created_at):
+    if key_id is not None and quota.credit(
+        key_id=key_id, account_id=account_id, created_at=request.created_at
+    ):
         return key_id
     return None
 
@@ -124,6 +126,7 @@ def add_feedback(*, request: Request, feedback: dict[str, Any]) -> None:
     """Attaches feedback to a completed request, replacing what was there."""
     Feedback.objects.update_or_create(
         request=request,
+        account_id=request.creator_id,
         defaults={"body": feedback, "updated_at": Now()},
         create_defaults={"body": feedback},
     )
@@ -197,36 +200,42 @@ def answer_request(*, request: Request, reviewer_id: str, answer: object) -> Non
 
 
 @transaction.atomic
-def delete_loop(*, loop_id: str, key_id: str | None = None) -> None:
+def delete_loop(*, loop_id: str, account_id: str, key_id: str | None = None) -> None:
     """Takes the loop out of every list and cancels its open requests, without credit.
 
     Raises Loop.DoesNotExist.
     """
-    loop = Loop.objects.alive().select_for_update().get(pk=loop_id)
-    Loop.objects.filter(pk=loop_id).update(deleted_at=Now(), updated_at=Now())
+    mine = Loop.objects.of_creator(account_id).filter(pk=loop_id)
+    loop = mine.select_for_update().get()
+    mine.update(deleted_at=Now(), updated_at=Now())
     transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id)
     tell(loop, "loop.deleted", loop.name, key_id=key_id)
 
 
 @transaction.atomic
 def remove_member(
-    *, loop_id: str, member_id: str, key_id: str | None = None, actor_id: str | None = None
+    *,
+    loop_id: str,
+    account_id: str,
+    member_id: str,
+    key_id: str | None = None,
+    actor_id: str | None = None,
 ) -> datetime:
     """Ends a membership and gives back what the member holds as claimed; returns the moment.
-    `actor_id` is the member's own where somebody leaves.
+    `account_id` is the loop's. `actor_id` is the member's own where somebody leaves.
 
     Raises Loop.DoesNotExist, Membership.DoesNotExist.
     """
-    hold_loop(loop_id)
-    members = Membership.objects.filter(loop_id=loop_id, member_id=member_id)
+    hold_loop(loop_id, account_id=account_id)
+    members = Membership.objects.filter(loop_id=loop_id, account_id=account_id, member_id=member_id)
     address = members.values_list(Coalesce("user__email", "email"), flat=True).first()
     removed_at: datetime | None = members.select_for_update().values_list(Now(), flat=True).first()
     if removed_at is None:
         raise Membership.DoesNotExist
     members.delete()
-    touch(loop_id)
+    touch(loop_id, account_id=account_id)
     transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
-    loop = Loop.objects.only("creator_id", "name").get(pk=loop_id)
+    loop = Loop.objects.of_creator(account_id).only("creator_id", "name").get(pk=loop_id)
     if actor_id == member_id:
         tell(loop, "member.left", loop.name, actor_id=actor_id)
     else:
@@ -235,7 +244,9 @@ def remove_member(
 
 
 def _hold(request: Request, reviewer_id: str) -> None:
-    if not hold_membership(loop_id=request.loop_id, user_id=reviewer_id):
+    if not hold_membership(
+        loop_id=request.loop_id, account_id=request.creator_id, user_id=reviewer_id
+    ):
         raise NotAReviewer
 
 

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
-from db.columns import ExactJSONField, LookupField, id_field
+from db.columns import ExactJSONField, LookupField, in_bucket_of, owned_id_field
 
 TEST_EVENT = "webhook.test"  # attempted once, by whoever asked for it
 
@@ -40,8 +40,8 @@ class Delivery(models.Model):
     """One event for one receiver.
 
     `occurrence` names what happened, once: the database refuses a second row for one final
-    transition or one claim. While an attempt is under way, `claim_id` fences its writes and
-    `next_attempt_at` is the end of its lease.
+    transition or one claim. The id derives from it (`webhooks.event_ids`). While an attempt is
+    under way, `claim_id` fences its writes and `next_attempt_at` is the end of its lease.
     """
 
     class State(models.TextChoices):
@@ -49,7 +49,7 @@ class Delivery(models.Model):
         DELIVERED = "delivered"
         DEAD = "dead"
 
-    id = id_field()
+    id = owned_id_field("account_id")
     account = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.PROTECT,
@@ -61,7 +61,7 @@ class Delivery(models.Model):
     )
     event = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=24)
-    occurrence = LookupField(max_length=60, unique=True)
+    occurrence = LookupField(max_length=60)
     url = models.TextField()
     host = models.CharField(max_length=255)
     body = models.BinaryField()
@@ -77,6 +77,8 @@ class Delivery(models.Model):
 
     class Meta:
         constraints = [
+            in_bucket_of("account_id", name="delivery_in_bucket"),
+            models.UniqueConstraint(fields=["occurrence"], name="delivery_occurrence_unique"),
             models.CheckConstraint(
                 condition=Q(state="delivered", delivered_at__isnull=False)
                 | Q(state__in=["waiting", "dead"], delivered_at__isnull=True),
@@ -116,7 +118,14 @@ class Delivery(models.Model):
 class Attempt(models.Model):
     """One POST. The row is there before the POST; without `finished_at` nobody knows its end."""
 
-    id = id_field()
+    id = owned_id_field("account_id")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # as in the delivery
+    )
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts")
     is_manual = models.BooleanField(default=False)
     started_at = models.DateTimeField(db_default=Now())
@@ -128,6 +137,7 @@ class Attempt(models.Model):
     answer_body = models.BinaryField(null=True)
 
     class Meta:
+        constraints = [in_bucket_of("account_id", name="attempt_in_bucket")]
         ordering = ["started_at", "id"]
 
     def __str__(self) -> str:
@@ -141,13 +151,11 @@ class Circuit(models.Model):
     `open_until`, and then one delivery alone probes.
     """
 
+    pk = models.CompositePrimaryKey("account_id", "host")
     account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)
     host = models.CharField(max_length=255)
     failures = models.PositiveIntegerField()
     open_until = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["account", "host"], name="circuit_per_host")]
 
     def __str__(self) -> str:
         return f"{self.host}: {self.failures}"

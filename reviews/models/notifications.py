@@ -7,17 +7,17 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from db.columns import LookupField, id_field
+from db.columns import LookupField, in_bucket_of, owned_id_field
 
 
 class Device(models.Model):
     """A browser that asked for pushes: a subscription of the Push API."""
 
-    id = id_field()
+    id = owned_id_field("user_id")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="devices"
     )
-    endpoint = LookupField(max_length=2048, unique=True)
+    endpoint = LookupField(max_length=2048)
     host = models.CharField(max_length=255)
     p256dh = models.CharField(max_length=100)
     auth = models.CharField(max_length=30)
@@ -25,6 +25,12 @@ class Device(models.Model):
     is_on = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            in_bucket_of("user_id", name="device_in_bucket"),
+            models.UniqueConstraint(fields=["endpoint"], name="device_endpoint_unique"),
+        ]
 
     def __str__(self) -> str:
         return self.label
@@ -63,8 +69,9 @@ class MailChoice(models.Model):
 class Notification(models.Model):
     """One person to be told of one request, on one device or by e-mail.
 
-    Inserted by the statement that creates the request. Waiting, it is due at `next_attempt_at`;
-    leased, `claim_id` says by whom, and `next_attempt_at` is the lease's end.
+    Inserted by the statement that creates the request, whose account owns it: the recipient may
+    review for many. Waiting, it is due at `next_attempt_at`; leased, `claim_id` says by whom, and
+    `next_attempt_at` is the lease's end.
     """
 
     class Channel(models.TextChoices):
@@ -76,6 +83,14 @@ class Notification(models.Model):
         SENT = "sent"
         DROPPED = "dropped"
 
+    id = owned_id_field("account_id")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # the request refers to it
+    )
     request = models.ForeignKey(
         "reviews.Request", on_delete=models.CASCADE, related_name="notifications", db_index=False
     )
@@ -107,6 +122,7 @@ class Notification(models.Model):
 
     class Meta:
         constraints = [
+            in_bucket_of("account_id", name="notification_in_bucket"),
             models.UniqueConstraint(
                 fields=["request", "device"],
                 condition=Q(channel="push"),

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Now
 
-from db.columns import ExactJSONField, id_field
+from db.columns import ExactJSONField, in_bucket_of, owned_id_field
 from loops.models import Loop, Membership
 from reviews import response_types
 from reviews.lifecycle import states
@@ -89,7 +89,7 @@ class Request(models.Model):
         HIGH = "high"
         CRITICAL = "critical"
 
-    id = id_field()
+    id = owned_id_field("creator_id")
     loop = models.ForeignKey(
         Loop, on_delete=models.PROTECT, related_name="requests", db_index=False
     )
@@ -151,6 +151,7 @@ class Request(models.Model):
 
     class Meta:
         constraints = [
+            in_bucket_of("creator_id", name="request_in_bucket"),
             models.CheckConstraint(
                 condition=Q(status__in=states.STATUSES), name="request_status_known"
             ),
@@ -259,6 +260,13 @@ class Feedback(models.Model):
     """What the creator thinks of an answer, as submitted."""
 
     request = models.OneToOneField(Request, primary_key=True, on_delete=models.CASCADE)
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # the request refers to it
+    )
     body = ExactJSONField()
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(db_default=Now())

@@ -19,7 +19,7 @@ WITH people AS (
             OR c.mailed_at <= statement_timestamp() - make_interval(secs => %(interval)s::float))
      GROUP BY n.recipient_id ORDER BY since LIMIT %(most)s::int
 ), held AS (
-    SELECT id FROM reviews_notification
+    SELECT id, account_id FROM reviews_notification
      WHERE channel = 'mail' AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
        AND recipient_id IN (SELECT recipient_id FROM people)
        FOR UPDATE SKIP LOCKED
@@ -27,20 +27,20 @@ WITH people AS (
     UPDATE reviews_notification
        SET claim_id = %(claim)s::text,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
-     WHERE id IN (SELECT id FROM held)
-    RETURNING id, request_id, recipient_id, failed_attempts
+     WHERE (id, account_id) IN (TABLE held)
+    RETURNING id, account_id, request_id, recipient_id, failed_attempts
 ), stamped AS (
     INSERT INTO reviews_mailchoice (user_id, mailed_at)
     SELECT DISTINCT recipient_id, statement_timestamp() FROM claimed
-    ON CONFLICT (user_id) DO UPDATE SET mailed_at = excluded.mailed_at
+    ON CONFLICT ON CONSTRAINT reviews_mailchoice_pkey DO UPDATE SET mailed_at = excluded.mailed_at
 )
-SELECT n.id, n.recipient_id, p.email, p.time_zone, n.failed_attempts,
+SELECT n.id, n.recipient_id, p.email, p.time_zone, n.account_id, n.failed_attempts,
        r.id, l.name, left(r.request_text, 2000), r.priority, r.timeout_at,
        {WANTED}
        AND coalesce((SELECT mails FROM reviews_mailchoice c WHERE c.user_id = p.id), 'every')
            <> 'none'
   FROM claimed n
-  JOIN reviews_request r ON r.id = n.request_id
+  JOIN reviews_request r ON r.id = n.request_id AND r.creator_id = n.account_id
   JOIN loops_loop l ON l.id = r.loop_id
   JOIN accounts_user p ON p.id = n.recipient_id
  ORDER BY n.recipient_id, r.priority_rank DESC, r.timeout_at, r.id
@@ -51,7 +51,8 @@ SELECT n.id, n.recipient_id, p.email, p.time_zone, n.failed_attempts,
 class Told:
     """A request as a mail tells of it."""
 
-    notification_id: int
+    notification_id: str
+    account_id: str
     failed_attempts: int
     request_id: str
     loop_name: str
@@ -62,14 +63,15 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """One e-mail to one person. `moot` are notifications that nobody wants any more."""
+    """One e-mail to one person. `moot` are notifications that nobody wants any more, each with
+    its account."""
 
     claim_id: str
     recipient_id: str
     address: str
     time_zone: str
     told: list[Told]
-    moot: list[int]
+    moot: list[tuple[str, str]]
 
 
 def claim_letters(most: int) -> list[Letter]:
@@ -85,10 +87,10 @@ def claim_letters(most: int) -> list[Letter]:
         cursor.execute(_CLAIM, params)
         rows = cursor.fetchall()
     letters: dict[str, Letter] = {}
-    for pk, person, address, time_zone, failed, *about, is_wanted in rows:
+    for pk, person, address, time_zone, account_id, failed, *about, is_wanted in rows:
         letter = letters.setdefault(person, Letter(claim_id, person, address, time_zone, [], []))
         if is_wanted:
-            letter.told.append(Told(pk, failed, *about))
+            letter.told.append(Told(pk, account_id, failed, *about))
         else:
-            letter.moot.append(pk)
+            letter.moot.append((pk, account_id))
     return list(letters.values())

@@ -60,8 +60,7 @@ class Mailer:
             for letter in letters:
                 drop_moot(letter)
                 if self._stopping.is_set() or time.monotonic() > begin_by:
-                    ids = [told.notification_id for told in letter.told]
-                    persistently(partial(outbox.give_back, ids, claim_id=letter.claim_id))
+                    give_back(letter)
                 elif letter.told:
                     deliver(letter, server)
         finally:
@@ -70,9 +69,15 @@ class Mailer:
 
 
 def drop_moot(letter: Letter) -> None:
-    for pk in letter.moot:
-        drop = partial(outbox.record_dropped, pk, claim_id=letter.claim_id, error=MOOT)
-        persistently(drop)
+    for pk, account_id in letter.moot:
+        claimed = {"account_id": account_id, "claim_id": letter.claim_id}
+        persistently(partial(outbox.record_dropped, pk, **claimed, error=MOOT))
+
+
+def give_back(letter: Letter) -> None:
+    for told in letter.told:
+        claimed = {"account_id": told.account_id, "claim_id": letter.claim_id}
+        persistently(partial(outbox.give_back, [told.notification_id], **claimed))
 
 
 def deliver(letter: Letter, server: BaseEmailBackend) -> None:
@@ -96,6 +101,7 @@ def deliver(letter: Letter, server: BaseEmailBackend) -> None:
                 partial(
                     outbox.record_sent,
                     [told.notification_id],
+                    account_id=told.account_id,
                     request_id=told.request_id,
                     claim_id=letter.claim_id,
                 )
@@ -111,7 +117,11 @@ def record_failure(letter: Letter, error: str, *, for_good: bool = False) -> Non
             failed_attempts=told.failed_attempts + 1,
             chance=random.random(),  # noqa: S311 (jitter)
         )
-        claimed: dict[str, Any] = {"claim_id": letter.claim_id, "error": error}
+        claimed: dict[str, Any] = {
+            "account_id": told.account_id,
+            "claim_id": letter.claim_id,
+            "error": error,
+        }
         pk = told.notification_id
         if delay is not None and not for_good:
             later = partial(outbox.record_later, pk, delay=delay, **claimed)

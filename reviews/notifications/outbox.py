@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection
 
-from db.ids import new_id
+from db.ids import new_id, owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
 from reviews.models import Request
 from reviews.notifications import vapid
@@ -33,14 +33,16 @@ _BY_MAIL = """
                              ELSE ARRAY['every'] END)
 """
 
-# Follows a CTE `made (id, loop_id, priority)` in the statement that inserts requests. Takes the
-# parameters of `obligation()`. `pushes.jobs` is null, or what `read_jobs` reads: pushes that are
-# leased to this process from the beginning, to be sent as soon as the transaction is committed.
+# Follows a CTE `made (id, creator_id, loop_id, priority)` in the statement that inserts requests.
+# Takes the parameters of `obligation()`. `pushes.jobs` is null, or what `read_jobs` reads: pushes
+# that are leased to this process from the beginning, to be sent as soon as the transaction is
+# committed.
 OBLIGE = f"""
 pushed AS (
-    INSERT INTO reviews_notification (request_id, recipient_id, channel, device_id, claim_id,
-                                      next_attempt_at)
-    SELECT made.id, u.id, 'push', d.id, %(push_claim)s::text,
+    INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel, device_id,
+                                      claim_id, next_attempt_at)
+    SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'push', d.id,
+           %(push_claim)s::text,
            statement_timestamp() + make_interval(secs => %(push_lease)s::float)
       FROM made
       JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
@@ -48,8 +50,10 @@ pushed AS (
      WHERE %(push)s::boolean
     RETURNING id, request_id, device_id
 ), mailed AS (
-    INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
-    SELECT made.id, u.id, 'mail', statement_timestamp()
+    INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,
+                                      next_attempt_at)
+    SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'mail',
+           statement_timestamp()
       FROM made
       JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
      WHERE {_BY_MAIL}
@@ -72,35 +76,35 @@ WANTED = f"""
 
 _CLAIM_PUSHES = f"""
 WITH due AS (
-    SELECT n.id, n.next_attempt_at,
+    SELECT n.id, n.account_id, n.next_attempt_at,
            row_number() OVER (PARTITION BY d.host ORDER BY n.next_attempt_at) AS place
-      FROM (SELECT id, device_id, next_attempt_at FROM reviews_notification
+      FROM (SELECT id, account_id, device_id, next_attempt_at FROM reviews_notification
              WHERE channel = 'push' AND state = 'waiting'
                AND next_attempt_at <= statement_timestamp()
              ORDER BY next_attempt_at LIMIT 5000) n
       LEFT JOIN reviews_device d ON d.id = n.device_id
      WHERE NOT coalesce(d.host, '') = ANY (%(busy)s::text[])
 ), picked AS (
-    SELECT id FROM due WHERE place <= %(per_host)s::int ORDER BY next_attempt_at
+    SELECT id, account_id FROM due WHERE place <= %(per_host)s::int ORDER BY next_attempt_at
      LIMIT %(most)s::int
 ), held AS (  -- two workers never wait for one another
-    SELECT id FROM reviews_notification
-     WHERE id IN (SELECT id FROM picked)
+    SELECT id, account_id FROM reviews_notification
+     WHERE (id, account_id) IN (TABLE picked)
        AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
        FOR UPDATE SKIP LOCKED
 ), claimed AS (
     UPDATE reviews_notification
        SET claim_id = %(claim)s::text,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
-     WHERE id IN (SELECT id FROM held)
-    RETURNING id, request_id, recipient_id, device_id, failed_attempts
+     WHERE (id, account_id) IN (TABLE held)
+    RETURNING id, account_id, request_id, recipient_id, device_id, failed_attempts
 )
-SELECT n.id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh, d.auth,
-       l.name, left(r.request_text, 500), r.priority,
+SELECT n.id, n.account_id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh,
+       d.auth, l.name, left(r.request_text, 500), r.priority,
        extract(epoch FROM r.timeout_at - statement_timestamp())::float,
        d.id IS NOT NULL AND {WANTED}
   FROM claimed n
-  JOIN reviews_request r ON r.id = n.request_id
+  JOIN reviews_request r ON r.id = n.request_id AND r.creator_id = n.account_id
   JOIN loops_loop l ON l.id = r.loop_id
   LEFT JOIN reviews_device d ON d.id = n.device_id AND d.user_id = n.recipient_id AND d.is_on
 """  # noqa: S608
@@ -109,7 +113,8 @@ _SENT = """
 WITH done AS (
     UPDATE reviews_notification
        SET state = 'sent', claim_id = NULL, done_at = statement_timestamp(), error = ''
-     WHERE id = ANY (%(ids)s::bigint[]) AND claim_id = %(claim)s::text
+     WHERE id = ANY (%(ids)s::text[]) AND account_id = %(account)s::text
+       AND claim_id = %(claim)s::text
     RETURNING device_id
 ), used AS (
     UPDATE reviews_device SET last_used_at = statement_timestamp()
@@ -117,14 +122,15 @@ WITH done AS (
        AND (last_used_at IS NULL OR last_used_at < statement_timestamp() - interval '1 hour')
 )
 UPDATE reviews_request SET notifications_sent = notifications_sent + (SELECT count(*) FROM done)
- WHERE id = %(request)s::text AND EXISTS (SELECT 1 FROM done WHERE device_id IS NOT NULL)
+ WHERE id = %(request)s::text AND creator_id = %(account)s::text
+   AND EXISTS (SELECT 1 FROM done WHERE device_id IS NOT NULL)
 """
 
 _LATER = """
 UPDATE reviews_notification n
    SET claim_id = NULL, failed_attempts = failed_attempts + 1, error = %(error)s::text,
        next_attempt_at = statement_timestamp() + make_interval(secs => %(delay)s::float)
- WHERE id = %(id)s::bigint AND claim_id = %(claim)s::text
+ WHERE id = %(id)s::text AND account_id = %(account)s::text AND claim_id = %(claim)s::text
    AND EXISTS (SELECT 1 FROM reviews_request r WHERE r.id = n.request_id
        AND r.timeout_at > statement_timestamp() + make_interval(secs => %(delay)s::float))
 """
@@ -135,17 +141,19 @@ WITH dropped AS (
     UPDATE reviews_notification
        SET state = 'dropped', claim_id = NULL, done_at = statement_timestamp(),
            error = %(error)s::text
-     WHERE id = %(id)s::bigint AND claim_id = %(claim)s::text
-    RETURNING id, request_id, recipient_id, channel, device_id
+     WHERE id = %(id)s::text AND account_id = %(account)s::text AND claim_id = %(claim)s::text
+    RETURNING id, account_id, request_id, recipient_id, channel, device_id
 ), removed AS (
     DELETE FROM reviews_device
      WHERE id IN (SELECT device_id FROM dropped) AND endpoint = %(gone)s::text
     RETURNING id
 )
-INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
-SELECT r.id, u.id, 'mail', statement_timestamp()
+INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,
+                                  next_attempt_at)
+SELECT {owned_id_sql("dropped.account_id")}, dropped.account_id, r.id, u.id, 'mail',
+       statement_timestamp()
   FROM dropped
-  JOIN reviews_request r ON r.id = dropped.request_id
+  JOIN reviews_request r ON r.id = dropped.request_id AND r.creator_id = dropped.account_id
   JOIN accounts_user u ON u.id = dropped.recipient_id AND u.is_active
  WHERE %(instead)s::boolean AND dropped.channel = 'push'
    AND NOT EXISTS (SELECT 1 FROM reviews_notification other
@@ -157,7 +165,8 @@ ON CONFLICT DO NOTHING
 
 _GIVE_BACK = """
 UPDATE reviews_notification SET claim_id = NULL, next_attempt_at = statement_timestamp()
- WHERE id = ANY (%(ids)s::bigint[]) AND claim_id = %(claim)s::text
+ WHERE id = ANY (%(ids)s::text[]) AND account_id = %(account)s::text
+   AND claim_id = %(claim)s::text
 """
 
 
@@ -166,8 +175,9 @@ class Job:
     """A leased push: what to say to which device. `message` is None where nobody wants it any
     more: the request ended, the device or the membership is gone."""
 
-    notification_id: int
+    notification_id: str
     claim_id: str
+    account_id: str
     request_id: str
     failed_attempts: int
     target: Target | None
@@ -190,7 +200,11 @@ def read_jobs(jobs: list[Any] | None, request: Request, *, claim_id: str) -> lis
         priority=request.priority,
         seconds_left=request.timeout_seconds,
     )
-    return [Job(pk, claim_id, request.pk, 0, Target(*device), message) for pk, _, *device in jobs]
+    account_id = request.creator_id
+    return [
+        Job(pk, claim_id, account_id, request.pk, 0, Target(*device), message)
+        for pk, _, *device in jobs
+    ]
 
 
 def claim_pushes(most: int, *, per_host: int, busy: list[str]) -> list[Job]:
@@ -208,10 +222,10 @@ def claim_pushes(most: int, *, per_host: int, busy: list[str]) -> list[Job]:
         return [_job(claim_id, *row) for row in cursor.fetchall()]
 
 
-def _job(claim_id: str, pk: int, request_id: str, failed: int, *row: Any) -> Job:
+def _job(claim_id: str, pk: str, account_id: str, request_id: str, failed: int, *row: Any) -> Job:
     device, (loop_name, text, priority, seconds_left, is_wanted) = row[:5], row[5:]
     if not is_wanted:
-        return Job(pk, claim_id, request_id, failed, None, None)
+        return Job(pk, claim_id, account_id, request_id, failed, None, None)
     message = about_request(
         request_id=request_id,
         loop_name=loop_name,
@@ -219,27 +233,41 @@ def _job(claim_id: str, pk: int, request_id: str, failed: int, *row: Any) -> Job
         priority=priority,
         seconds_left=seconds_left,
     )
-    return Job(pk, claim_id, request_id, failed, Target(*device), message)
+    return Job(pk, claim_id, account_id, request_id, failed, Target(*device), message)
 
 
-def record_sent(ids: list[int], *, request_id: str, claim_id: str) -> None:
+def record_sent(ids: list[str], *, account_id: str, request_id: str, claim_id: str) -> None:
     """Notifications of one request that got through; pushes count for `notifications_sent`."""
-    _execute(_SENT, {"ids": ids, "request": request_id, "claim": claim_id})
+    params = {"ids": ids, "account": account_id, "request": request_id, "claim": claim_id}
+    _execute(_SENT, params)
 
 
-def record_later(pk: int, *, claim_id: str, delay: float, error: str) -> bool:
+def record_later(pk: str, *, account_id: str, claim_id: str, delay: float, error: str) -> bool:
     """A failure that is tried again in `delay` seconds; False where the request ends before."""
-    params = {"id": pk, "claim": claim_id, "delay": delay, "error": error[:LONGEST_ERROR]}
+    params = {
+        "id": pk,
+        "account": account_id,
+        "claim": claim_id,
+        "delay": delay,
+        "error": error[:LONGEST_ERROR],
+    }
     return bool(_execute(_LATER, params))
 
 
 def record_dropped(
-    pk: int, *, claim_id: str, error: str, gone: str = "", instead: bool = False
+    pk: str,
+    *,
+    account_id: str,
+    claim_id: str,
+    error: str,
+    gone: str = "",
+    instead: bool = False,
 ) -> None:
     """The end of it. `gone` is the endpoint of a subscription that ended, which is removed;
     `instead` lets an e-mail take the place of the last push to a person."""
     params = {
         "id": pk,
+        "account": account_id,
         "claim": claim_id,
         "error": error[:LONGEST_ERROR],
         "gone": gone,
@@ -249,9 +277,9 @@ def record_dropped(
     _execute(_DROP, params)
 
 
-def give_back(ids: list[int], *, claim_id: str) -> None:
+def give_back(ids: list[str], *, account_id: str, claim_id: str) -> None:
     """Undoes a claim without an attempt: due again at once."""
-    _execute(_GIVE_BACK, {"ids": ids, "claim": claim_id})
+    _execute(_GIVE_BACK, {"ids": ids, "account": account_id, "claim": claim_id})
 
 
 def _execute(sql: str, params: dict[str, Any]) -> int:
@@ -261,8 +289,8 @@ def _execute(sql: str, params: dict[str, Any]) -> int:
 
 
 _TIDY = """
-DELETE FROM reviews_notification WHERE id IN (
-    SELECT id FROM reviews_notification
+DELETE FROM reviews_notification WHERE (id, account_id) IN (
+    SELECT id, account_id FROM reviews_notification
      WHERE done_at < statement_timestamp() - make_interval(days => %(days)s::int)
      ORDER BY done_at LIMIT %(most)s::int)
 """

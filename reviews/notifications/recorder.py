@@ -4,6 +4,7 @@ import queue
 import threading
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 
 import structlog
 from django.db import connection
@@ -80,27 +81,31 @@ class Recorder:
 
 
 def statements(batch: list[Result]) -> list[Callable[[], object]]:
-    """One for all pushes of a request that got through, one for all that are given back, and one
-    for each other."""
-    sent: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    back: defaultdict[str, list[int]] = defaultdict(list)
+    """One for all pushes of a request that got through, one for all of a claim and an account that
+    are given back, and one for each other."""
+    sent: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    back: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     found: list[Callable[[], object]] = []
     for job, verdict in batch:
         if verdict is None:
-            back[job.claim_id].append(job.notification_id)
+            back[job.account_id, job.claim_id].append(job.notification_id)
         elif verdict.meaning == Meaning.ACCEPTED:
-            sent[job.request_id, job.claim_id].append(job.notification_id)
+            sent[job.account_id, job.request_id, job.claim_id].append(job.notification_id)
         else:
             found.append(_failure(job, verdict))
     found += [
-        lambda ids=ids, request_id=request_id, claim_id=claim_id: outbox.record_sent(  # type: ignore[misc]
-            ids, request_id=request_id, claim_id=claim_id
+        partial(
+            outbox.record_sent,
+            ids,
+            account_id=account_id,
+            request_id=request_id,
+            claim_id=claim_id,
         )
-        for (request_id, claim_id), ids in sent.items()
+        for (account_id, request_id, claim_id), ids in sent.items()
     ]
     found += [
-        lambda ids=ids, claim_id=claim_id: outbox.give_back(ids, claim_id=claim_id)  # type: ignore[misc]
-        for claim_id, ids in back.items()
+        partial(outbox.give_back, ids, account_id=account_id, claim_id=claim_id)
+        for (account_id, claim_id), ids in back.items()
     ]
     return found
 
@@ -114,15 +119,16 @@ def _failure(job: Job, verdict: Verdict) -> Callable[[], None]:
             meaning=verdict.meaning.value,
             error=verdict.error,
         )
-        pk, claim_id, error = job.notification_id, job.claim_id, verdict.error
+        pk, error = job.notification_id, verdict.error
+        claimed = {"account_id": job.account_id, "claim_id": job.claim_id}
         if verdict.meaning == Meaning.LATER and outbox.record_later(
-            pk, claim_id=claim_id, delay=verdict.delay, error=error
+            pk, **claimed, delay=verdict.delay, error=error
         ):
             return
         ended = job.target if verdict.meaning == Meaning.GONE else None
         outbox.record_dropped(
             pk,
-            claim_id=claim_id,
+            **claimed,
             error=error,
             gone=ended.endpoint if ended else "",
             instead=job.message is not None and verdict.meaning != Meaning.LATER,

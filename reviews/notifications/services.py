@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from db.ids import new_id
+from db.ids import owned_id
 from reviews.models import Device, MailChoice
 from reviews.notifications.subscription import Subscription
 
@@ -18,7 +18,7 @@ INSERT INTO reviews_device (id, user_id, endpoint, host, p256dh, auth, label)
 SELECT %(id)s, %(user)s, %(endpoint)s::varchar, %(host)s, %(p256dh)s, %(auth)s, %(label)s
  WHERE %(is_new)s::boolean
     OR EXISTS (SELECT 1 FROM reviews_device WHERE endpoint = %(endpoint)s::varchar)
-ON CONFLICT (endpoint) DO UPDATE
+ON CONFLICT ON CONSTRAINT device_endpoint_unique DO UPDATE
    SET id = CASE WHEN reviews_device.user_id = excluded.user_id
                  THEN reviews_device.id ELSE excluded.id END,
        is_on = reviews_device.is_on OR reviews_device.user_id <> excluded.user_id
@@ -49,7 +49,7 @@ def subscribe(
         cursor.execute(
             _SUBSCRIBE,
             {
-                "id": new_id(),
+                "id": owned_id(user_id),
                 "user": user_id,
                 "endpoint": subscription.endpoint,
                 "host": subscription.host,

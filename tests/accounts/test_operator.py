@@ -18,7 +18,7 @@ from tests.conftest import Api
 from tests.portal import signed_in, words
 
 pytestmark = pytest.mark.django_db
-LISTS = ("user", "apikey", "usage", "auditentry")
+LISTS = ("user", "apikey", "usagerow", "auditentry")
 
 
 def actions(account: User) -> list[tuple[str, str, str]]:
@@ -148,7 +148,7 @@ def test_no_filter_feels_a_secret_out(operator: User, lookup: str) -> None:
     assert signed_in(operator).get(f"/admin/accounts/{lookup}").status_code == 400
 
 
-@pytest.mark.parametrize("path", ["user/add/", "apikey/add/", "usage/add/", "auditentry/add/"])
+@pytest.mark.parametrize("path", ["user/add/", "apikey/add/", "usagerow/add/", "auditentry/add/"])
 def test_nothing_is_made_here(operator: User, path: str) -> None:
     assert signed_in(operator).get(f"/admin/accounts/{path}").status_code == 403
 

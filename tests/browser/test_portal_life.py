@@ -277,7 +277,7 @@ def test_the_membership_ends_while_somebody_types(
     request = make(**TEXT)
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("textbox", name="Your answer").fill("Too late")
-    services.remove_member(loop_id=loop.pk, member_id=member.pk)
+    services.remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
     expect(page.get_by_role("heading", name="This is not here for you")).to_be_visible()
     expect(page.get_by_text("Too late")).to_be_visible()
     looks_right(page)

@@ -128,9 +128,9 @@ def test_a_page_is_read_by_index(owner: User) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO accounts_auditentry (id, account_id, action, subject, created_at)"
-            " SELECT lpad(to_hex(n), 24, '0'), %s, 'key.created', '', now() - n * interval '1 s'"
-            " FROM generate_series(1, 5000) n",
-            [owner.pk],
+            " SELECT lpad(to_hex(n), 21, '0') || right(%s, 3), %s, 'key.created', '',"
+            " now() - n * interval '1 s' FROM generate_series(1, 5000) n",
+            [owner.pk, owner.pk],
         )
         cursor.execute("ANALYZE accounts_auditentry")
         entries = AuditEntry.objects.filter(account=owner).order_by("-created_at", "-pk")[:51]

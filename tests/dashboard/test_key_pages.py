@@ -43,7 +43,7 @@ def page_of(key: ApiKey, what: str = "") -> str:
 def used(key: ApiKey, hours_ago: int, calls: int) -> None:
     hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     then = hour - timedelta(hours=hours_ago)
-    Usage.objects.create(key=key, hour=then, calls=calls, last_at=then)
+    Usage.objects.create(account_id=key.user_id, key=key, hour=then, calls=calls, last_at=then)
 
 
 class TestMaking:

@@ -55,7 +55,7 @@ class TestList:
         assert "/v1/api/loops \\ -H" in page
 
     def test_a_deleted_loop_is_gone(self, owner: User, loop: Loop) -> None:
-        services.delete_loop(loop_id=loop.pk)
+        services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
         assert listed(signed_in(owner).get(LIST)) == []
 
     def test_page_by_page_at_the_same_cost(
@@ -172,7 +172,7 @@ class TestDelete:
         assert services.read_request(request.pk).status == "cancelled"
 
     def test_a_stale_page_gets_a_sentence(self, owner: User, loop: Loop) -> None:
-        services.delete_loop(loop_id=loop.pk)
+        services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
         browser = signed_in(owner)
         for path in ("", "edit/", "sheet/"):
             answer = browser.get(f"{LIST}{loop.pk}/{path}", follow=True)

@@ -202,7 +202,7 @@ def test_only_into_my_own_loops(member: User, outsider: User, loop: Loop) -> Non
 
 def test_a_loop_that_was_deleted_meanwhile(owner: User, loop: Loop) -> None:
     create_loop(owner_id=owner.pk, name="Other", icon="x")
-    services.delete_loop(loop_id=loop.pk)
+    services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     answer = signed_in(owner).post(NEW, fields(loop))
     assert answer.status_code == 422
     assert USUAL["request_text"] in answer.content.decode()

@@ -91,11 +91,15 @@ def test_dead_deliveries(owner: User, member: User) -> None:
     assert 'href="/dashboard/deliveries/?state=dead"' in answer.content.decode()
 
 
+def use(key: ApiKey, hour: datetime, calls: int) -> None:
+    Usage.objects.create(account=key.user, key=key, hour=hour, calls=calls, last_at=hour)
+
+
 def test_calls_against_the_limit(owner: User, loop: Loop) -> None:
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     for name, calls in (("Calm", 20), ("Busy", 85)):
         key, _ = create_api_key(user=owner, name=name)
-        Usage.objects.create(key=key, hour=hour, calls=calls, credits=0, last_at=hour)
+        use(key, hour, calls)
     page = read(owner)
     assert "20 of 100" in page
     assert "The key Busy has used 85 of 100 calls of this hour." in page
@@ -107,7 +111,7 @@ def test_a_key_that_has_ended_is_shown_while_its_calls_count(owner: User, loop: 
     for name, calls in (("Stolen", 0), ("Stolen busily", 7)):
         key, _ = create_api_key(user=owner, name=name)
         if calls:
-            Usage.objects.create(key=key, hour=hour, calls=calls, credits=0, last_at=hour)
+            use(key, hour, calls)
         set_key_state(key=key, state=ApiKey.State.REVOKED)
     page = read(owner)
     assert "7 of 100" in page

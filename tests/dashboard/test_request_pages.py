@@ -90,7 +90,7 @@ class TestShow:
 
     def test_of_a_deleted_loop(self, owner: User, loop: Loop, make: Make) -> None:
         request = make()
-        services.delete_loop(loop_id=loop.pk)
+        services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
         page = words(signed_in(owner).get(path(request)))
         assert "Refund desk (deleted)" in page
         assert "Cancelled" in page

@@ -80,9 +80,9 @@ def test_former_members_and_deleted_loops_have_nothing(
 ) -> None:
     make()
     join_loop(user=outsider, code=loop.invite_code)
-    remove_member(loop_id=loop.pk, member_id=outsider.pk)
+    remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=outsider.pk)
     assert listed(signed_in(outsider).get("/inbox/")) == []
-    delete_loop(loop_id=loop.pk)
+    delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     assert listed(signed_in(member).get("/inbox/")) == []
     assert listed(signed_in(owner).get("/inbox/")) == []
 

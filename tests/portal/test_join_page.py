@@ -65,7 +65,7 @@ def test_codes_that_open_nothing_look_alike(owner: User, outsider: User, loop: L
     retired = loop.invite_code
     rotate_invite_code(loop=loop)
     deleted = create_loop(owner_id=owner.pk, name="Gone", icon="x")
-    delete_loop(loop_id=deleted.pk)
+    delete_loop(loop_id=deleted.pk, account_id=deleted.creator_id)
     codes = [retired, UNKNOWN, deleted.invite_code, "short", "a\0b", "💥" * 12]
     for browser in (Client(), signed_in(outsider)):
         answers = [browser.get(f"/join/{code}") for code in codes]

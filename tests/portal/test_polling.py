@@ -125,7 +125,7 @@ def test_the_question_hears_who_was_faster(owner: User, member: User, make: Make
 def test_with_the_membership_it_ends(member: User, loop: Loop, make: Make) -> None:
     request = make()
     inbox, question = Open(member), Open(member, f"/inbox/{request.pk}/")
-    services.remove_member(loop_id=loop.pk, member_id=member.pk)
+    services.remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
     assert inbox.news()["rows"] == {}
     assert question.ask().status_code == 404
     make()

@@ -56,7 +56,7 @@ def test_outsiders_find_nothing(
 def test_a_removed_member_finds_nothing(member: User, loop: Loop, make: Make) -> None:
     answered, waiting = make(), make()
     services.answer_request(request=answered, reviewer_id=member.pk, answer="yes")
-    remove_member(loop_id=loop.pk, member_id=member.pk)
+    remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
     for request in (answered, waiting):
         answers = visit_all(signed_in(member), request.pk)
         assert {answer.status_code for answer in answers} == {404}
@@ -64,7 +64,7 @@ def test_a_removed_member_finds_nothing(member: User, loop: Loop, make: Make) ->
 
 def test_with_its_loop_a_question_goes(owner: User, member: User, loop: Loop, make: Make) -> None:
     request = make()
-    delete_loop(loop_id=loop.pk)
+    delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     for person in (owner, member):
         answers = visit_all(signed_in(person), request.pk)
         assert {answer.status_code for answer in answers} == {404}
@@ -245,7 +245,7 @@ def test_statements(
 
 def test_what_is_gone_says_so_and_keeps_the_draft(member: User, loop: Loop, make: Make) -> None:
     request = make()
-    remove_member(loop_id=loop.pk, member_id=member.pk)
+    remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
     answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
     assert answer.status_code == 404
     assert "or you are not, or no longer, a member of that loop" in words(answer)

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from accounts.models import User
 from api.serializers.requests import RequestListed
-from db.ids import new_id
+from db.ids import owned_id
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import counters, services, tasks
@@ -103,7 +103,7 @@ class Life(RuleBasedStateMachine):
             fields = [f.attname for f in Request._meta.concrete_fields if not f.generated]
             values = {name: getattr(row, name) for name in fields}
             Request.objects.bulk_create(
-                [Request(**{**values, "id": new_id()}) for _ in range(count)]
+                [Request(**{**values, "id": owned_id(row.creator_id)}) for _ in range(count)]
             )
 
     @rule(place=PLACE)
@@ -148,13 +148,19 @@ class Life(RuleBasedStateMachine):
     @rule(place=st.integers(0, 20))
     def delete_loop(self, place: int) -> None:
         if place < 3 and Loop.objects.alive().filter(pk=self.loops[place].pk).exists():
-            services.delete_loop(loop_id=self.loops[place].pk)
+            services.delete_loop(
+                loop_id=self.loops[place].pk, account_id=self.loops[place].creator_id
+            )
 
     @rule(place=st.integers(0, 20))
     def remove_member(self, place: int) -> None:
         gone = self.people[2]
         if place < 3 and Loop.objects.of_member(gone.pk).filter(pk=self.loops[place].pk).exists():
-            services.remove_member(loop_id=self.loops[place].pk, member_id=gone.pk)
+            services.remove_member(
+                loop_id=self.loops[place].pk,
+                account_id=self.loops[place].creator_id,
+                member_id=gone.pk,
+            )
 
     @rule(
         place=PLACE,

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from api.serializers.requests import RequestListed
-from db.ids import new_id
+from db.ids import owned_id
 from loops.models import Loop
 from reviews.lifecycle import states
 from reviews.models import Request
@@ -46,7 +46,8 @@ def test_the_json_is_that_of_the_serializer(
         fields = {f.attname: getattr(row, f.attname) for f in row._meta.concrete_fields}
         del fields["priority_rank"]
         fields.update(
-            id=new_id(), status=status, request_text=text, default_response=value,
+            id=owned_id(row.creator_id), status=status, request_text=text,
+            default_response=value,
             created_at=times[0], updated_at=times[1], timeout_at=times[2],
         )  # fmt: skip
         if status == states.COMPLETED:
@@ -73,7 +74,7 @@ INSERT INTO reviews_request (id, loop_id, creator_id, processing_type, type, pri
        timeout_seconds, response_type, response_config, default_response, platform, status,
        timeout_at, response_data, claimed_by_id, claimed_at, claim_expires_at, claim_count,
        broadcasted_to, notifications_sent, created_at, updated_at)
-SELECT lpad(to_hex(n), 24, '0'), loop_id, creator_id, processing_type, type,
+SELECT lpad(to_hex(n), 21, '0') || right(creator_id, 3), loop_id, creator_id, processing_type, type,
        (ARRAY['low', 'medium', 'high', 'critical'])[1 + n %% 4], request_text,
        timeout_seconds, response_type, response_config, default_response, platform, s.status,
        now() + interval '1 day' + n * interval '1 second',

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accounts.models import User
 from api.envelope import dumps
 from api.serializers.requests import PLATFORMS, RequestDetail, RequestListed
-from db.ids import new_id
+from db.ids import owned_id
 from loops.models import Loop
 from reviews import services
 from reviews.lifecycle import events, states
@@ -96,10 +96,10 @@ def test_sql_and_serializer_agree(
     columns = data.draw(lives(member.pk))
     feedback = data.draw(st.none() | objects)
     with transaction.atomic():
-        request = Request(id=new_id(), loop=loop, creator=owner, **columns)
+        request = Request(id=owned_id(owner.pk), loop=loop, creator=owner, **columns)
         request.save(force_insert=True)
         if feedback is not None:
-            Feedback.objects.create(request=request, body=feedback)
+            Feedback.objects.create(request=request, account=owner, body=feedback)
         for reader in (owner, member):
             compare(request.pk, reader.pk)
         transaction.set_rollback(True)
@@ -135,6 +135,8 @@ def test_who_reads(make: Make, member: User, outsider: User) -> None:
         single_read.read_as_json(request.pk, user_id=outsider.pk)
     with pytest.raises(Request.DoesNotExist):
         single_read.read_as_json("0" * 24, user_id=member.pk)
-    services.remove_member(loop_id=request.loop_id, member_id=member.pk)
+    services.remove_member(
+        loop_id=request.loop_id, account_id=request.creator_id, member_id=member.pk
+    )
     with pytest.raises(single_read.NotVisible):
         single_read.read_as_json(request.pk, user_id=member.pk)

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.django_db
 DELIVERED = """
 INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, url, host, body,
        state, next_attempt_at, failed_attempts, is_manual, created_at, delivered_at)
-SELECT lpad(to_hex(n), 24, '0'), account_id, event, subject_id, n::text, url, host, body,
+SELECT lpad(to_hex(n), 21, '0') || right(account_id, 3), account_id, event, subject_id, n::text,
+       url, host, body,
        'delivered', now(), 0, false, now() + n * interval '1 s', now()
   FROM webhooks_delivery, generate_series(1, 3000) n WHERE id = %s
 """

@@ -12,9 +12,8 @@ def oblige(request: Request) -> list[Job]:
     params = outbox.obligation()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "WITH made AS (SELECT id, loop_id, priority FROM reviews_request WHERE id = %(id)s),"
-            + outbox.OBLIGE
-            + "SELECT jobs FROM pushes",
+            "WITH made AS (SELECT id, creator_id, loop_id, priority FROM reviews_request"
+            " WHERE id = %(id)s)," + outbox.OBLIGE + "SELECT jobs FROM pushes",
             {"id": request.pk, **params},
         )
         jobs = cursor.fetchone()[0]

@@ -32,7 +32,8 @@ def quiet_owner(owner: User) -> None:
 
 
 def states() -> list[tuple[str, str]]:
-    return list(Notification.objects.order_by("id").values_list("channel", "state"))
+    rows = Notification.objects.order_by("created_at", "-channel")
+    return list(rows.values_list("channel", "state"))
 
 
 def minute_later() -> None:

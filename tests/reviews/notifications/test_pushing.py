@@ -11,6 +11,7 @@ from django.test import override_settings
 from pytest_django import Settings
 
 from accounts.models import User
+from db.ids import owned_id
 from reviews import services as review_services
 from reviews.models import Device, Notification, Request
 from reviews.notifications import outbox, services
@@ -39,7 +40,7 @@ def make(make: Make) -> Make:
 
 
 def states(request: Request) -> list[tuple[str, str]]:
-    rows = Notification.objects.filter(request=request).order_by("id")
+    rows = Notification.objects.filter(request=request).order_by("created_at", "-channel")
     return list(rows.values_list("channel", "state"))
 
 
@@ -250,10 +251,11 @@ def test_who_lost_the_lease_writes_nothing(
     (late,) = oblige(request)
     make_due(request)
     assert SENDER.run() == 1
-    pk, claim_id = late.notification_id, late.claim_id
-    outbox.record_sent([pk], request_id=request.pk, claim_id=claim_id)
-    outbox.record_dropped(pk, claim_id=claim_id, error="x")
-    outbox.give_back([pk], claim_id=claim_id)
+    pk = late.notification_id
+    claimed = {"account_id": late.account_id, "claim_id": late.claim_id}
+    outbox.record_sent([pk], request_id=request.pk, **claimed)
+    outbox.record_dropped(pk, error="x", **claimed)
+    outbox.give_back([pk], **claimed)
     assert sent(request) == 1
     assert states(request)[0] == ("push", "sent")
 
@@ -269,13 +271,15 @@ def test_nobody_is_told_of_what_is_not_theirs_any_more(
     if why == "answered":
         review_services.answer_request(request=request, reviewer_id=owner.pk, answer="yes")
     elif why == "moved":
-        Device.objects.update(user=owner)
+        Device.objects.update(id=owned_id(owner.pk), user=owner)
     elif why == "off":
         services.switch_device(device=device, is_on=False)
     elif why == "removed":
         services.remove_device(device=device)
     else:
-        review_services.remove_member(loop_id=request.loop_id, member_id=member.pk)
+        review_services.remove_member(
+            loop_id=request.loop_id, account_id=request.creator_id, member_id=member.pk
+        )
     make_due(request)
     assert SENDER.run() == 1
     assert service.got == []
