@@ -130,7 +130,8 @@ def add_feedback(*, request: Request, feedback: dict[str, Any]) -> None:
         defaults={"body": feedback, "updated_at": Now()},
         create_defaults={"body": feedback},
     )
-    Request.objects.filter(pk=request.pk).update(updated_at=Now())
+    mine = Request.objects.created_by(request.creator_id)
+    mine.filter(pk=request.pk).update(updated_at=Now())
 
 
 @transaction.atomic
