@@ -82,7 +82,7 @@ class ReservedId(models.Model):
         constraints = [models.UniqueConstraint(fields=["email"], name="reserved_email_unique")]
 
     def __str__(self) -> str:
-        return self.email
+        return str(self.email)
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):

@@ -135,7 +135,7 @@ def credit(*, key_id: str, account_id: str, created_at: datetime) -> bool:
 
     Part of the cancel's transaction, so it happens once (specification, Limits).
     """
+    params: dict[str, Any] = {"key_id": key_id, "account_id": account_id}
     with connection.cursor() as cursor:
-        params = {"key_id": key_id, "account_id": account_id, "created_at": created_at}
-        cursor.execute(_CREDIT, params)
+        cursor.execute(_CREDIT, {**params, "created_at": created_at})
         return bool(cursor.rowcount)

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from accounts.audit import record
 from accounts.models import User
 from accounts.services import reserve_user_id
-from db.ids import owned_id_sql
+from db.ids import owned_id, owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
 from loops.invite_codes import is_well_formed, new_code, normalize_code
 from loops.models import Loop, Membership
@@ -40,7 +40,8 @@ def create_loop(
 
     Raises IntegrityError where `loop_id`, the token of a form, has made its loop already.
     """
-    loop = Loop(id=loop_id, name=name, icon=icon, description=description, creator_id=owner_id)
+    loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id)
+    loop.id = loop_id or owned_id(owner_id)
     loop.save(force_insert=True)
     Membership(
         account_id=owner_id,

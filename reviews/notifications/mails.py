@@ -70,7 +70,7 @@ class Mailer:
 
 def drop_moot(letter: Letter) -> None:
     for pk, account_id in letter.moot:
-        claimed = {"account_id": account_id, "claim_id": letter.claim_id}
+        claimed: dict[str, Any] = {"account_id": account_id, "claim_id": letter.claim_id}
         persistently(partial(outbox.record_dropped, pk, **claimed, error=MOOT))
 
 

@@ -16,6 +16,7 @@ def rows(db: None) -> Rows:
     def ask(sql: str, params: Any = None) -> list[tuple[Any, ...]]:
         with connection.cursor() as cursor:
             cursor.execute(sql, params)
-            return cursor.fetchall()
+            answer: list[tuple[Any, ...]] = cursor.fetchall()
+        return answer
 
     return ask

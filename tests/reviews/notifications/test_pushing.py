@@ -252,7 +252,7 @@ def test_who_lost_the_lease_writes_nothing(
     make_due(request)
     assert SENDER.run() == 1
     pk = late.notification_id
-    claimed = {"account_id": late.account_id, "claim_id": late.claim_id}
+    claimed: dict[str, Any] = {"account_id": late.account_id, "claim_id": late.claim_id}
     outbox.record_sent([pk], request_id=request.pk, **claimed)
     outbox.record_dropped(pk, error="x", **claimed)
     outbox.give_back([pk], **claimed)
