@@ -45,9 +45,6 @@ def iso(column: str) -> str:
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 
 
-SEEN = """CASE WHEN r.status IN ('pending', 'claimed') AND r.timeout_at <= statement_timestamp()
-    THEN 'timeout' WHEN r.status = 'claimed' AND r.claim_expires_at <= statement_timestamp()
-    THEN 'pending' ELSE r.status END"""
 LISTED = {
     "id": "r.id",
     "loop_id": "r.loop_id",
@@ -56,7 +53,7 @@ LISTED = {
     "priority": "r.priority",
     "request_text": "r.request_text",
     "response_type": "r.response_type",
-    "status": SEEN,
+    "status": "r.status",
     "response_data": "r.response_data",
     "response_by": "r.response_by_id",
     "response_at": iso("r.response_at"),

@@ -17,7 +17,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from db.ids import normalize_id
-from portal.queue import HELD, MINE, first
+from portal.queue import MINE, first, scope
+from reviews.lifecycle.conditions import lapsed, overdue
+from reviews.lifecycle.settling import one, read_settled
 from reviews.lifecycle.states import CLAIMED
 
 MOST_ROWS = 100  # as many as a page of the inbox has, and more
@@ -28,7 +30,7 @@ _FAR = 1e11
 
 # The first that wait; when the newest question came, where more may wait than that; and who holds
 # what (in a loop where more than MOST_ROWS are held at once, the most urgent of them). Nothing else
-# is to be seen, and none of the three costs more where much waits.
+# is to be seen, and none of the three costs more where much waits. And whether anything is due.
 _FINGERPRINT = f"""
 WITH mine AS MATERIALIZED ({MINE})
 SELECT concat_ws('-',
@@ -40,15 +42,15 @@ SELECT concat_ws('-',
                ELSE '' END
           FROM ({first(MOST_ROWS, mine="mine")}) AS shown),
        (SELECT md5(string_agg(id || claimed_by_id, '' ORDER BY id)) FROM mine
-         CROSS JOIN LATERAL (SELECT id, status, claimed_by_id, claim_expires_at
+         CROSS JOIN LATERAL (SELECT id, claimed_by_id
                                FROM reviews_request
                               WHERE loop_id = mine.loop_id AND status = 'claimed'
                               ORDER BY priority_rank DESC, created_at DESC, id DESC
-                              LIMIT {MOST_ROWS}) AS r
-         WHERE {HELD}))
+                              LIMIT {MOST_ROWS}) AS r)),
+       {scope("", None, mine="mine").is_due}
 """  # noqa: S608 (nothing in it comes from outside)
 _ROWS = f"""
-SELECT id, CASE WHEN ({HELD}) IS NOT TRUE THEN '' WHEN r.claimed_by_id = user_id THEN 'you'
+SELECT id, CASE WHEN r.status = 'pending' THEN '' WHEN r.claimed_by_id = user_id THEN 'you'
                 ELSE (SELECT coalesce(nullif(name, ''), split_part(email, '@', 1))
                         FROM accounts_user WHERE id = r.claimed_by_id) END
   FROM ({first(MOST_ROWS)}) AS shown JOIN reviews_request r USING (id)
@@ -60,13 +62,11 @@ SELECT count(*) FROM (
      CROSS JOIN LATERAL (
            SELECT FROM reviews_request r
             WHERE r.loop_id = mine.loop_id AND r.status = open.status
-              AND r.created_at > to_timestamp(%s) AND r.timeout_at > statement_timestamp()
+              AND r.created_at > to_timestamp(%(since)s)
             LIMIT {MOST_ROWS}) AS new LIMIT {MOST_ROWS}) AS counted"""  # noqa: S608
 _QUESTION = f"""
-SELECT CASE WHEN r.status NOT IN ('pending', 'claimed') THEN r.status
-            WHEN r.timeout_at <= statement_timestamp() THEN 'timeout'
-            WHEN {HELD} THEN 'claimed' ELSE 'pending' END, r.claimed_by_id
-  FROM reviews_request r JOIN ({MINE}) AS mine USING (loop_id) WHERE r.id = %s"""  # noqa: S608
+SELECT r.status, r.claimed_by_id, {overdue()} OR {lapsed()}
+  FROM reviews_request r JOIN ({MINE}) AS mine USING (loop_id) WHERE r.id = %(id)s"""  # noqa: S608
 
 
 def inbox(http: HttpRequest) -> HttpResponse:
@@ -76,26 +76,32 @@ def inbox(http: HttpRequest) -> HttpResponse:
     user_id = read_token(http)
     if user_id is None:
         return HttpResponse(status=403)
-    asked = [user_id, normalize_id(http.GET.get("loop", ""))]
+    loop_id = normalize_id(http.GET.get("loop", ""))
+    current = fingerprint(user_id, loop_id)
+    if current == http.GET.get("v"):
+        return HttpResponse(status=204)
+    if not is_signed_in(http):
+        return HttpResponse(status=403)
+    asked = {"person": user_id, "loop": loop_id, "since": moment(http.GET.get("since", ""))}
     with connection.cursor() as cursor:
-        cursor.execute(_FINGERPRINT, asked)
-        (current,) = cursor.fetchone()
-        if current == http.GET.get("v"):
-            return HttpResponse(status=204)
-        if not is_signed_in(http):
-            return HttpResponse(status=403)
         cursor.execute(_ROWS, asked)
         rows = dict(cursor.fetchall())
-        cursor.execute(_NEW, [*asked, moment(http.GET.get("since", ""))])
+        cursor.execute(_NEW, asked)
         (new,) = cursor.fetchone()
     return JsonResponse({"version": current, "new": new, "rows": rows})
 
 
 def fingerprint(user_id: str, loop_id: str | None) -> str:
-    """What `inbox` compares with. One statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(_FINGERPRINT, [user_id, loop_id])
-        return str(cursor.fetchone()[0])
+    """What `inbox` compares with. One statement, where nothing is due; it settles what is."""
+    asked = scope(user_id, loop_id)
+
+    def read() -> tuple[str, bool]:
+        with connection.cursor() as cursor:
+            cursor.execute(_FINGERPRINT, asked.params)
+            current, is_due = cursor.fetchone()
+        return str(current), is_due
+
+    return read_settled(asked, read)
 
 
 def question(http: HttpRequest, request_id: str) -> HttpResponse:
@@ -103,14 +109,25 @@ def question(http: HttpRequest, request_id: str) -> HttpResponse:
     user_id, known = read_token(http), normalize_id(request_id)
     if user_id is None:
         return HttpResponse(status=403)
-    with connection.cursor() as cursor:
-        cursor.execute(_QUESTION, [user_id, None, known])
-        row = cursor.fetchone()
-    if row is None:
+    current = state_of(known or "", user_id)
+    if current is None:
         return HttpResponse(status=404)
-    if version(*row) == http.GET.get("v"):
+    if current == http.GET.get("v"):
         return HttpResponse(status=204)
     return HttpResponse(status=200 if is_signed_in(http) else 403)
+
+
+def state_of(request_id: str, user_id: str) -> str | None:
+    """The version of a question that the person may see. One statement, where it is not due."""
+    params = {"person": user_id, "loop": None, "id": request_id}
+
+    def read() -> tuple[str | None, bool]:
+        with connection.cursor() as cursor:
+            cursor.execute(_QUESTION, params)
+            row = cursor.fetchone()
+        return (version(*row[:2]), row[2]) if row else (None, False)
+
+    return read_settled(one(request_id), read)
 
 
 def version(status: str, holder_id: str | None) -> str:

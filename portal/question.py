@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from portal import answer_form, polling, saved_answers
 from portal.progress import Sitting, find_place
-from reviews import context, markdown, services
+from reviews import context, markdown
 from reviews.lifecycle import states
 from reviews.models import Request
 from web.guards import SignedInRequest
@@ -28,7 +28,7 @@ def question_page(
     """
     sitting = Sitting.of(http)
     sent = _sent(http, sitting)
-    is_answerable = services.is_answerable(item, reviewer_id=http.user.pk)
+    is_answerable = item.is_free_for(http.user.pk)
     shown = {
         **_asked(item),
         "is_mine": item.claimed_by_id == http.user.pk,

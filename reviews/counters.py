@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
+from reviews.lifecycle.settling import of_loops, read_settled
 from reviews.lifecycle.states import OPEN
-from reviews.models import OVERDUE_SQL
 
 FOLD_BATCH = 5000
 _ONE_REPAIRS_AT_A_TIME = 0x52657461  # of this database's advisory locks
@@ -57,16 +57,14 @@ WITH difference AS ({_DIFFERENCES} ORDER BY 1, 2, 3), repaired AS (
 SELECT scope_id, status, priority, counted, n FROM difference
 """  # noqa: S608
 _OPEN = f"""
-SELECT scope_id, sum(n)::bigint
-  FROM (SELECT scope_id, n FROM reviews_tally
-         WHERE scope_id = ANY (%(loops)s) AND status = ANY (%(open)s)
-         UNION ALL
-        SELECT loop_id, n FROM reviews_tallychange
-         WHERE loop_id = ANY (%(loops)s) AND status = ANY (%(open)s)
-         UNION ALL
-        SELECT loop_id, -1 FROM reviews_request
-         WHERE loop_id = ANY (%(loops)s) AND {OVERDUE_SQL}) AS every
- GROUP BY scope_id
+SELECT {of_loops([]).is_due}, scope_id, n FROM (VALUES (1)) AS one LEFT JOIN (
+    SELECT scope_id, sum(n)::bigint AS n
+      FROM (SELECT scope_id, n FROM reviews_tally
+             WHERE scope_id = ANY (%(loops)s) AND status = ANY (%(open)s)
+             UNION ALL
+            SELECT loop_id, n FROM reviews_tallychange
+             WHERE loop_id = ANY (%(loops)s) AND status = ANY (%(open)s)) AS every
+     GROUP BY scope_id) AS counted ON true
 """  # noqa: S608
 
 
@@ -93,10 +91,17 @@ def numbers_of(column: str, scope_id: str) -> str:
 
 
 def open_by_loop(loop_ids: list[str]) -> dict[str, int]:
-    """How many requests of each loop can still be answered; loops without any may be missing."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OPEN, {"loops": loop_ids, "open": sorted(OPEN)})
-        return dict(cursor.fetchall())
+    """How many requests of each loop are open; loops without any may be missing. It settles what
+    is due in them."""
+    params = {"loops": loop_ids, "open": sorted(OPEN)}
+
+    def read() -> tuple[dict[str, int], bool]:
+        with connection.cursor() as cursor:
+            cursor.execute(_OPEN, params)
+            rows = cursor.fetchall()
+        return {loop_id: n for _, loop_id, n in rows if loop_id is not None}, rows[0][0]
+
+    return read_settled(of_loops(loop_ids), read)
 
 
 def fold() -> int:

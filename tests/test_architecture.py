@@ -68,9 +68,21 @@ def test_status_is_written_in_one_place() -> None:
     writers = [
         name
         for name, path in MODULES.items()
-        if "UPDATE reviews_request SET status" in path.read_text(encoding="utf-8")
+        if "UPDATE reviews_request AS r SET status" in path.read_text(encoding="utf-8")
     ]
     assert writers == ["reviews.lifecycle.transitions"]
+
+
+# A deadline or the end of a lease, compared with a clock: in SQL, or in a look-up of the ORM.
+CLOCK = r"(Now\(|statement_timestamp|clock_timestamp|\{|%\()"
+JUDGEMENT = re.compile(rf"(timeout_at|claim_expires_at)(__[lg]te?=|\s*[<>]=?)\s*{CLOCK}")
+
+
+def test_what_a_request_is_right_now_is_judged_in_one_place() -> None:
+    judges = [
+        name for name, path in MODULES.items() if JUDGEMENT.search(path.read_text(encoding="utf-8"))
+    ]
+    assert judges == ["reviews.lifecycle.conditions"]
 
 
 def test_sentences_of_errors_stand_in_one_place() -> None:

@@ -69,7 +69,7 @@ BODY: dict[str, str | Value] = {
     "response_at": moment("r.response_at"),
     "response_time_seconds": raw(_TAKEN),
     "created_at": moment("r.created_at"),
-    "timestamp": word(f"(SELECT {moment_text('statement_timestamp()')})"),  # once in a statement
+    "timestamp": word(f"(SELECT {moment_text('clock_timestamp()')})"),  # once, after the transition
     "data": raw(
         json_object(
             {

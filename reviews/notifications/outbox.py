@@ -11,6 +11,7 @@ from django.db import connection
 
 from db.ids import new_id, owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
+from reviews.lifecycle.conditions import OPEN, in_time
 from reviews.models import Request
 from reviews.notifications import vapid
 from reviews.notifications.message import Message, Target, about_request
@@ -69,7 +70,7 @@ pushed AS (
 
 # Whether somebody still wants to be told: n is the notification, r its request.
 WANTED = f"""
-    r.status IN ('pending', 'claimed') AND r.timeout_at > statement_timestamp()
+    {OPEN} AND {in_time()}
     AND EXISTS (SELECT 1 FROM {ACTIVE_MEMBERS}
                  WHERE m.loop_id = r.loop_id AND m.user_id = n.recipient_id)
 """  # noqa: S608
@@ -126,14 +127,14 @@ UPDATE reviews_request SET notifications_sent = notifications_sent + (SELECT cou
    AND EXISTS (SELECT 1 FROM done WHERE device_id IS NOT NULL)
 """
 
-_LATER = """
+_SOON = "statement_timestamp() + make_interval(secs => %(delay)s::float)"
+_LATER = f"""
 UPDATE reviews_notification n
    SET claim_id = NULL, failed_attempts = failed_attempts + 1, error = %(error)s::text,
-       next_attempt_at = statement_timestamp() + make_interval(secs => %(delay)s::float)
+       next_attempt_at = {_SOON}
  WHERE id = %(id)s::text AND account_id = %(account)s::text AND claim_id = %(claim)s::text
-   AND EXISTS (SELECT 1 FROM reviews_request r WHERE r.id = n.request_id
-       AND r.timeout_at > statement_timestamp() + make_interval(secs => %(delay)s::float))
-"""
+   AND EXISTS (SELECT 1 FROM reviews_request r WHERE r.id = n.request_id AND {in_time(_SOON)})
+"""  # noqa: S608
 
 # Where the last push to a person has failed for good, an e-mail takes its place.
 _DROP = f"""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
@@ -135,7 +136,7 @@ class TestTimeline:
             request=services.read_request(request.pk), reviewer_id=member.pk, answer="yes"
         )
         for delivery in Delivery.objects.filter(event="request.completed"):
-            delivery.state, delivery.delivered_at = "delivered", delivery.created_at
+            delivery.state, delivery.delivered_at = "delivered", timezone.now()
             delivery.save()
         page = words(signed_in(owner).get(path(request)))
         steps = page.partition("Timeline")[2].partition("Configuration")[0]
