@@ -73,3 +73,6 @@ class Person:
     def answer(self, request_id: str, text: str) -> requests.Response:
         """303 with `sent=` and the id in its target is the acknowledgement."""
         return self.post(f"/inbox/{request_id}/answer/", answer=text)
+
+    def get(self, path: str) -> requests.Response:
+        return self.session.get(self.site + path, timeout=PATIENCE, allow_redirects=False)

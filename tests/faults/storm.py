@@ -41,7 +41,8 @@ def weather(service: Service, storm: Storm) -> Aftermath:
     """Lets the storm pass over the service, and waits until everything is delivered."""
     with receiving() as receiver:
         ground = Ground(service, receiver.url, storm.seed, storm.hurry)
-        witnesses = [Asker(ground, "asker 1"), Asker(ground, "asker 2"), Reader(ground, "reader")]
+        witnesses: list[Witness] = [Asker(ground, f"asker {n}") for n in (1, 2)]
+        witnesses += [Reader(ground, f"reader {n}") for n in (1, 2)]
         kills = rage(storm, ground, [*witnesses, *(Reviewer(ground, name) for name in PEOPLE)])
         if hurry := storm.hurry:
             wait_until(lambda: hastened(service, hurry), CALM)
@@ -123,4 +124,5 @@ def gather(ground: Ground, receiver: Receiver) -> History:
         rows={row[0]: Row(row[0], (row[1], row[2]), row[3], row[4]) for row in requests},
         outbox=[Delivery(*row) for row in outbox],
         posts=[(post.webhook_id, post.body) for post in receiver.posts],
+        totals=ground.totals,
     )
