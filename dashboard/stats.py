@@ -96,7 +96,7 @@ class Day:
 
 def read_waiting(account_id: str) -> list[Waiting]:
     """For each priority, critical first. It settles what is due, for the other figures too."""
-    params = {"account": account_id, "priorities": list(PRIORITIES)}
+    params: dict[str, Any] = {"account": account_id, "priorities": list(PRIORITIES)}
 
     def read() -> tuple[dict[str, Waiting], bool]:
         with connection.cursor() as cursor:

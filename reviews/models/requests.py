@@ -27,7 +27,8 @@ class RequestQuerySet(models.QuerySet["Request"]):
 
     def with_clock(self) -> "RequestQuerySet":
         """Adds `now` of the database."""
-        return self.annotate(now=Now())
+        columns: dict[str, Any] = {"now": Now()}
+        return self.annotate(**columns)
 
     def created_by(self, user_id: str) -> "RequestQuerySet":
         return self.filter(creator_id=user_id)
@@ -51,8 +52,9 @@ class RequestQuerySet(models.QuerySet["Request"]):
     def complete_read(self) -> "RequestQuerySet":
         """With everything that a single read shows, and `is_due`: whether it is to be settled."""
         is_due = models.ExpressionWrapper(IS_DUE, output_field=models.BooleanField())
+        columns: dict[str, Any] = {"is_due": is_due}
         people = ("creator", "response_by", "claimed_by")
-        return self.with_clock().annotate(is_due=is_due).select_related("loop", *people, "feedback")
+        return self.with_clock().annotate(**columns).select_related("loop", *people, "feedback")
 
 
 def member_of_its_loop(user_id: str) -> Exists:

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from reviews import services, tasks
 from reviews.lifecycle import settling, states, transitions
+from reviews.lifecycle.conditions import IS_DUE
 from reviews.models import Request
 from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 from webhooks.models import Delivery
@@ -146,7 +147,7 @@ def test_settling_leaves_nothing_due_and_touches_nothing_else(
     settling.settle(settling.of_account(owner.pk))
     stored = dict(Request.objects.values_list("id", "status"))
     assert [stored[row.pk] for row in rows] == expected
-    assert not Request.objects.complete_read().filter(is_due=True).exists()
+    assert not Request.objects.filter(IS_DUE).exists()
 
 
 def test_only_what_is_in_the_scope_is_settled(make: Make, member: User, outsider: User) -> None:
