@@ -167,10 +167,9 @@ def of(http: SignedInRequest) -> DeliveryQuerySet:
     return mine
 
 
-def find_delivery(http: SignedInRequest, raw_id: str) -> Any:
+def find_delivery(http: SignedInRequest, delivery_id: str) -> Any:
     """The delivery, if it is the account's. Raises Http404."""
-    delivery_id = normalize_id(raw_id)
-    found = of(http).filter(pk=delivery_id).first() if delivery_id else None
+    found = of(http).filter(pk=delivery_id).first()
     if found is None:
         raise Http404
     return found

@@ -15,7 +15,6 @@ from accounts.queries import find_key, read_keys
 from accounts.usage import KeyUsage, read_hourly
 from dashboard import key_examples
 from dashboard.forms.keys import KeyForm, RollForm, TypedNameForm
-from db.ids import normalize_id
 from web.charts import Chart, Series
 from web.form_recovery import keeping, refill
 from web.guards import SignedInRequest, Stale, action, form_page, page
@@ -209,10 +208,9 @@ def to_its_page(http: SignedInRequest, key: ApiKey) -> HttpResponse:
     return answer
 
 
-def own_key(http: SignedInRequest, raw_id: str) -> ApiKey:
+def own_key(http: SignedInRequest, key_id: str) -> ApiKey:
     """The account's key. Raises Http404, and Stale for one that was deleted."""
-    key_id = normalize_id(raw_id)
-    key = find_key(http.user.pk, key_id) if key_id else None
+    key = find_key(http.user.pk, key_id)
     if key is None:
         raise Http404
     if key.state == ApiKey.State.DELETED:

@@ -14,7 +14,7 @@ from dashboard import timeline
 from dashboard.access import action, find_request, page
 from dashboard.forms.requests import FeedbackForm, initial_feedback, unknown_feedback
 from reviews import context, markdown, services
-from reviews.lifecycle import states
+from reviews.lifecycle import events, states
 from reviews.models import Request
 from web.form_recovery import keeping, refill
 from web.guards import SignedInRequest
@@ -40,7 +40,9 @@ def request_page(
 ) -> HttpResponse:
     """A form that is given was refused."""
     claims = range(item.claim_count, max(0, item.claim_count - MOST_DELIVERIES), -1)
-    mine = Delivery.objects.of_account(http.user.pk).about(item.pk, claims=claims)
+    mine = Delivery.objects.of_account(http.user.pk).about(
+        events.occurrences(item.pk, claims=claims)
+    )
     deliveries = list(mine.newest_first().defer("body")[:MOST_DELIVERIES])
     given = feedback_of(item)
     form = feedback_form or FeedbackForm(initial=initial_feedback(given), auto_id="feedback-%s")

@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from db.ids import normalize_id
 from portal import saved_answers
 from reviews import services
 from reviews.models import Request, RequestQuerySet
@@ -77,12 +76,9 @@ def reviewed(http: SignedInRequest) -> RequestQuerySet:
 
 
 def find_request(
-    http: SignedInRequest, raw_id: str, *, among: RequestQuerySet | None = None
+    http: SignedInRequest, request_id: str, *, among: RequestQuerySet | None = None
 ) -> Request:
     """The request, if the person is an active member of its living loop. Raises Http404."""
-    request_id = normalize_id(raw_id)
-    if request_id is None:
-        raise Http404
     try:
         return services.read_request(request_id, allowed=reviewed(http) if among is None else among)
     except Request.DoesNotExist:

@@ -6,7 +6,6 @@ from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
-from db.ids import normalize_id
 from loops.models import Loop, Membership
 from portal.access import page
 from reviews import services
@@ -31,7 +30,7 @@ def leave(http: SignedInRequest, loop_id: str) -> HttpResponse:
     if http.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     mine = Loop.objects.of_member(http.user.pk).exclude(creator_id=http.user.pk)
-    loop = mine.filter(pk=normalize_id(loop_id)).first()
+    loop = mine.filter(pk=loop_id).first()
     try:
         if loop is None:
             raise Membership.DoesNotExist

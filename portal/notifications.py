@@ -17,7 +17,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_ratelimit.core import get_usage
 
 from accounts.user_agent import browser_name
-from db.ids import normalize_id
 from reviews.models import Device, MailChoice
 from reviews.notifications import services, unsubscribing, vapid
 from reviews.notifications.dispatch import SENDER, is_accepted
@@ -131,8 +130,7 @@ def on_device(view: DeviceAction) -> Page:
     @form_target
     @wraps(view)
     def posted(http: SignedInRequest, device_id: str) -> HttpResponse:
-        known_id = normalize_id(device_id)
-        device = Device.objects.filter(pk=known_id, user=http.user).first() if known_id else None
+        device = Device.objects.filter(pk=device_id, user=http.user).first()
         if device is None:
             raise Http404
         return view(http, device)

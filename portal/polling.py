@@ -106,10 +106,10 @@ def fingerprint(user_id: str, loop_id: str | None) -> str:
 
 def question(http: HttpRequest, request_id: str) -> HttpResponse:
     """204 while the question is what its page shows, 200 once it is not, 404 where it is gone."""
-    user_id, known = read_token(http), normalize_id(request_id)
+    user_id = read_token(http)
     if user_id is None:
         return HttpResponse(status=403)
-    current = state_of(known or "", user_id)
+    current = state_of(request_id, user_id)
     if current is None:
         return HttpResponse(status=404)
     if current == http.GET.get("v"):

@@ -20,11 +20,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def of_account(self, account_id: str) -> "DeliveryQuerySet":
         return self.filter(account_id=account_id)
 
-    def about(self, subject_id: str, *, claims: Iterable[int]) -> "DeliveryQuerySet":
-        """The events of a request's end and of these claims, by the index that keeps them
-        unique."""
-        named = [f"{subject_id}:claim:{number}" for number in claims]
-        return self.filter(occurrence__in=[f"{subject_id}:end", *named])
+    def about(self, occurrences: Iterable[str]) -> "DeliveryQuerySet":
+        """The events of these occurrences, by the index that keeps them unique."""
+        return self.filter(occurrence__in=list(occurrences))
 
     def in_state(self, state: str) -> "DeliveryQuerySet":
         """With the state written out: a statement that is planned once, for any state, cannot

@@ -6,16 +6,11 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 
+from reviews.lifecycle import states
 from web.web_urls import MAX_URL_LENGTH, is_web_url
 from webhooks.models import TEST_EVENT, Delivery
 
-EVENTS = (
-    "request.completed",
-    "request.claimed",
-    "request.timeout",
-    "request.cancelled",
-    TEST_EVENT,
-)
+EVENTS = (*states.EVENTS, TEST_EVENT)
 
 
 class FilterForm(forms.Form):
@@ -25,7 +20,9 @@ class FilterForm(forms.Form):
         label="State", required=False, choices=[("", "All states"), *Delivery.State.choices]
     )
     event = forms.ChoiceField(
-        label="Event", required=False, choices=[("", "All events"), *((e, e) for e in EVENTS)]
+        label="Event",
+        required=False,
+        choices=[("", "All events"), *((name, name) for name in EVENTS)],
     )
 
 
