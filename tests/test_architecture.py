@@ -138,3 +138,9 @@ def test_templates_hold_no_script_and_no_style() -> None:
         assert " style=" not in text, path
         assert "<script>" not in text, path
         assert " onclick=" not in text, path
+
+
+def test_lines_of_templates_fit_on_a_screen() -> None:
+    for path in (ROOT / "templates").rglob("*.html"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            assert len(line) <= 160, f"{path}:{number} has {len(line)} characters"

@@ -1,5 +1,6 @@
 """The tags that every template may use."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -79,7 +80,8 @@ def test_a_chart_has_axes_titles_and_a_table() -> None:
     assert html.count('<rect class="series-1" x=') == 2
     assert "<title>1 Mar, timed out: 1 requests</title>" in html
     assert ">8</text>" in html
-    assert '<th scope="row">3 Mar</th><td class="figure">7</td><td class="figure">–</td>' in html
+    row = '<th scope="row">3 Mar</th><td class="figure">7</td><td class="figure">–</td>'
+    assert row in re.sub(r">\s+<", "><", html)
     assert " style=" not in html
 
 
