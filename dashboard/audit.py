@@ -49,7 +49,7 @@ def told(entry: AuditEntry, reader: User) -> dict[str, Any]:
 def name_of(actor: User | None, reader: User) -> str:
     """How the reader knows whoever did it."""
     if actor is None:
-        return "Somebody"
+        return "Someone"
     if actor.pk == reader.pk:
         return "You"
     return f"The operator ({actor.email})" if actor.is_staff else actor.name or actor.email

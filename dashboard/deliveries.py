@@ -60,18 +60,18 @@ def resend(http: SignedInRequest, delivery_id: str) -> HttpResponse:
         services.resend(account_id=http.user.pk, delivery_id=item.pk)
         until = services.pauses(http.user.pk).get(item.host)
         if until is None:
-            messages.success(http, "It is sent again now, with a fresh schedule behind it.")
+            messages.success(http, "Sending it again now. The retry schedule starts again.")
         else:
             host = safe_text.visible(item.host)
             messages.warning(
                 http,
-                f"It is due, with a fresh schedule behind it. {host} could not be reached of late"
-                f" and is left alone until {until:%H:%M:%S} UTC.",
+                f"It’s due again. The retry schedule starts again. {host} couldn’t be reached"
+                f" recently and is paused until {until:%H:%M:%S} UTC.",
             )
     except services.OnlyOnce:
-        messages.info(http, "A test event is attempted once. Send another one instead.")
+        messages.info(http, "Test events are sent only once. Send another one instead.")
     except services.NotResendable:
-        messages.warning(http, "An attempt is under way already. Its end will stand here.")
+        messages.warning(http, "An attempt is running. Its result will appear here.")
     return redirect("delivery", delivery_id=item.pk)
 
 
@@ -84,12 +84,12 @@ def resend_dead(http: SignedInRequest) -> HttpResponse:
     count = services.resend_dead(account_id=http.user.pk, since=form.cleaned_data["since"])
     subject = "1 delivery is" if count == 1 else f"{count} deliveries are"
     if not count:
-        messages.info(http, "There is no dead delivery since then.")
+        messages.info(http, "No deliveries have failed permanently since then.")
     elif services.pauses(http.user.pk):
         messages.warning(
             http,
-            f"{subject} due again. Hosts that could not be reached of late are left alone for a"
-            " while; theirs follow after it.",
+            f"{subject} due again. Hosts that couldn’t be reached recently are paused;"
+            " their deliveries follow later.",
         )
     else:
         messages.success(http, f"{subject} sent again now.")
@@ -110,10 +110,10 @@ def send_test(http: SignedInRequest) -> HttpResponse:
                 )
                 return redirect(f"{reverse('deliveries')}?tested={sent.pk}#test")
             except vault.Unreadable:
-                form.add_error(None, "Your webhook secret cannot be read. Set a new one first")
+                form.add_error(None, "Your webhook secret can’t be read. Set a new one first")
         else:
             form.add_error(
-                "url", f"That was the tenth in a minute. Wait {wait} s, then send it again"
+                "url", f"You’ve reached the limit of 10 test events a minute. Try again in {wait} s"
             )
             status = 429
     answer = list_page(http, test_form=form, status=status)
@@ -205,7 +205,7 @@ def describe(attempt: Any) -> dict[str, Any]:
 def in_words(attempt: Attempt) -> str:
     """How it ended: the status with its name, the error, or that nobody knows yet."""
     if attempt.finished_at is None:
-        return "Interrupted or under way"
+        return "Interrupted or in progress"
     code = attempt.status_code
     if code is None:
         return safe_text.visible(attempt.error)
@@ -220,4 +220,4 @@ def pulse() -> dict[str, Any]:
         return {"is_well": False, "text": "Background work is not running."}
     if lag > USUAL_LAG:
         return {"is_well": False, "text": f"Background work is {lag:.0f} s behind."}
-    return {"is_well": True, "text": "Background work is running."}
+    return {"is_well": True, "text": ""}

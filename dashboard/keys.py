@@ -22,8 +22,8 @@ from web.keyset import behind
 
 COOKIE = "fresh-key"
 MINUTES_TO_LOOK = 10
-OLD_PAGE = "This page was too old. Nothing was made yet: send it once more."
-SHOWN = "A key is shown only once. If nobody has stored this one, roll it."
+OLD_PAGE = "This page had expired. Nothing was created yet. Please submit it again."
+SHOWN = "A key is shown only once. If you didn’t store this one, roll it."
 
 
 @page
@@ -95,11 +95,9 @@ def switch(http: SignedInRequest, key_id: str) -> HttpResponse:
     try:
         services.set_key_state(key=key, state=wanted)
     except services.FinalKeyState:
-        raise Stale(
-            f"The key {key.name} was revoked meanwhile.", back="key", key_id=key.pk
-        ) from None
+        raise Stale(f"The key {key.name} was already revoked.", back="key", key_id=key.pk) from None
     is_on = wanted == ApiKey.State.ACTIVE
-    messages.success(http, "The key works again." if is_on else "The key is switched off.")
+    messages.success(http, "Key activated." if is_on else "Key deactivated.")
     return redirect("key", key_id=key.pk)
 
 
@@ -120,7 +118,7 @@ def roll(http: SignedInRequest, key_id: str) -> HttpResponse:
             key=key, secret=secret, overlap=form.cleaned_data["overlap"]
         )
     except key_services.NotRollable:
-        words = "This key cannot be rolled any more: it was rolled before, or does not work."
+        words = "This key can no longer be rolled. It was already rolled, or it doesn’t work."
         raise Stale(words, back="key", key_id=key.pk) from None
     return to_its_page(http, fresh)
 
@@ -148,7 +146,7 @@ def end(http: SignedInRequest, key_id: str, state: ApiKey.State) -> HttpResponse
     try:
         services.set_key_state(key=key, state=state)
     except services.FinalKeyState:
-        raise Stale(f"The key {key.name} was deleted meanwhile.", back="keys") from None
+        raise Stale(f"The key {key.name} was already deleted.", back="keys") from None
     messages.success(http, f"{key.name} is {state}. Calls with it are refused from now on.")
     return redirect("keys") if is_deletion else redirect("key", key_id=key.pk)
 

@@ -46,7 +46,7 @@ def create(http: SignedInRequest) -> HttpResponse:
         made = services.create_loop(owner_id=http.user.pk, loop_id=loop_id, **fields)
     except IntegrityError:  # sent before
         return redirect("loop", loop_id=loop_id)
-    messages.success(http, f"{made.name} is there. Now invite those who shall answer.")
+    messages.success(http, "Loop created. Next, invite reviewers.")
     return redirect("loop", loop_id=made.pk)
 
 
@@ -80,11 +80,11 @@ def edit(http: SignedInRequest, loop_id: str) -> HttpResponse:
 def delete(http: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(http, loop_id)
     if http.POST.get("typed", "").split() != loop.name.split():
-        messages.error(http, "Nothing was deleted: the name that you typed is another one.")
+        messages.error(http, "Nothing was deleted. The name doesn’t match.")
         return redirect(f"{reverse('edit-loop', kwargs={'loop_id': loop.pk})}#delete")
     try:
         review_services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     except Loop.DoesNotExist:
         raise Stale(f"The loop {loop.name} was deleted.") from None
-    messages.success(http, f"{loop.name} is deleted, and what waited in it is cancelled.")
+    messages.success(http, f"{loop.name} was deleted, and its open requests were cancelled.")
     return redirect("loops")

@@ -17,8 +17,10 @@ from web.guards import SignedInRequest
 
 # Mails of one account: all of them, and those to one address
 MAIL_RATE, ADDRESS_RATE = "60/h", "5/h"
-TOO_MANY = "That was the sixtieth mail in an hour. Wait {} min, or share the link yourself"
-ENOUGH = "This address got five mails in an hour. Wait {} min, or give them the link yourself"
+TOO_MANY = (
+    "You’ve reached the limit of 60 invitations an hour. Wait {} min, or share the link yourself"
+)
+ENOUGH = "This address got 5 invitations this hour. Wait {} min, or share the link yourself"
 
 
 @keeping
@@ -35,7 +37,7 @@ def invite(http: SignedInRequest, loop_id: str) -> HttpResponse:
         try:
             services.invite_member(loop=loop, email=email)
         except services.AlreadyMember:
-            form.add_error("email", "This person is in the loop already")
+            form.add_error("email", "This person is already in the loop")
         except Loop.DoesNotExist:
             raise gone(loop) from None
         else:
@@ -50,7 +52,7 @@ def resend(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
     invited = loop.memberships.filter(account_id=loop.creator_id, member_id=member_id)
     member = invited.filter(status=Membership.Status.PENDING).first()
     if member is None:
-        raise Stale("This invitation is not open any more.", back="loop", loop_id=loop.pk)
+        raise Stale("This invitation is no longer open.", back="loop", loop_id=loop.pk)
     refusal = count_mail(http, member.email)
     if refusal:
         messages.error(http, f"Nothing was sent to {member.email}. {refusal}.")
@@ -63,7 +65,9 @@ def resend(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
 def remove(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
     loop = find_loop(http, loop_id)
     if member_id == loop.creator_id:
-        raise Stale("You made this loop, so you stay in it.", back="loop", loop_id=loop.pk)
+        raise Stale(
+            "You created this loop, so you can’t be removed from it.", back="loop", loop_id=loop.pk
+        )
     try:
         review_services.remove_member(
             loop_id=loop.pk, account_id=loop.creator_id, member_id=member_id
@@ -71,20 +75,20 @@ def remove(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
     except Loop.DoesNotExist:
         raise gone(loop) from None
     except Membership.DoesNotExist:
-        raise Stale("They are not in the loop any more.", back="loop", loop_id=loop.pk) from None
-    messages.success(http, "Removed. What they held goes back to the others.")
+        raise Stale("They’re no longer in the loop.", back="loop", loop_id=loop.pk) from None
+    messages.success(http, "Member removed. Requests they claimed are open again.")
     return redirect("loop", loop_id=loop.pk)
 
 
 def mail(http: SignedInRequest, loop: Loop, email: str) -> None:
     """Sends the invitation and says what became of it."""
     if send_invitation(loop=loop, inviter=http.user, email=email):
-        messages.success(http, f"Invited: {email} gets a mail with the link.")
+        messages.success(http, f"Invitation sent to {email}.")
     else:
         messages.warning(
             http,
-            f"{email} is invited, but the mail could not be sent."
-            " Give them the link yourself, or send it again later.",
+            f"{email} is invited, but we couldn’t send the email."
+            " Share the link yourself, or send it again later.",
         )
 
 

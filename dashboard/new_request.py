@@ -43,7 +43,7 @@ def new(http: SignedInRequest) -> HttpResponse:
     except IntegrityError:  # sent before
         return redirect("request", request_id=made_id)
     except services.LoopGone:
-        raise Stale("That loop was deleted meanwhile, so nobody was asked.") from None
+        raise Stale("That loop was deleted. Nothing was sent.") from None
     count = made.broadcasted_to
     messages.success(http, f"Asked {count} member{'' if count == 1 else 's'}.")
     return redirect("request", request_id=made.pk)

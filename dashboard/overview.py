@@ -69,7 +69,7 @@ def worries(days: list[stats.Day], keys: list[KeyUsage], state: dict[str, Any]) 
     found = [] if state["is_well"] else [Worry(state["text"])]
     dead = today.dead + yesterday.dead
     if dead:
-        text = f"{dead} deliver{'y' if dead == 1 else 'ies'} died since yesterday."
+        text = f"{dead} deliver{'y' if dead == 1 else 'ies'} failed permanently since yesterday."
         url = f"{reverse('deliveries')}?state=dead"
         found.append(Worry(text, url, "Dead deliveries"))
     answered = today.times.answered + yesterday.times.answered
@@ -80,9 +80,9 @@ def worries(days: list[stats.Day], keys: list[KeyUsage], state: dict[str, Any]) 
         found.append(Worry(text, url, "Timed out requests"))
     found.extend(
         Worry(
-            f"The key {key.name} has used {key.current} of {key.limit} calls of this hour.",
+            f"The key {key.name} has used {key.current} of {key.limit} calls this hour.",
             reverse("key", kwargs={"key_id": key.key_id}),
-            link="The key",
+            link="View key",
         )
         for key in keys
         if key.current >= key.limit * NEARLY
@@ -104,12 +104,12 @@ def charts(days: list[stats.Day]) -> list[Chart]:
         Chart(
             title=f"Answer times, in {unit}",
             labels=labels,
-            series=[Series("Half within", medians), Series("9 of 10 within", tenths)],
+            series=[Series("Median", medians), Series("90% within", tenths)],
             unit=unit,
             kind="lines",
         ),
         Chart(
-            title="Timed out, and dead deliveries",
+            title="Timeouts and dead deliveries",
             labels=labels,
             series=[
                 Series("Timed out", [day.timeouts for day in days]),
@@ -137,5 +137,5 @@ def usage_chart(keys: list[KeyUsage]) -> Chart | None:
     labels = [f"{timezone.localtime(hour):%H:%M}" for hour in hours]
     values = [sum(key.hours.get(hour, 0) for key in keys) for hour in hours]
     return Chart(
-        title="Calls of the last 24 hours", labels=labels, series=[Series("Calls", values)]
+        title="Calls in the last 24 hours", labels=labels, series=[Series("Calls", values)]
     )

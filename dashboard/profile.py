@@ -45,10 +45,10 @@ def end_sessions(http: SignedInRequest) -> HttpResponse:
     named = http.POST.get("session", "")
     only = int(named) if named.isdecimal() and named.isascii() and len(named) < 19 else None
     if named and only is None:
-        raise Stale("That browser is not signed in any more.", back="sessions")
+        raise Stale("That browser is no longer signed in.", back="sessions")
     ended = sessions.end_sessions(http.user.pk, but=http.session.session_key, only=only)
     if not ended:
-        raise Stale("There was nothing left to sign out.", back="sessions")
+        raise Stale("There were no other sessions.", back="sessions")
     what = "That browser is" if ended == 1 else f"{ended} browsers are"
     messages.success(http, f"{what} signed out.")
     return redirect("sessions")

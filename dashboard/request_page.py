@@ -81,10 +81,10 @@ def cancel(http: SignedInRequest, request_id: str) -> HttpResponse:
     item = find_request(http, request_id)
     try:
         services.cancel_request(request_id=item.pk, account_id=http.user.pk)
-        messages.success(http, "Cancelled. Nobody is asked any more.")
+        messages.success(http, "Request cancelled.")
     except services.TransitionLost as lost:
-        words = {states.CLAIMED: "Somebody is answering it right now, so it cannot be cancelled."}
-        usual = "It could not be cancelled any more: here is what it has become."
+        words = {states.CLAIMED: "Someone is answering it right now, so it can’t be cancelled."}
+        usual = "It can no longer be cancelled. Here’s its current state."
         messages.warning(http, words.get(lost.request.status, usual))
     return redirect("request", request_id=item.pk)
 
@@ -94,7 +94,7 @@ def cancel(http: SignedInRequest, request_id: str) -> HttpResponse:
 def feedback(http: SignedInRequest, request_id: str) -> HttpResponse:
     item = find_request(http, request_id)
     if not services.may_have_feedback(item):
-        messages.warning(http, "Feedback is for answers, and this request has none.")
+        messages.warning(http, "You can give feedback only on an answer. This request has none.")
         return redirect("request", request_id=item.pk)
     given = feedback_of(item)
     form = FeedbackForm(http.POST, initial=initial_feedback(given), auto_id="feedback-%s")
@@ -102,7 +102,7 @@ def feedback(http: SignedInRequest, request_id: str) -> HttpResponse:
         return request_page(http, item, feedback_form=form, status=422)
     whole = {**unknown_feedback(given), **form.feedback()}
     services.add_feedback(request=item, feedback=whole)
-    messages.success(http, "Your feedback is stored.")
+    messages.success(http, "Feedback saved.")
     return redirect(f"{reverse('request', kwargs={'request_id': item.pk})}#feedback")
 
 

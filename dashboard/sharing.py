@@ -24,5 +24,5 @@ def rotate(http: SignedInRequest, loop_id: str) -> HttpResponse:
         services.rotate_invite_code(loop=loop)
     except Loop.DoesNotExist:
         raise Stale(f"The loop {loop.name} was deleted.") from None
-    messages.success(http, "The loop has a new code and link. The old ones open nothing any more.")
+    messages.success(http, "The loop has a new code and link. The old ones no longer work.")
     return redirect("loop", loop_id=loop.pk)

@@ -20,9 +20,9 @@ from dashboard.forms.webhook_secret import SecretForm
 from web.guards import Page, SignedInRequest, Stale, action, page
 
 REVEAL = "reveal_webhook_secret"
-NOTHING_TO_ASK = "Set a password first: it is asked for before the secret is shown."
-LOST = "The secret cannot be read: its encryption key is missing. Set a new one."
-CHANGED = "The secret has been changed since this page was opened. Here is how it stands now."
+NOTHING_TO_ASK = "Set a password first. You need it to see the secret."
+LOST = "The secret can’t be read because its encryption key is missing. Set a new one."
+CHANGED = "The secret changed after you opened this page. Here’s its current state."
 
 
 def change(view: Page) -> Callable[..., HttpResponse]:
@@ -66,7 +66,7 @@ def set_own(http: SignedInRequest, seen: datetime) -> HttpResponse:
     if not form.is_valid():
         return secret_page(http, form=form)
     secret_services.set_secret(account=http.user, text=form.cleaned_data["secret"], seen=seen)
-    messages.success(http, "Your secret is set. It signs from the next attempt on.")
+    messages.success(http, "Secret set. It signs from the next attempt on.")
     return redirect("webhook-secret")
 
 
@@ -77,17 +77,17 @@ def rotate(http: SignedInRequest, seen: datetime) -> HttpResponse:
         secret_services.rotate_secret(account=http.user, force=force, seen=seen)
     except secret_services.RotationUnderWay:
         messages.warning(
-            http, "Nothing was changed: the old secret of the last rotation is still valid."
+            http, "Nothing was changed. The old secret from the last rotation is still valid."
         )
     else:
-        messages.success(http, "There is a new secret. The one before stays valid for 24 hours.")
+        messages.success(http, "Secret rotated. The old one stays valid for 24 hours.")
     return redirect("webhook-secret")
 
 
 @change
 def end_overlap(http: SignedInRequest, seen: datetime) -> HttpResponse:
     secret_services.end_rotation(account=http.user, seen=seen)
-    messages.success(http, "The old secret has ended.")
+    messages.success(http, "The old secret no longer works.")
     return redirect("webhook-secret")
 
 

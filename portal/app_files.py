@@ -24,7 +24,7 @@ def manifest(http: HttpRequest) -> HttpResponse:
     content = {
         "name": "Review Loop",
         "short_name": "Review Loop",
-        "description": "Requests that wait for your decision.",
+        "description": "Questions that need your decision.",
         "id": "/",
         "start_url": reverse("inbox"),
         "scope": "/",

@@ -21,7 +21,7 @@ def claim(http: SignedInRequest, item: Request) -> HttpResponse:
     except services.NotAReviewer:
         raise Http404 from None
     except services.TransitionLost:
-        messages.warning(http, "That came too late: here is what it has become.")
+        messages.warning(http, "That came too late. Here’s its current state.")
     return back_to(http, item)
 
 
@@ -46,7 +46,7 @@ def release(http: SignedInRequest, item: Request) -> HttpResponse:
     try:
         services.release_claim(request=item, reviewer_id=http.user.pk)
     except services.TransitionLost:
-        messages.info(http, "You did not hold this question any more.")
+        messages.info(http, "You were no longer on it.")
     return back_to(http, item)
 
 

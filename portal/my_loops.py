@@ -42,5 +42,5 @@ def leave(http: SignedInRequest, loop_id: str) -> HttpResponse:
         )
         messages.success(http, f"You have left {loop.name}.")
     except (Loop.DoesNotExist, Membership.DoesNotExist):
-        messages.info(http, "There was nothing to leave: you are not in that loop, or it is yours.")
+        messages.info(http, "You can’t leave that loop. You’re not in it, or you created it.")
     return redirect("my-loops")

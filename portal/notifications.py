@@ -39,7 +39,7 @@ class MailForm(forms.Form):
     mails = forms.ChoiceField(
         choices=MailChoice.Mails.choices,
         widget=forms.RadioSelect,
-        label="E-mails while no device is on",
+        label="Emails when no device is on",
     )
 
 
@@ -81,9 +81,9 @@ def choose_mails(http: SignedInRequest) -> HttpResponse:
     form = MailForm(http.POST)
     if form.is_valid():
         services.choose_mails(user_id=http.user.pk, mails=form.cleaned_data["mails"])
-        messages.success(http, "Your choice is saved.")
+        messages.success(http, "Saved.")
     else:
-        messages.error(http, "Choose one of the three.")
+        messages.error(http, "Choose one of the options.")
     return redirect("notifications")
 
 
@@ -166,7 +166,7 @@ def test(http: SignedInRequest, device: Device) -> HttpResponse:
         return redirect("notifications")
     message = Message(
         title="Review Loop",
-        body="This device is ready: requests will be shown like this.",
+        body="This device is ready. New questions will look like this.",
         url=f"{settings.SITE_URL}/settings/notifications/",
         topic="test",
         priority="high",
@@ -175,14 +175,14 @@ def test(http: SignedInRequest, device: Device) -> HttpResponse:
     target = Target(device.pk, device.endpoint, device.host, device.p256dh, device.auth)
     verdict = SENDER.try_now(message, target, TEST_SECONDS)
     if is_accepted(verdict):
-        messages.success(http, f"Sent to {device.label}: it should appear in a moment.")
+        messages.success(http, f"Sent to {device.label}. It should appear in a moment.")
     elif verdict is None:
-        messages.warning(http, "The push service has not answered yet; look at the device.")
+        messages.warning(http, "The push service hasn’t responded yet. Check the device.")
     elif verdict.meaning == Meaning.GONE:
         services.remove_device(device=device)
-        messages.error(http, f"{device.label} has ended its subscription, so it is removed.")
+        messages.error(http, f"{device.label} is no longer subscribed and was removed.")
     else:
-        messages.error(http, f"The push service did not take it: {verdict.error}.")
+        messages.error(http, f"The push service rejected it: {verdict.error}.")
     return redirect("notifications")
 
 

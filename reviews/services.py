@@ -49,7 +49,7 @@ class NoActiveMembers(Exception):
 
 
 class LoopGone(Exception):
-    """The loop was deleted meanwhile."""
+    """The loop was already deleted."""
 
 
 def create_request(

@@ -26,10 +26,10 @@ from web.cache import is_reachable
 from web.error_pages import too_many_requests
 
 Page = Callable[[HttpRequest], HttpResponse]
-ENDED = "That code has ended. Ask for a new one."
-UNSENT = "No mail could be sent there just now. Try again soon."
-TOO_MANY = "Too many codes were asked for: wait a minute, or an hour after ten for one address."
-WORN_OUT = "That was not the code, five times. Ask for a new one."
+ENDED = "That code has expired. Get a new one."
+UNSENT = "We couldn’t send an email to this address. Try again soon."
+TOO_MANY = "Too many codes. Wait a minute, or an hour after ten codes for one address."
+WORN_OUT = "Too many wrong codes. Get a new one."
 
 
 def entrance(view: Page) -> Page:
@@ -75,7 +75,7 @@ def type_code(http: HttpRequest) -> HttpResponse:
             note_failure(http, wrong.claim)
             if not wrong.left:
                 return start_over(http, WORN_OUT)
-            form.add_error("code", f"That is not the code. Tries left: {wrong.left}")
+            form.add_error("code", f"Wrong code. Attempts left: {wrong.left}")
     again = reverse("sign-up-by-code" if claim.name else "sign-in-by-code")
     shown = {"form": form, "claim": claim, "again": onward(http, again), **way_back(http)}
     return render(http, "account/code.html", shown, status=422 if form.is_bound else 200)

@@ -92,14 +92,14 @@ def test_lines_leave_a_gap_where_a_number_is_missing() -> None:
 
 
 def test_a_chart_of_nothing_says_so() -> None:
-    assert "Nothing to draw yet" in drawn("{% chart c %}", c=Chart("X", ["a"], [Series("s", [0])]))
+    assert "No data yet" in drawn("{% chart c %}", c=Chart("X", ["a"], [Series("s", [0])]))
 
 
 @pytest.mark.parametrize("status", SYMBOLS)
 def test_pages_of_errors_need_no_database(status: int) -> None:
-    answer = error_page(HttpRequest(), status, "That did not work", "Try again.")
+    answer = error_page(HttpRequest(), status, "Bad request", "Try again.")
     html = answer.content.decode()
     assert answer.status_code == status
     assert f"Error {status}" in html
-    assert "<h1>That did not work</h1>" in html
+    assert "<h1>Bad request</h1>" in html
     assert "Sign in" not in html

@@ -24,7 +24,7 @@ NOT_TYPED = {"csrfmiddlewaretoken", "once", "token"}
 LONGEST = 20_000  # characters, names included: no honest form has more
 RATE = "60/h"  # forms of one address whose sender is not signed in
 LONGEST_WAIT = 3600  # seconds; whoever signs in later may be somebody else
-SAID = "You are signed in again, and what you typed is still here. Nothing was sent yet."
+SAID = "You’re signed in again. What you typed is still here and hasn’t been sent yet."
 
 
 def keeping(view: Page) -> Page:

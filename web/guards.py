@@ -32,7 +32,7 @@ class Stale(Exception):
         self.url = reverse(back, kwargs=ids)
 
 
-OLD_PAGE = "That page was from before you signed in again. Nothing was done: try it once more."
+OLD_PAGE = "That page expired when you signed in again. Nothing was changed. Please try again."
 
 
 def page(view: Page) -> Page:

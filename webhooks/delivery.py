@@ -36,7 +36,7 @@ def deliver(job: Job) -> Outcome:
     try:
         secrets = persistently(lambda: read_secrets(job.account_id))
     except vault.Unreadable:
-        outcome = Outcome(error="The webhook secret is sealed with a key that is not set.")
+        outcome = Outcome(error="The webhook secret can't be decrypted: its key is not set.")
     else:
         outcome = attempt(job.url, job.body, message_id=job.delivery_id, secrets=secrets)
     state, delay = judge(outcome, failed_before=job.failed_attempts)

@@ -35,7 +35,7 @@ SELECT {EVENT_ID_SQL}, account_id, name, subject_id, occurrence, url,
 """  # noqa: S608 (nothing in it comes from outside)
 FAILURES_TO_OPEN = 5
 LONGEST_PAUSE = 600
-INTERRUPTED = "Interrupted: its end was not recorded within the lease."
+INTERRUPTED = "Interrupted: no result was recorded in time."
 NOBODY: Mapping[str, int] = MappingProxyType({})
 _ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
 _CLAIM = f"""

@@ -59,7 +59,7 @@ class RequestFilterForm(forms.Form):
         until: date | None = self.cleaned_data["until"]
         since = self.cleaned_data.get("since")
         if since and until and until < since:
-            raise forms.ValidationError("This day is before the other one")
+            raise forms.ValidationError("The last day is before the first")
         return until
 
     @property

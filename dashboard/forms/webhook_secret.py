@@ -11,7 +11,7 @@ class SecretForm(forms.Form):
     secret = forms.CharField(
         label="Your secret",
         strip=False,
-        error_messages={"required": "Type a secret"},
+        error_messages={"required": "Enter a secret"},
         widget=forms.TextInput(
             attrs={
                 "autocomplete": "off",
@@ -20,7 +20,7 @@ class SecretForm(forms.Form):
                 "class": "mono",
             }
         ),
-        help_text=f"{SHORTEST} to {LONGEST} characters, every blank counts. Not whsec_ in front:"
+        help_text=f"{SHORTEST} to {LONGEST} characters. Spaces count. Don’t start it with whsec_:"
         " libraries would decode it.",
     )
 
@@ -30,6 +30,6 @@ class SecretForm(forms.Form):
             raise forms.ValidationError(
                 f"A secret has {SHORTEST} to {LONGEST} characters; this one has {len(text)}"
                 if text.strip()
-                else "A secret cannot be blank"
+                else "A secret can’t be blank"
             )
         return text

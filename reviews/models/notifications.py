@@ -40,8 +40,8 @@ class MailChoice(models.Model):
     """Which requests a person without a device gets by e-mail; without a row every one."""
 
     class Mails(models.TextChoices):
-        EVERY = "every", "Every request"
-        CRITICAL = "critical", "Critical requests only"
+        EVERY = "every", "Every question"
+        CRITICAL = "critical", "Critical questions only"
         NONE = "none", "None"
 
     user = models.OneToOneField(

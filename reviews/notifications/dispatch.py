@@ -20,7 +20,7 @@ ROOM = 96
 PER_HOST = 4  # of a host, begun in one claim; a second claim may add as many
 AT_ONCE = 1.5  # seconds after the commit
 SLOW_FOR = 10.0  # seconds
-ENDED = Verdict(Meaning.NEVER, "Nobody waits for it any more.")
+ENDED = Verdict(Meaning.NEVER, "It is no longer needed.")
 
 Outcome = Verdict | None
 

@@ -26,7 +26,7 @@ from webhooks.delivery import persistently
 PEOPLE = 20  # of one claim
 SHOWN = 10  # requests that a mail describes; more are counted
 BEGINNING = 300  # characters of a request
-MOOT = "Nobody waits for it any more."
+MOOT = "It is no longer needed."
 log = structlog.get_logger(__name__)
 
 

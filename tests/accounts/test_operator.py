@@ -43,7 +43,7 @@ class TestWhoGetsIn:
     def test_an_outsider_does_not(self, outsider: User, path: str) -> None:
         answer = signed_in(outsider).get(f"/admin/{path}", follow=True)
         assert answer.status_code == 403
-        assert "Not for you" in words(answer)
+        assert "Access denied" in words(answer)
 
     def test_the_operator_is_told_to_use_two_factors(self, operator: User) -> None:
         browser = signed_in(operator)
@@ -94,7 +94,7 @@ class TestAccounts:
 
     def test_not_oneself(self, operator: User) -> None:
         answer = change(signed_in(operator), "user", operator.pk, hourly_limit="")
-        assert "You cannot switch yourself off." in words(answer)
+        assert "You can’t disable your own account." in words(answer)
         operator.refresh_from_db()
         assert operator.is_active
 

@@ -92,14 +92,14 @@ def test_from_the_join_link_to_the_answers(program: Program, visitor: Visitor) -
     visitor.sign_up(name="Rita Reviewer", email="rita@example.org")
     visitor.press("Join Refund desk")
     visitor.reads("You are a member of Refund desk.")
-    visitor.reads("Nothing waits for you")
+    visitor.reads("You’re all caught up")
 
     polling = {kind: program.ask(made["loop"]["id"], kind) for kind in QUESTIONS}
     visitor.open("/inbox/")
     visitor.reads("5 waiting for you")
     visitor.go(visitor.page.locator(".inbox a").first)
     answer_all_five(visitor)
-    visitor.reads("Nothing else waits for you.")
+    visitor.reads("You’re all caught up.")
 
     answers = {kind: program.read_answer(url) for kind, url in polling.items()}
     assert answers == {
@@ -133,7 +133,7 @@ def answer_all_five(visitor: Visitor) -> None:
     visitor.reads("A question of type single_select")
     visitor.reads("saucer")
     page.get_by_role("button", name="I’m on it").click()
-    visitor.reads("You hold this question")
+    visitor.reads("You’re on it")
     page.get_by_text("Refund in full").click()
     visitor.send()
 

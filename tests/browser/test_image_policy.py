@@ -92,6 +92,6 @@ def test_an_image_that_is_gone_takes_its_policy_with_it(
     page.goto(f"/inbox/{image.pk}/#main")
     page.locator(".choice", has_text="yes").tap()
     services.remove_member(loop_id=image.loop_id, account_id=image.creator_id, member_id=member.pk)
-    expect(page.get_by_role("heading", name="This is not here for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="You can’t see this question")).to_be_visible()
     expect(page.get_by_text("yes", exact=True)).to_be_visible()  # what was chosen is kept
     assert not page.evaluate(LETS_IN)

@@ -127,11 +127,11 @@ def test_a_loop_a_person_and_a_key(desk: Visitor, owner: User, mailoutbox: list[
     type_into(page, "Name", "Refund desk")
     tab_to(page, page.locator("[name=icon]:checked"))
     page.keyboard.press("ArrowRight")
-    press(desk, button(desk, "Make the loop"))
+    press(desk, button(desk, "Create loop"))
     desk.reads("Refund desk is there.")
     assert Loop.objects.get().icon == "shield-alt"
 
-    type_into(page, "E-mail address", "ada@example.org")
+    type_into(page, "Email address", "ada@example.org")
     with page.expect_navigation():
         page.keyboard.press("Enter")
     desk.reads("Invited: ada@example.org")
@@ -160,10 +160,10 @@ def test_asking_and_taking_it_back(desk: Visitor, owner: User, scene: dict[str, 
         page.keyboard.press("ArrowDown")
     expect(page.get_by_label("Rating", exact=True)).to_be_checked()
     type_into(page, "Default response", "3")
-    press(desk, button(desk, "Ask the loop"))
+    press(desk, button(desk, "Send request"))
     desk.reads("Asked")
-    tab_to(page, page.get_by_role("button", name="Cancel the request"))
+    tab_to(page, page.get_by_role("button", name="Cancel request"))
     page.keyboard.press("Enter")
     press(desk, button(desk, "Yes, cancel it"))
-    desk.reads("Cancelled. Nobody is asked any more.")
+    desk.reads("Request cancelled.")
     assert Request.objects.latest("created_at").status == "cancelled"

@@ -62,7 +62,7 @@ def test_a_lease_that_runs_out_takes_no_word_and_no_focus(
     request = make(**TEXT)
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You hold this question")).to_be_visible()
+    expect(page.get_by_text("You’re on it")).to_be_visible()
     field = page.get_by_role("textbox", name="Your answer")
     field.fill("Half a ")
     let_lease_run_out(request)

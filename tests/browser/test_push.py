@@ -115,7 +115,7 @@ def subscribed(page: Page, transactional_db: None, member: User) -> Page:
     sign_in(page, member)
     page.goto("/settings/notifications/")
     page.get_by_role("button", name="Notify me on this device").click()
-    expect(page.get_by_text("This device tells you")).to_be_visible()
+    expect(page.get_by_text("This device notifies you")).to_be_visible()
     expect(page.get_by_role("heading", name="Your devices")).to_be_visible()
     return page
 
@@ -146,7 +146,7 @@ def test_the_worker_shows_something_in_any_case(subscribed: Page, site: str) -> 
     subscribed.reload()
     deliverer.deliver("no JSON at all")
     (shown,) = deliverer.shown(1)
-    assert (shown["title"], shown["url"]) == ("A request waits for you", f"{site}/inbox/")
+    assert (shown["title"], shown["url"]) == ("You have a new question", f"{site}/inbox/")
     elsewhere = {"title": "x", "tag": "other", "navigate": "https://elsewhere.example/"}
     deliverer.deliver({"web_push": 8030, "notification": elsewhere})
     assert {each["url"] for each in deliverer.shown(2)} == {f"{site}/inbox/"}
@@ -154,8 +154,8 @@ def test_the_worker_shows_something_in_any_case(subscribed: Page, site: str) -> 
 
 def test_the_page_keeps_up_with_the_service(subscribed: Page, site: str) -> None:
     page = subscribed
-    page.get_by_role("button", name="Switch off").click()
-    expect(page.get_by_text("This device is switched off")).to_be_visible()
+    page.get_by_role("button", name="Turn off").click()
+    expect(page.get_by_text("Notifications are turned off for this device")).to_be_visible()
     page.get_by_role("button", name="Remove").click()
     expect(page.get_by_role("button", name="Notify me on this device")).to_be_visible()
     assert not Device.objects.exists()
@@ -183,7 +183,7 @@ def test_a_test_push(subscribed: Page) -> None:
     visitor = Visitor(subscribed)
     visitor.open("/settings/notifications/")
     visitor.press("Send a test")
-    visitor.reads("it should appear in a moment")
+    visitor.reads("It should appear in a moment")
 
 
 def test_looks(subscribed: Page, member: User) -> None:
@@ -194,8 +194,8 @@ def test_looks(subscribed: Page, member: User) -> None:
         visitor.open(each)
         assert faults_in_every_state(page) == []
     visitor.open(path)
-    visitor.press("Stop these e-mails")
-    visitor.reads("You get no more e-mails about requests")
+    visitor.press("Unsubscribe")
+    visitor.reads("You’re unsubscribed from emails about questions")
     assert faults_in_every_state(page) == []
 
 
@@ -209,10 +209,10 @@ def test_without_a_connection(subscribed: Page, context: BrowserContext) -> None
     assert not [url for url in kept if "inbox" in url or "settings" in url]
     context.set_offline(True)
     page.goto("/inbox/")
-    expect(page.get_by_role("heading", name="You are offline")).to_be_visible()
+    expect(page.get_by_role("heading", name="You’re offline")).to_be_visible()
     context.set_offline(False)
     page.get_by_role("link", name="Try again").click()
-    expect(page.get_by_role("heading", level=1)).not_to_have_text("You are offline")
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("You’re offline")
 
 
 def test_who_said_no(context: BrowserContext, transactional_db: None, member: User) -> None:
@@ -242,5 +242,5 @@ def test_without_a_key_nothing_is_asked(
     settings.VAPID_PRIVATE_KEY = ""
     sign_in(page, member)
     page.goto("/settings/notifications/")
-    expect(page.get_by_text("not set up on this server")).to_be_visible()
+    expect(page.get_by_text("set up on this server")).to_be_visible()
     assert page.locator("[data-push]").count() == 0

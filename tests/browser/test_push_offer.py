@@ -45,12 +45,12 @@ def test_it_comes_after_the_first_answer_alone(reviewing: Page, size: str) -> No
     assert page.locator("[data-push]").count() == 0
     send(page)
     expect(page.get_by_text("Sent: yes")).to_be_visible()
-    expect(page.get_by_text("This device can tell you the moment one waits")).to_be_visible()
+    expect(page.get_by_text("This device can notify you as soon as one arrives")).to_be_visible()
     assert page.evaluate(HIDDEN_BY_THE_THUMB_ZONE) <= 0
     assert page.evaluate(TOO_WIDE) == 0
     assert accessibility_faults(page) == []
     offer.click()
-    expect(page.get_by_text("This device tells you when a request waits.")).to_be_visible()
+    expect(page.get_by_text("This device notifies you of new questions.")).to_be_visible()
     assert Device.objects.count() == 1
     send(page)
     page.wait_for_url("**n=2**")

@@ -55,7 +55,7 @@ class TestProfile:
     @pytest.mark.parametrize(
         ("change", "fault"),
         [
-            ({"name": ""}, "Type your name"),
+            ({"name": ""}, "Enter your name"),
             ({"name": "x" * 101}, "at most 100 characters"),
             ({"time_zone": "Mars/Olympus"}, "Mars/Olympus is not one of the available choices."),
         ],
@@ -124,7 +124,7 @@ class TestSessions:
         assert sum(not query["sql"].startswith(bounds) for query in queries) <= 22
 
     def test_a_session_from_before_the_list(self, owner: User) -> None:
-        assert "This one" in words(signed_in(owner).get(SESSIONS))
+        assert "This browser" in words(signed_in(owner).get(SESSIONS))
 
     def test_ending_one(self, owner: User) -> None:
         browser, phone, other = sign_in(owner), sign_in(owner, PHONE), sign_in(owner)
@@ -133,7 +133,7 @@ class TestSessions:
         assert "That browser is signed out." in words(answer)
         assert [is_in(each) for each in (browser, phone, other)] == [True, False, True]
         again = browser.post(END, {"session": named.pk}, follow=True)
-        assert "There was nothing left to sign out." in words(again)
+        assert "There were no other sessions." in words(again)
 
     def test_ending_all_others(self, owner: User, outsider: User) -> None:
         browser, phone, other = sign_in(owner), sign_in(owner, PHONE), sign_in(owner)
@@ -168,7 +168,7 @@ class TestSessions:
         browser.post("/accounts/password/change/", form)
         assert [is_in(each) for each in (browser, phone)] == [True, False]
         said = words(browser.get(SESSIONS))
-        assert "This one" in said
+        assert "This browser" in said
         assert "Safari" not in said
 
 

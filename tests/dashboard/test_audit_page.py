@@ -41,8 +41,8 @@ def test_who_did_what(owner: User, member: User, operator: User) -> None:
     assert f"You created the key CI ({key})" in said
     assert f"You created the loop Refund desk {key}" in said
     assert "Member joined the loop Refund desk" in said
-    assert "The operator (operator@example.com) switched the account off" in said
-    assert "Somebody failed to sign in 192.0.2.7" in said
+    assert "The operator (operator@example.com) disabled the account" in said
+    assert "Someone failed to sign in 192.0.2.7" in said
     assert "theirs" not in said
 
 
@@ -81,7 +81,7 @@ def test_days_are_those_of_the_reader(owner: User) -> None:
     ("query", "fault"),
     [
         ("since=yesterday", "Enter a valid date."),
-        ("since=2026-03-02&until=2026-03-01", "This day comes before the first"),
+        ("since=2026-03-02&until=2026-03-01", "The last day is before the first"),
         ("kind=nothing", "nothing is not one of the available choices."),
         ("kind=%00", "Null characters are not allowed"),
     ],
@@ -143,7 +143,7 @@ def test_an_outsider_sees_their_own_alone(owner: User, outsider: User) -> None:
     browser = signed_in(outsider)
     for query in ("", f"?before={entry.pk}", f"?before={new_id()}", "?who=others"):
         assert "private" not in browser.get(PAGE + query).content.decode()
-    assert "Nothing has happened yet" in words(browser.get(PAGE))
+    assert "No entries yet" in words(browser.get(PAGE))
     assert browser.get(f"{PAGE}?before=x").status_code == 404
     assert browser.post(PAGE).status_code == 405
 

@@ -211,7 +211,7 @@ class TestAnOldToken:
             form = {"name": "Planted", "icon": "heart", "csrfmiddlewaretoken": token}
             answer = browser.post(f"{BASE}loops/new/", form, headers=said)
             assert answer.status_code == 403
-            assert "That page was too old" in words(answer)
+            assert "This page has expired" in words(answer)
         token = attribute(
             browser.get("/accounts/login/", follow=True), 'csrfmiddlewaretoken" value'
         )
@@ -255,7 +255,7 @@ class TestAnOldToken:
         form = {"answer": "yes", "csrfmiddlewaretoken": old}
         answer = browser.post(f"{path}answer/", form, headers=self.HERE, follow=True)
         assert answer.redirect_chain[-1][0] == path
-        assert "It has not been sent yet." in words(answer)
+        assert "It hasn’t been sent yet." in words(answer)
         assert any('value="yes"' in each and "checked" in each for each in controls(answer))
         assert services.read_request(request.pk).status == "pending"
         answer = browser.post(

@@ -51,7 +51,7 @@ class TestList:
 
     def test_only_my_own(self, member: User, loop: Loop) -> None:
         page = words(signed_in(member).get(LIST))
-        assert "Make your first loop" in page
+        assert "Create your first loop" in page
         assert "/v1/api/loops \\ -H" in page
 
     def test_a_deleted_loop_is_gone(self, owner: User, loop: Loop) -> None:
@@ -168,7 +168,7 @@ class TestDelete:
         assert "Nothing was deleted" in words(answer)
         assert Loop.objects.alive().filter(pk=loop.pk).exists()
         answer = signed_in(owner).post(path, {"typed": " Refund  desk"}, follow=True)
-        assert "Refund desk is deleted" in words(answer)
+        assert "Refund desk was deleted" in words(answer)
         assert services.read_request(request.pk).status == "cancelled"
 
     def test_a_stale_page_gets_a_sentence(self, owner: User, loop: Loop) -> None:

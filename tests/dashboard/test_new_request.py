@@ -108,14 +108,14 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "sentence"),
     [
-        ({"request_text": " "}, "request_text", "Type the question"),
+        ({"request_text": " "}, "request_text", "Enter the question"),
         ({"request_text": "x" * 2001}, "request_text", "Question must be between 1 and 2000"),
         ({"type": "image"}, "image_url", "Image URL is required when type is image"),
         ({"type": "image", "image_url": "x"}, "image_url", "Image URL must be an absolute http"),
-        ({"timeout": ""}, "timeout", "Type a time between a minute and a day"),
-        ({"timeout": "25"}, "timeout", "Type a time between a minute and a day"),
-        ({"timeout": "soon"}, "timeout", "Type a time between a minute and a day"),
-        ({"options": ""}, "options", "Type at least one option"),
+        ({"timeout": ""}, "timeout", "Enter a time between one minute and one day"),
+        ({"timeout": "25"}, "timeout", "Enter a time between one minute and one day"),
+        ({"timeout": "soon"}, "timeout", "Enter a time between one minute and one day"),
+        ({"options": ""}, "options", "Enter at least one option"),
         ({"options": "a\na"}, "options", "Option 2 must be unique"),
         ({"default_response": "maybe"}, "default_response", "must match one of the configured"),
         ({"response_type": "rating", "scale_max": "x"}, "scale_max", "To must be an integer"),
@@ -126,8 +126,8 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
             "Default response must be a number",
         ),
         ({"callback_url": "ftp://x"}, "callback_url", "Callback URL must be an absolute http"),
-        ({"context": "[1]"}, "context", "Type a JSON object"),
-        ({"context": '{"a": 1e999}'}, "context", "Type a JSON object"),
+        ({"context": "[1]"}, "context", "Enter a JSON object"),
+        ({"context": '{"a": 1e999}'}, "context", "Enter a JSON object"),
         ({"loop": "x"}, "loop", "Select a valid choice."),
         ({"priority": "urgent"}, "priority", "Select a valid choice."),
     ],
@@ -195,7 +195,7 @@ def test_the_loop_of_the_link_is_chosen(owner: User, loop: Loop) -> None:
 def test_only_into_my_own_loops(member: User, outsider: User, loop: Loop) -> None:
     for person in (member, outsider):
         browser = signed_in(person)
-        assert "Make a loop first" in words(browser.get(NEW))
+        assert "Create a loop first" in words(browser.get(NEW))
         assert browser.post(NEW, fields(loop)).status_code == 422
     assert not Request.objects.exists()
 

@@ -112,7 +112,7 @@ def test_days_are_the_readers_own(owner: User, make: Make) -> None:
         ("loop=" + "0" * 24, "Choose one of these"),
         ("priority=x%00y", "Choose one of these"),
         ("since=yesterday", "Enter a valid date."),
-        ("since=2026-02-03&until=2026-02-02", "This day is before the other one"),
+        ("since=2026-02-03&until=2026-02-02", "The last day is before the first"),
         ("q=" + "x" * 201, "at most 200 characters"),
     ],
 )
@@ -125,11 +125,11 @@ def test_filters_that_there_are_not(owner: User, make: Make, query: str, sentenc
 
 def test_nothing_found_and_nothing_there(owner: User, outsider: User, make: Make) -> None:
     page = words(signed_in(outsider).get(LIST))
-    assert "Nothing has been asked yet" in page
+    assert "No requests yet" in page
     assert "begin with one. New loop" in page
     make()
     page = words(signed_in(owner).get(f"{LIST}?q=zebra"))
-    assert "No request matches" in page
+    assert "No matching requests" in page
     assert "Show all" in page
 
 

@@ -85,7 +85,7 @@ class TestShow:
         make_overdue(request)
         page = words(signed_in(owner).get(path(request)))
         assert "Timed out High" in page
-        assert "Nobody answered in time, so the default response stands." in page
+        assert "Nobody answered in time. The default response was used." in page
         request.refresh_from_db()
         assert request.status == "timeout"
 
@@ -141,7 +141,7 @@ class TestTimeline:
         page = words(signed_in(owner).get(path(request)))
         steps = page.partition("Timeline")[2].partition("Configuration")[0]
         titles = [
-            "Created Through the API with the key Agent",
+            "Created Via the API with the key Agent",
             "Sent to 2 members",
             "Claimed by Member",
             "Answered by Member after 0 s yes",
@@ -157,14 +157,14 @@ class TestTimeline:
     def test_what_is_still_open(self, owner: User, make: Make) -> None:
         page = words(signed_in(owner).get(path(make())))
         assert "Waiting for an answer until" in page
-        assert "It has no callback URL: poll it instead." in page
+        assert "No callback URL. Use polling." in page
 
 
 class TestCancel:
     def test_a_pending_request(self, owner: User, make: Make) -> None:
         request = make()
         page = words(signed_in(owner).post(path(request, "cancel/"), follow=True))
-        assert "Cancelled. Nobody is asked any more." in page
+        assert "Request cancelled." in page
         assert services.read_request(request.pk).status == "cancelled"
 
     def test_what_somebody_holds_or_has_ended_cannot_be(
@@ -175,9 +175,9 @@ class TestCancel:
         make_overdue(late)
         browser = signed_in(owner)
         for request, sentence in (
-            (claimed, "Somebody is answering it right now"),
-            (done, "here is what it has become"),
-            (late, "here is what it has become"),
+            (claimed, "Someone is answering it right now"),
+            (done, "Here’s its current state"),
+            (late, "Here’s its current state"),
         ):
             page = words(browser.post(path(request, "cancel/"), follow=True))
             assert sentence in page
@@ -204,7 +204,7 @@ class TestFeedback:
             "tags": "fast, polite,, ",
         }
         page = words(signed_in(owner).post(path(request, "feedback/"), given, follow=True))
-        assert "Your feedback is stored." in page
+        assert "Feedback saved." in page
         assert Feedback.objects.get().body == {
             "rating": 5,
             "accuracy": 4,
@@ -251,7 +251,7 @@ class TestFeedback:
 
     def test_only_for_answers(self, owner: User, make: Make) -> None:
         page = words(signed_in(owner).post(path(make(), "feedback/"), {}, follow=True))
-        assert "Feedback is for answers" in page
+        assert "You can give feedback only on an answer" in page
         assert not Feedback.objects.exists()
 
 

@@ -26,7 +26,7 @@ def drips(trial: Trial) -> str:
 def cut_in_time(trial: Trial, behave: Behaviour) -> str:
     attempt = attempt_at(trial, behave)
     limit = trial.service.timeout
-    assert attempt.error == f"No complete answer within {limit:g} s."
+    assert attempt.error == f"No complete response within {limit:g} s."
     assert limit - 0.1 <= attempt.seconds < limit + trial.scale.late
     return f"cut after {attempt.seconds:.1f} s; {tried_again(trial, attempt)}"
 

@@ -170,10 +170,10 @@ def test_sent_twice_is_a_success(member: User, make: Make) -> None:
     for _ in range(2):
         answer = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"}, follow=True)
         assert answer.redirect_chain == [(done, 303)]
-        assert "Your answer was sent" in words(answer)
+        assert "Answer sent" in words(answer)
     other = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "no"})
     assert other.status_code == 409
-    assert "You have answered this" in words(other)
+    assert "You answered this question" in words(other)
     assert services.read_request(request.pk).response_data == "yes"
 
 
@@ -183,9 +183,9 @@ def test_whoever_is_late_is_told_who_was_first(owner: User, member: User, make: 
     answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
     assert answer.status_code == 409
     page = words(answer)
-    assert "Owner has answered this on" in page
+    assert "Owner answered this question on" in page
     assert "Mine came first" in page
-    assert "What you were about to send It was not sent." in page
+    assert "Your unsent answer It was not sent." in page
     assert "My &lt;draft&gt;" in answer.content.decode()
     assert services.read_request(request.pk).response_by_id == owner.pk
 
@@ -198,7 +198,7 @@ def test_while_another_holds_it_no_answer_gets_through(
     answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "b"})
     assert answer.status_code == 409
     page = words(answer)
-    assert "Owner holds this question until" in page
+    assert "Owner is on it until" in page
     assert "so that you can copy it. Blue & <i>" in page
     assert services.read_request(request.pk).status == "claimed"
 
@@ -223,7 +223,7 @@ def test_after_the_answer_comes_the_next_question(
     query = leads_to.partition("?")[2]
     last = browser.post(f"/inbox/{following.pk}/answer/?{query}", {"answer": "no"}, follow=True)
     assert last.redirect_chain == [(f"/inbox/{following.pk}/done/?n=2&sent={following.pk}", 303)]
-    assert "2 answers sent Nothing else waits for you." in words(last)
+    assert "2 answers sent You’re all caught up." in words(last)
     assert '<p class="answer-given">no</p>' in last.content.decode()
 
 
@@ -240,7 +240,7 @@ def test_what_was_skipped_waits_until_the_end(member: User, make: Make) -> None:
     assert answer["Location"].startswith(f"/inbox/{third.pk}/?n=1&skipped={first.pk}&")
     query = answer["Location"].partition("?")[2]
     last = browser.post(f"/inbox/{third.pk}/answer/?{query}", {"answer": "no"}, follow=True)
-    assert "2 answers sent 1 that you skipped still waits." in words(last)
+    assert "2 answers sent You skipped 1. It’s still open." in words(last)
     assert f'href="/inbox/{first.pk}/">Next question' in last.content.decode()
 
 

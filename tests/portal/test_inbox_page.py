@@ -71,7 +71,7 @@ def test_an_empty_inbox_says_how_to_fill_it(outsider: User, make: Make) -> None:
     make()
     answer = signed_in(outsider).get("/inbox/")
     assert listed(answer) == []
-    assert "Nothing waits for you" in words(answer)
+    assert "You’re all caught up" in words(answer)
     assert 'href="/join/"' in answer.content.decode()
 
 

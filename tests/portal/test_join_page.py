@@ -71,7 +71,7 @@ def test_codes_that_open_nothing_look_alike(owner: User, outsider: User, loop: L
         answers = [browser.get(f"/join/{code}") for code in codes]
         assert {answer.status_code for answer in answers} == {404}
         assert len({answer.content for answer in answers}) == 1
-        assert "This code opens no loop" in words(answers[0])
+        assert "That code isn’t valid" in words(answers[0])
     posted = signed_in(outsider).post(f"/join/{retired}")
     assert (posted.status_code, words(posted)) == (404, words(answers[0]))
 
@@ -87,10 +87,10 @@ def test_a_code_is_typed_in_any_form(loop: Loop, typed: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "fault"),
     [
-        ("", "Type the code"),
-        ("ABC", "A code has 12 letters and digits, no I, L, O, 0, 1"),
-        ("IIIIIIIIIIII", "A code has 12 letters and digits, no I, L, O, 0, 1"),
-        ("<b>" * 20, "A code has 12 letters and digits, no I, L, O, 0, 1"),
+        ("", "Enter the code"),
+        ("ABC", "Codes have 12 characters and never contain I, L, O, 0 or 1"),
+        ("IIIIIIIIIIII", "Codes have 12 characters and never contain I, L, O, 0 or 1"),
+        ("<b>" * 20, "Codes have 12 characters and never contain I, L, O, 0 or 1"),
         ("\0", "Null characters are not allowed."),
     ],
 )
@@ -120,7 +120,7 @@ def test_guessing_from_one_address_ends(loop: Loop, settings: Settings) -> None:
     for path in (f"/join/{UNKNOWN}", f"/join/{loop.invite_code}", f"/qr/{loop.invite_code}.png"):
         answer = browser.get(path)
         assert answer.status_code == 429
-        assert "Too many tries" in words(answer)
+        assert "Too many attempts" in words(answer)
         assert 0 < int(answer["Retry-After"]) <= 3600
     assert browser.get(f"/join/{loop.invite_code}", REMOTE_ADDR="192.0.2.7").status_code == 200
 

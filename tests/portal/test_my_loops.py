@@ -28,7 +28,7 @@ def test_leaving_gives_back_what_is_held(member: User, loop: Loop, make: Make) -
     services.claim_request(request=request, reviewer_id=member.pk)
     answer = signed_in(member).post(f"/loops/{loop.pk}/leave/", follow=True)
     assert "You have left Refund desk." in words(answer)
-    assert "You are in no loop yet" in words(answer)
+    assert "You’re not in a loop yet" in words(answer)
     assert services.read_request(request.pk).status == "pending"
     entry = AuditEntry.objects.filter(action="member.left").get()
     assert (entry.account_id, entry.actor_id) == (loop.creator_id, member.pk)
@@ -38,7 +38,7 @@ def test_creators_and_outsiders_leave_nothing(owner: User, outsider: User, loop:
     for person in (owner, outsider):
         for loop_id in (loop.pk, "x", "f" * 24):
             answer = signed_in(person).post(f"/loops/{loop_id}/leave/", follow=True)
-            assert "There was nothing to leave" in words(answer)
+            assert "You can’t leave that loop" in words(answer)
     assert Membership.objects.filter(loop=loop).count() == 2
 
 

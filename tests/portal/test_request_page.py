@@ -101,7 +101,7 @@ def test_forms_of_other_sites_do_nothing(member: User, make: Make, action: str) 
     browser = signed_in(member, enforce_csrf_checks=True)
     answer = browser.post(f"/inbox/{request.pk}/{action}", {"answer": "yes"})
     assert answer.status_code == 403
-    assert "That page was too old" in words(answer)
+    assert "This page has expired" in words(answer)
     assert frozen(request) == before
 
 
@@ -157,11 +157,11 @@ def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None
     assert "I’m on it" in words(mine.get(path))
     answer = mine.post(path + "claim/", follow=True)
     assert answer.redirect_chain == [(path, 303)]
-    assert "You hold this question until" in words(answer)
+    assert "You’re on it until" in words(answer)
     assert len(controls(answer)) == 2
 
     seen = other.get(path)
-    assert "Member holds this question until" in words(seen)
+    assert "Member is on it until" in words(seen)
     assert controls(seen) == []
     assert "I’m on it" not in words(seen)
     lost = other.post(path + "claim/", follow=True)
@@ -176,7 +176,7 @@ def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None
 
     assert "I’m on it" in words(mine.post(path + "release/", follow=True))
     assert services.read_request(request.pk).status == "pending"
-    assert "You did not hold this question" in words(mine.post(path + "release/", follow=True))
+    assert "You were no longer on it" in words(mine.post(path + "release/", follow=True))
 
 
 def test_a_lapsed_claim_is_free_again(owner: User, member: User, make: Make) -> None:
@@ -203,9 +203,9 @@ def answer_it(request: Request, owner: User) -> None:
 @pytest.mark.parametrize(
     ("end", "told"),
     [
-        (time_out, "The time has run out"),
-        (cancel, "This question was withdrawn"),
-        (answer_it, "Owner has answered this"),
+        (time_out, "Time’s up"),
+        (cancel, "This question was cancelled"),
+        (answer_it, "Owner answered this question"),
     ],
 )
 def test_after_the_end_the_page_says_what_became_of_it(
@@ -221,7 +221,7 @@ def test_after_the_end_the_page_says_what_became_of_it(
     late = browser.post(path + "answer/", {"answer": "no"})
     assert late.status_code == 409
     assert told in words(late)
-    assert "What you were about to send It was not sent." in words(late)
+    assert "Your unsent answer It was not sent." in words(late)
     for action in ("claim/", "release/"):
         assert told in words(browser.post(path + action, follow=True))
     assert frozen(request) == ended
@@ -248,8 +248,8 @@ def test_what_is_gone_says_so_and_keeps_the_draft(member: User, loop: Loop, make
     remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
     answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
     assert answer.status_code == 404
-    assert "or you are not, or no longer, a member of that loop" in words(answer)
-    assert "What you were about to send It was not sent." in words(answer)
+    assert "or you’ve left the loop" in words(answer)
+    assert "Your unsent answer It was not sent." in words(answer)
     assert "My &lt;draft&gt;" in answer.content.decode()
 
 
@@ -260,7 +260,7 @@ def test_an_answer_outlives_the_session(member: User, make: Make) -> None:
     assert answer["Location"] == f"/accounts/login/?next={path}"
     browser.force_login(member)
     page = browser.get(path)
-    assert "Your answer was kept while you signed in. It has not been sent yet." in words(page)
+    assert "Your answer was saved while you signed in. It hasn’t been sent yet." in words(page)
     assert "Two lines,\nlong thought about</textarea>" in page.content.decode()
     assert services.read_request(request.pk).status == "pending"
     browser.post(path + "answer/", {"answer": "sent"})

@@ -48,7 +48,7 @@ def test_nobody_elses_and_nothing_of_a_loop_that_was_left(
     member: User, outsider: User, loop: Loop, make: Make
 ) -> None:
     answered(make, member)
-    assert "Nothing answered yet" in words(signed_in(outsider).get("/my-work/"))
+    assert "No answers yet" in words(signed_in(outsider).get("/my-work/"))
     services.remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
     assert "Should we refund" not in words(signed_in(member).get("/my-work/"))
     assert Client().get("/my-work/")["Location"] == "/accounts/login/?next=/my-work/"

@@ -260,7 +260,7 @@ def test_the_operator_finds_and_repairs_wrong_totals(make: Make, loop: Loop) -> 
     tasks.fold_tally()
     told = StringIO()
     call_command("recount", stdout=told)
-    assert told.getvalue() == "All totals are right.\n"
+    assert told.getvalue() == "All totals are correct.\n"
     Tally.objects.filter(scope_id=loop.pk).update(n=F("n") + 2)
     Tally.objects.filter(scope_id=loop.creator_id).delete()
     told = StringIO()

@@ -89,7 +89,7 @@ def test_guessing_goes_by_the_address_of_the_connection(member: User, settings: 
             headers={"X-Forwarded-For": f"192.0.2.{number}"},
         )
     assert answer.status_code == 429
-    assert "Too many tries" in words(answer)
+    assert "Too many attempts" in words(answer)
 
 
 def test_people_get_in_without_the_cache(member: User, settings: Settings, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_an_account_that_is_switched_off_stays_out(member: User) -> None:
     browser = Client()
     answer = sign_in(browser)
     assert answer.redirect_chain == [("/accounts/inactive/", 302)]
-    assert "This account is switched off" in words(answer)
+    assert "This account is disabled" in words(answer)
     assert browser.get("/inbox/").status_code == 302
     assert inside.get("/inbox/").status_code == 302
 
@@ -114,7 +114,7 @@ def test_a_forgotten_password(member: User, settings: Settings) -> None:
     settings.SITE_URL = "https://review.example.com"
     browser = Client()
     answer = browser.post("/accounts/password/reset/", {"email": "member@example.com"}, follow=True)
-    assert "Look into your mail" in words(answer)
+    assert "Check your email" in words(answer)
     (message,) = mail.outbox
     (url,) = re.findall(r"^https://review\.example\.com(/\S+)$", str(message.body), re.MULTILINE)
     form = browser.get(url, follow=True)
@@ -124,7 +124,7 @@ def test_a_forgotten_password(member: User, settings: Settings) -> None:
     assert done.status_code == 302
     assert "Your password is set" in words(browser.get(done["Location"]))
     assert sign_in(browser, "another long one").redirect_chain == [("/inbox/", 302)]
-    assert "This link does not work any more" in words(Client().get(url))
+    assert "This link no longer works" in words(Client().get(url))
 
 
 def test_an_unknown_address_gets_the_same_answer(member: User) -> None:

@@ -59,10 +59,10 @@ def test_the_rules_of_a_password_are_one_sentence(db: None) -> None:
 
 def test_only_what_is_unconfirmed_can_be_confirmed(owner: User) -> None:
     browser, page = signed_in(owner), "/accounts/email/"
-    assert "Send the confirmation again" not in words(browser.get(page))
+    assert "Resend confirmation" not in words(browser.get(page))
     for name in ("a", "b"):
         EmailAddress.objects.create(user=owner, email=f"{name}@example.org")
-    assert words(browser.get(page)).count("Send the confirmation again") == 1
+    assert words(browser.get(page)).count("Resend confirmation") == 1
 
 
 def test_the_form_has_three_fields(db: None) -> None:
@@ -107,7 +107,7 @@ def test_the_link_in_the_mail_confirms_the_address(settings: Settings) -> None:
     browser.post("/accounts/signup/", FORM)
     (message,) = mail.outbox
     assert message.to == ["nora@example.org"]
-    assert message.subject == "Review Loop: Confirm your e-mail address"
+    assert message.subject == "Review Loop: Confirm your email address"
     assert link_in(message).startswith("https://review.example.com/accounts/confirm-email/")
     path = link_in(message).removeprefix("https://review.example.com")
     address = EmailAddress.objects.get(email="nora@example.org")
@@ -117,7 +117,7 @@ def test_the_link_in_the_mail_confirms_the_address(settings: Settings) -> None:
     assert Client().post(path).status_code == 302
     address.refresh_from_db()
     assert address.verified
-    assert "This link does not work any more" in words(Client().get("/accounts/confirm-email/x/"))
+    assert "This link no longer works" in words(Client().get("/accounts/confirm-email/x/"))
 
 
 def test_a_broken_mail_server_keeps_nobody_out(settings: Settings) -> None:
@@ -152,7 +152,7 @@ def test_too_many_sign_ups_from_one_address(db: None) -> None:
     for number in range(21):
         answer = browser.post("/accounts/signup/", {**FORM, "email": f"{number}"})
     assert answer.status_code == 429
-    assert "Too many tries" in words(answer)
+    assert "Too many attempts" in words(answer)
 
 
 def test_who_is_signed_in_needs_no_sign_up(owner: User) -> None:

@@ -78,7 +78,7 @@ class TestThePages:
     def confirm(self, browser: Client, path: str) -> Any:
         """Through the question for the password that stands before a delicate page."""
         asked = browser.get(path, follow=True)
-        assert "Is it you?" in words(asked)
+        assert "Confirm it’s you" in words(asked)
         form = {"password": PASSWORD, "next": path}
         return browser.post("/accounts/reauthenticate/", form, follow=True)
 
@@ -99,7 +99,7 @@ class TestThePages:
             newcomer = Client()
             form = {"login": owner.email, "password": PASSWORD, "next": "/dashboard/keys/"}
             asked = newcomer.post("/accounts/login/", form, follow=True)
-            assert "The second step" in words(asked)
+            assert "Two-factor code" in words(asked)
             assert newcomer.get("/dashboard/keys/").status_code == 302
             answer = newcomer.post("/accounts/2fa/authenticate/", {"code": code}, follow=True)
             assert answer.redirect_chain == [("/dashboard/keys/", 302)]
@@ -161,7 +161,7 @@ class TestThePages:
         assert 'href="/accounts/2fa/reauthenticate/' in asked.content.decode()
         form = {"code": code_of(SEED), "next": OFF}
         answer = browser.post("/accounts/2fa/reauthenticate/", form, follow=True)
-        assert "Turn it off?" in words(answer)
+        assert "Turn off two-factor sign-in?" in words(answer)
 
     @pytest.mark.parametrize("path", [*PATHS[:-1], "reauthenticate/"])
     def test_no_page_asks_again_and_again(self, owner: User, path: str) -> None:

@@ -39,7 +39,7 @@ function read(data) {
   try {
     said = data?.json()?.notification ?? {};
   } catch { /* not ours */ }
-  const title = said.title || "A request waits for you";
+  const title = said.title || "You have a new question";
   return [title, {
     body: said.body ?? "",
     tag: said.tag,

@@ -38,7 +38,7 @@ def test_service_worker(django_assert_num_queries: DjangoAssertNumQueries) -> No
 def test_offline(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
         answer = Client().get("/offline/")
-    assert "You are offline" in words(answer)
+    assert "You’re offline" in words(answer)
     assert "csrf" not in answer.content.decode()
 
 

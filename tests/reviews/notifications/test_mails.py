@@ -142,8 +142,8 @@ def test_one_mail_a_minute_bundles_what_came_meanwhile(
     assert mailer.run() == 1
     assert [mail.subject for mail in mailoutbox] == ["First?", "Critical: Urgent? (and 12 more)"]
     body = str(mailoutbox[1].body)
-    assert body.count("Answer until") == 10
-    assert "3 more wait in your inbox: http://testserver/inbox/" in body
+    assert body.count("Answer by") == 10
+    assert "3 more in your inbox: http://testserver/inbox/" in body
     assert states() == [("mail", "sent")] * 14
 
 

@@ -97,7 +97,7 @@ def test_the_default_stands_after_the_deadline(owner: User, make: Make) -> None:
     read = services.read_request(request.pk)
     assert (read.status, read.response_data) == ("timeout", "2027-01-01")
     page = words(signed_in(owner).get(f"/dashboard/requests/{request.pk}/"))
-    assert "The default response stands: 1 January 2027" in page
+    assert "The default response was used: 1 January 2027" in page
 
 
 def test_an_account_holder_asks_in_the_dashboard(owner: User, loop: Loop) -> None:
