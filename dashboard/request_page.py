@@ -13,7 +13,7 @@ from api.serializers.requests import RequestDetail
 from dashboard import timeline
 from dashboard.access import action, find_request, page
 from dashboard.forms.requests import FeedbackForm, initial_feedback, unknown_feedback
-from reviews import context, markdown, services
+from reviews import outline, markdown, services
 from reviews.lifecycle import events, states
 from reviews.models import Request
 from web.form_recovery import keeping, refill
@@ -51,7 +51,7 @@ def request_page(
     shown: dict[str, Any] = {
         "item": item,
         "question": mark_safe(markdown.render(item.request_text)),  # noqa: S308 (it is cleaned)
-        "context": outline(item.context),
+        "context": outline_of(item.context),
         "configuration": short(pretty(item.response_config)),
         "default": item.in_words(item.default_response),
         "is_open": item.status in states.OPEN,
@@ -124,9 +124,9 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST_JSON else text[:LONGEST_JSON] + "\n…"
 
 
-def outline(value: Any) -> Any:
+def outline_of(value: Any) -> Any:
     """The context for people; as JSON where it would be a page of its own."""
     if not value:
         return ""
     text = pretty(value)
-    return context.outline(value) if len(text) <= LONGEST_OUTLINE else short(text)
+    return outline.outline(value) if len(text) <= LONGEST_OUTLINE else short(text)

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from portal import answer_form, polling, saved_answers
 from portal.progress import Sitting, find_place
-from reviews import context, markdown
+from reviews import outline, markdown
 from reviews.lifecycle import states
 from reviews.models import Request
 from web.guards import SignedInRequest
@@ -63,7 +63,7 @@ def _asked(item: Request) -> dict[str, Any]:
         "item": item,
         "is_open": item.status in states.OPEN,
         "question": _question(item.request_text),
-        "context": context.outline(item.context),
+        "context": outline.outline(item.context),
         "context_is_short": context.is_short(item.context),
         "left": countdown((item.timeout_at - item.now).total_seconds()),
         "default": item.in_words(item.default_response),

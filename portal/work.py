@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from portal.access import page
-from reviews import context
+from reviews import outline
 from reviews.markdown import headline
 from reviews.models import Request
 from web.guards import SignedInRequest
@@ -58,7 +58,7 @@ def row_of(item: Request) -> dict[str, Any]:
         "headline": headline(item.request_text),
         "answer": item.in_words(item.response_data),
         "took": countdown((item.response_at - item.created_at).total_seconds()),
-        "feedback": context.outline(feedback.body) if feedback else "",
+        "feedback": outline.outline(feedback.body) if feedback else "",
     }
 
 
