@@ -130,8 +130,8 @@ def fetch(sql: str, params: Any) -> Row:
     return row
 
 
-def charge(http: HttpRequest, permission: str) -> Row:
-    key = http.META["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
+def charge(request: HttpRequest, permission: str) -> Row:
+    key = request.META["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
     caller = fetch(_CHARGE, [hashlib.sha256(key.encode()).digest()])
     if permission not in caller[1]:
         raise ValueError(permission)
@@ -151,16 +151,16 @@ def answer(caller: Row, msg: str, data: dict[str, Any], status: int = 200) -> Ht
     return response
 
 
-def poll(http: HttpRequest, request_id: str) -> HttpResponse:
-    caller = charge(http, "requests:read")
+def poll(request: HttpRequest, request_id: str) -> HttpResponse:
+    caller = charge(request, "requests:read")
     row = fetch(_READ, [request_id, caller[2], caller[2]])
     detail = dict(zip(DETAIL, row, strict=True))
     return answer(caller, "Request retrieved successfully", {"request": detail})
 
 
-def create(http: HttpRequest, loop_id: str) -> HttpResponse:
-    caller = charge(http, "requests:write")
-    body = json.loads(http.body)
+def create(request: HttpRequest, loop_id: str) -> HttpResponse:
+    caller = charge(request, "requests:write")
+    body = json.loads(request.body)
     given = {name: body.get(name) for name in _GIVEN}
     given |= {name: Json(given[name]) for name in _JSON if given[name] is not None}
     known = {"id": owned_id(caller[2]), "loop": loop_id, "user": caller[2], "key": caller[0]}
@@ -180,8 +180,8 @@ def create(http: HttpRequest, loop_id: str) -> HttpResponse:
     return answer(caller, "Request created and broadcasted successfully", data, status=201)
 
 
-def requests(http: HttpRequest) -> HttpResponse:
-    caller = charge(http, "requests:read")
+def requests(request: HttpRequest) -> HttpResponse:
+    caller = charge(request, "requests:read")
     with connection.cursor() as cursor:
         cursor.execute(_LIST, [caller[2]])
         rows = cursor.fetchall()

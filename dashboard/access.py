@@ -28,9 +28,9 @@ def action(back: str) -> Callable[[Page], Page]:
     return guards.action(back, without="member_id")
 
 
-def find_loop(http: SignedInRequest, loop_id: str) -> Loop:
+def find_loop(request: SignedInRequest, loop_id: str) -> Loop:
     """The account's loop. Raises Http404, and Stale for one that was deleted."""
-    mine = Loop.objects.filter(creator_id=http.user.pk)
+    mine = Loop.objects.filter(creator_id=request.user.pk)
     loop: Loop | None = mine.filter(pk=loop_id).first()
     if loop is None:
         raise Http404
@@ -39,14 +39,14 @@ def find_loop(http: SignedInRequest, loop_id: str) -> Loop:
     return loop
 
 
-def created_by(http: SignedInRequest) -> RequestQuerySet:
-    requests: RequestQuerySet = Request.objects.created_by(http.user.pk)
+def created_by(request: SignedInRequest) -> RequestQuerySet:
+    requests: RequestQuerySet = Request.objects.created_by(request.user.pk)
     return requests
 
 
-def find_request(http: SignedInRequest, request_id: str) -> Request:
+def find_request(request: SignedInRequest, request_id: str) -> Request:
     """The account's request as it stands, settled. Raises Http404."""
     try:
-        return services.read_request(request_id, allowed=created_by(http))
+        return services.read_request(request_id, allowed=created_by(request))
     except Request.DoesNotExist:
         raise Http404 from None

@@ -18,32 +18,32 @@ from web.guards import SignedInRequest
 from web.humanize import duration
 
 HOURS = 24
-MOST_KEYS = 8  # with a line of their own
+MAX_KEYS = 8  # with a line of their own
 NEARLY = 0.8  # of its limit, a key is worth a warning
 
 
 @page
-def overview(http: SignedInRequest) -> HttpResponse:
-    account_id = http.user.pk
+def overview(request: SignedInRequest) -> HttpResponse:
+    account_id = request.user.pk
     waiting = stats.read_waiting(account_id)
     days, times = stats.read_days(account_id)
     keys = sorted(read_hourly(account_id, hours=HOURS), key=lambda key: -key.total)
     loop = Loop.objects.of_creator(account_id).newest_first().only("name").first()
     state = pulse()
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "loop": loop,
         "waiting": waiting,
         "open": sum(each.count for each in waiting),
         "times": times,
         "median": spoken(times.median),
         "slowest_tenth": spoken(times.slowest_tenth),
-        "is_sample": any(day.times.answered > stats.MOST_ANSWERS for day in days),
-        "most_answers": stats.MOST_ANSWERS,
+        "is_sample": any(day.times.answered > stats.MAX_ANSWERS for day in days),
+        "most_answers": stats.MAX_ANSWERS,
         "timeouts": sum(day.timeouts for day in days),
         "dead": sum(day.dead for day in days),
         "since": days[0].day,
         "charts": charts(days),
-        "usage": [meter(key) for key in keys[:MOST_KEYS]],
+        "usage": [meter(key) for key in keys[:MAX_KEYS]],
         "keys": len(keys),
         "usage_chart": usage_chart(keys),
         "pulse": state,
@@ -51,7 +51,7 @@ def overview(http: SignedInRequest) -> HttpResponse:
         "is_new": loop is None or not (times.answered or sum(w.count for w in waiting)),
         "tabs": request_examples.ask(loop.pk) if loop else request_examples.create_loop(),
     }
-    return render(http, "dashboard/overview.html", shown)
+    return render(request, "dashboard/overview.html", context)
 
 
 @dataclass(frozen=True, slots=True)

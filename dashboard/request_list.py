@@ -19,7 +19,7 @@ from reviews.queries import listing, search
 from web.days import midnight
 
 PER_PAGE = 30
-MOST_PAGES = 10_000
+MAX_PAGES = 10_000
 OPEN = "open"  # pending or claimed
 TEXT, ANSWER = 200, 80  # characters of each that a row shows
 
@@ -72,7 +72,7 @@ class Window:
 def read_page(chosen: Chosen, typed: str) -> Window:
     """A numbered page; the first for what is no number, an empty one behind the last."""
     is_number = typed.isascii() and typed.isdigit() and len(typed) < 9
-    number = min(max(int(typed), 1), MOST_PAGES) if is_number else 1
+    number = min(max(int(typed), 1), MAX_PAGES) if is_number else 1
     scope = listing.of_account(chosen.account_id)
     if chosen.loop:
         scope = listing.of_account_in_loop(chosen.account_id, chosen.loop)

@@ -14,7 +14,7 @@ from reviews.models import PRIORITIES
 from web.days import midnight
 
 DAYS = 7
-MOST_ANSWERS = 300  # of a day whose times are looked at, the newest
+MAX_ANSWERS = 300  # of a day whose times are looked at, the newest
 
 # What the tally keeps. The nearest deadlines are the first in the inboxes of the account's loops:
 # all that is in a loop is its creator's.
@@ -60,7 +60,7 @@ SELECT day, grouping(day), percentile_cont(0.5) WITHIN GROUP (ORDER BY took),
  CROSS JOIN LATERAL (
        SELECT response_at - created_at AS took FROM reviews_request
         WHERE creator_id = %(account)s AND response_at >= since AND response_at < until
-        ORDER BY response_at DESC LIMIT {MOST_ANSWERS:d}) AS answer
+        ORDER BY response_at DESC LIMIT {MAX_ANSWERS:d}) AS answer
  GROUP BY GROUPING SETS ((day), ())
 """  # noqa: S608
 

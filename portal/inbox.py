@@ -16,34 +16,34 @@ from web.guards import SignedInRequest
 from web.humanize import countdown
 
 PER_PAGE = 50
-MOST_LOOPS = 100  # to choose from
+MAX_LOOPS = 100  # to choose from
 
 
 @page
-def inbox(http: SignedInRequest) -> HttpResponse:
+def inbox(request: SignedInRequest) -> HttpResponse:
     """At most six statements: session, person, loops, how many, which, and the fingerprint."""
     since = time.time()
-    loops = list(Loop.objects.of_member(http.user.pk).order_by("name", "id"))
-    wanted = normalize_id(http.GET.get("loop", ""))
+    loops = list(Loop.objects.of_member(request.user.pk).order_by("name", "id"))
+    wanted = normalize_id(request.GET.get("loop", ""))
     chosen = next((loop for loop in loops if loop.pk == wanted), None)
     loop_id = chosen.pk if chosen else None
     # first the fingerprint: it settles what is due, and what changes meanwhile the next poll finds
-    version = polling.fingerprint(http.user.pk, loop_id)
-    waiting = queue.pages(http.user.pk, [loop.pk for loop in loops], loop_id, per_page=PER_PAGE)
-    shown = waiting.get_page(http.GET.get("page"))
-    rows = [row_of(item) for item in shown.object_list]
-    free = (row["item"].pk for row in rows if row["item"].is_free_for(http.user.pk))
+    version = polling.fingerprint(request.user.pk, loop_id)
+    waiting = queue.pages(request.user.pk, [loop.pk for loop in loops], loop_id, per_page=PER_PAGE)
+    context = waiting.get_page(request.GET.get("page"))
+    rows = [row_of(item) for item in context.object_list]
+    free = (row["item"].pk for row in rows if row["item"].is_free_for(request.user.pk))
     return render(
-        http,
+        request,
         "portal/inbox.html",
         {
             "first": next(free, None),
-            "page": shown,
+            "page": context,
             "rows": rows,
-            "loops": loops[:MOST_LOOPS] if len(loops) > 1 else [],
+            "loops": loops[:MAX_LOOPS] if len(loops) > 1 else [],
             "chosen": chosen,
             "is_member": bool(loops),
-            "watch": polling.token(http),
+            "watch": polling.token(request),
             "version": version,
             "since": f"{since:.3f}",
         },

@@ -46,18 +46,18 @@ class MailForm(forms.Form):
 @require_safe
 @login_required
 @never_cache
-def notifications(http: SignedInRequest) -> HttpResponse:
-    choice = MailChoice.objects.filter(user=http.user).first()
+def notifications(request: SignedInRequest) -> HttpResponse:
+    choice = MailChoice.objects.filter(user=request.user).first()
     mails = choice.mails if choice else MailChoice.Mails.EVERY
-    shown = {
-        "devices": list(Device.objects.filter(user=http.user).order_by("-created_at", "-id")),
+    context = {
+        "devices": list(Device.objects.filter(user=request.user).order_by("-created_at", "-id")),
         "push_key": vapid.public_key(),
         "form": MailForm(initial={"mails": mails}),
         "address_is_verified": EmailAddress.objects.filter(
-            user=http.user, email=http.user.email, verified=True
+            user=request.user, email=request.user.email, verified=True
         ).exists(),
     }
-    return render(http, "portal/notifications/settings.html", shown)
+    return render(request, "portal/notifications/settings.html", context)
 
 
 def form_target(view: Page) -> Page:
@@ -66,24 +66,24 @@ def form_target(view: Page) -> Page:
     @login_required
     @never_cache
     @wraps(view)
-    def posted(http: SignedInRequest, **found: str) -> HttpResponse:
-        if http.method in ("GET", "HEAD"):
+    def posted(request: SignedInRequest, **found: str) -> HttpResponse:
+        if request.method in ("GET", "HEAD"):
             return redirect("notifications")
-        if http.method != "POST":
+        if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        return view(http, **found)
+        return view(request, **found)
 
     return posted
 
 
 @form_target
-def choose_mails(http: SignedInRequest) -> HttpResponse:
-    form = MailForm(http.POST)
+def choose_mails(request: SignedInRequest) -> HttpResponse:
+    form = MailForm(request.POST)
     if form.is_valid():
-        services.choose_mails(user_id=http.user.pk, mails=form.cleaned_data["mails"])
-        messages.success(http, "Saved.")
+        services.choose_mails(user_id=request.user.pk, mails=form.cleaned_data["mails"])
+        messages.success(request, "Saved.")
     else:
-        messages.error(http, "Choose one of the options.")
+        messages.error(request, "Choose one of the options.")
     return redirect("notifications")
 
 
@@ -93,34 +93,34 @@ def answer(status: int, **content: Any) -> JsonResponse:
 
 @require_POST
 @never_cache
-def subscribe(http: HttpRequest) -> HttpResponse:
+def subscribe(request: HttpRequest) -> HttpResponse:
     """For the script of the page: registers its browser, or with `is_new` false reports it.
 
     `{"state": "on"}`, `"off"` where its owner switched it off, or `"ask"` where it is unknown.
     """
-    if not http.user.is_authenticated:
+    if not request.user.is_authenticated:
         return answer(403, error="Sign in first.")
     if not vapid.is_on():
         return answer(409, error="Push is not set up here.")
     try:
-        sent = read_object(http)
+        sent = read_object(request)
         subscription = read_subscription(sent)
     except InvalidJSON:
         return answer(400, error="The body must be a JSON object.")
     except InvalidSubscription as fault:
         return answer(400, error=str(fault))
     found = services.subscribe(
-        user_id=http.user.pk,
+        user_id=request.user.pk,
         subscription=subscription,
-        label=browser_name(http.headers.get("User-Agent", ""), unknown="Browser"),
+        label=browser_name(request.headers.get("User-Agent", ""), unknown="Browser"),
         is_new=sent.get("is_new") is not False,
     )
     if found is None:
         return answer(200, state="ask")
     device_id, is_on = found
-    held = services.devices_in(http.session)
+    held = services.devices_in(request.session)
     if device_id not in held:  # it goes with this sign-in
-        http.session[services.IN_SESSION] = [*held, device_id][-services.MOST_DEVICES :]
+        request.session[services.IN_SESSION] = [*held, device_id][-services.MAX_DEVICES :]
     return answer(200, state="on" if is_on else "off")
 
 
@@ -129,40 +129,40 @@ def on_device(view: DeviceAction) -> Page:
 
     @form_target
     @wraps(view)
-    def posted(http: SignedInRequest, device_id: str) -> HttpResponse:
-        device = Device.objects.filter(pk=device_id, user=http.user).first()
+    def posted(request: SignedInRequest, device_id: str) -> HttpResponse:
+        device = Device.objects.filter(pk=device_id, user=request.user).first()
         if device is None:
             raise Http404
-        return view(http, device)
+        return view(request, device)
 
     return posted
 
 
 @on_device
-def switch(http: SignedInRequest, device: Device) -> HttpResponse:
-    is_on = http.POST.get("is_on") == "yes"
+def switch(request: SignedInRequest, device: Device) -> HttpResponse:
+    is_on = request.POST.get("is_on") == "yes"
     services.switch_device(device=device, is_on=is_on)
-    messages.success(http, f"{device.label} is {'on' if is_on else 'off'}.")
+    messages.success(request, f"{device.label} is {'on' if is_on else 'off'}.")
     return redirect("notifications")
 
 
 @on_device
-def remove(http: SignedInRequest, device: Device) -> HttpResponse:
+def remove(request: SignedInRequest, device: Device) -> HttpResponse:
     services.remove_device(device=device)
-    messages.success(http, f"{device.label} is removed.")
+    messages.success(request, f"{device.label} is removed.")
     return redirect("notifications")
 
 
 @on_device
-def test(http: SignedInRequest, device: Device) -> HttpResponse:
+def test(request: SignedInRequest, device: Device) -> HttpResponse:
     """Pushes a few words to the device, and says what its push service answered."""
     usage = get_usage(
-        http, group="test-push", key=lambda *_: http.user.pk, rate=TEST_RATE, increment=True
+        request, group="test-push", key=lambda *_: request.user.pk, rate=TEST_RATE, increment=True
     )
     if usage and usage["should_limit"]:
-        return too_many_requests(http, retry_after=max(1, usage["time_left"]))
+        return too_many_requests(request, retry_after=max(1, usage["time_left"]))
     if not vapid.is_on():
-        messages.error(http, "Push is not set up here.")
+        messages.error(request, "Push is not set up here.")
         return redirect("notifications")
     message = Message(
         title="Review Loop",
@@ -175,26 +175,26 @@ def test(http: SignedInRequest, device: Device) -> HttpResponse:
     target = Target(device.pk, device.endpoint, device.host, device.p256dh, device.auth)
     verdict = SENDER.try_now(message, target, TEST_SECONDS)
     if is_accepted(verdict):
-        messages.success(http, f"Sent to {device.label}. It should appear in a moment.")
+        messages.success(request, f"Sent to {device.label}. It should appear in a moment.")
     elif verdict is None:
-        messages.warning(http, "The push service hasn’t responded yet. Check the device.")
+        messages.warning(request, "The push service hasn’t responded yet. Check the device.")
     elif verdict.meaning == Meaning.GONE:
         services.remove_device(device=device)
-        messages.error(http, f"{device.label} is no longer subscribed and was removed.")
+        messages.error(request, f"{device.label} is no longer subscribed and was removed.")
     else:
-        messages.error(http, f"The push service rejected it: {verdict.error}.")
+        messages.error(request, f"The push service rejected it: {verdict.error}.")
     return redirect("notifications")
 
 
 @csrf_exempt  # mail programs post here by themselves; the link says whose e-mails end
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def unsubscribe(http: HttpRequest, token: str) -> HttpResponse:
+def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """A GET asks, since mail scanners open links; a POST ends the e-mails."""
     user_id = unsubscribing.read(token)
     if user_id is None:
         raise Http404
-    if http.method == "POST":
+    if request.method == "POST":
         services.choose_mails(user_id=user_id, mails=MailChoice.Mails.NONE)
-    is_done = http.method == "POST"
-    return render(http, "portal/notifications/unsubscribe.html", {"is_done": is_done})
+    is_done = request.method == "POST"
+    return render(request, "portal/notifications/unsubscribe.html", {"is_done": is_done})

@@ -87,5 +87,5 @@ def unavailable(request: HttpRequest) -> HttpResponse:
 
 def error_page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
     """A page that asks the database nothing: it may be what is wrong."""
-    shown = {"title": title, "sentence": sentence, "status": status, "symbol": SYMBOLS[status]}
-    return render(request, "error.html", shown, status=status)
+    context = {"title": title, "sentence": sentence, "status": status, "symbol": SYMBOLS[status]}
+    return render(request, "error.html", context, status=status)

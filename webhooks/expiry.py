@@ -12,9 +12,9 @@ from django.db import connection
 
 from webhooks import schedule
 from webhooks.models import TEST_EVENT
-from webhooks.outbox import FAILURES_TO_OPEN, INTERRUPTED, LONGEST_PAUSE
+from webhooks.outbox import FAILURES_TO_OPEN, INTERRUPTED, MAX_PAUSE
 
-MOST = 500  # in one statement; beat comes again in a second
+MAX_BATCH = 500  # in one statement; beat comes again in a second
 _GIVE_UP = """
 WITH held_back AS (
     SELECT d.id, c.account_id FROM webhooks_circuit c CROSS JOIN LATERAL (
@@ -47,8 +47,8 @@ def give_up() -> int:
     params: dict[str, Any] = {
         "patience": patience,
         # half of the probes that fit into it: they come late where threads are short
-        "failures": FAILURES_TO_OPEN + int(patience / LONGEST_PAUSE / 2),
-        "most": MOST,
+        "failures": FAILURES_TO_OPEN + int(patience / MAX_PAUSE / 2),
+        "most": MAX_BATCH,
         "test_event": TEST_EVENT,
         "interrupted": INTERRUPTED,
     }

@@ -34,7 +34,7 @@ SELECT {EVENT_ID_SQL}, account_id, name, subject_id, occurrence, url,
   FROM events
 """  # noqa: S608 (nothing in it comes from outside)
 FAILURES_TO_OPEN = 5
-LONGEST_PAUSE = 600
+MAX_PAUSE = 600
 INTERRUPTED = "Interrupted: no result was recorded in time."
 NOBODY: Mapping[str, int] = MappingProxyType({})
 _ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
@@ -223,7 +223,7 @@ def record(job: Job, outcome: Outcome, *, state: Delivery.State, delay: float = 
         "answered": outcome.status is not None,
         "to_open": FAILURES_TO_OPEN,
         "pause": float(settings.WEBHOOK_PAUSE_SECONDS),
-        "longest_pause": LONGEST_PAUSE,
+        "longest_pause": MAX_PAUSE,
         "status": outcome.status,
         "error": outcome.error,
         "request_headers": as_json(outcome.request_headers),

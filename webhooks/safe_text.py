@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from itertools import islice
 
-MOST_HEADERS = 100
-LONGEST_HEADER = 2000
+MAX_HEADERS = 100
+MAX_HEADER_LENGTH = 2000
 DEEPEST_INDENT = 20
 # Controls, what turns or hides text (bidi, zero width), and halves of surrogate pairs, which no
 # page can carry.
@@ -31,12 +31,12 @@ def header_lines(headers: Mapping[str, str] | None) -> list[tuple[str, str]]:
     """Headers in the order sent, endless ones cut."""
     return [
         (_one_line(name), _one_line(value))
-        for name, value in islice((headers or {}).items(), MOST_HEADERS)
+        for name, value in islice((headers or {}).items(), MAX_HEADERS)
     ]
 
 
 def _one_line(text: str) -> str:
-    cut = text[:LONGEST_HEADER] + ("…" if len(text) > LONGEST_HEADER else "")
+    cut = text[:MAX_HEADER_LENGTH] + ("…" if len(text) > MAX_HEADER_LENGTH else "")
     return visible(cut.replace("\n", "\\n"))
 
 

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 DELAYS = (5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 MAX_ATTEMPTS = len(DELAYS) + 1
 JITTER = 0.2
-LONGEST_RETRY_AFTER = 86_400
+MAX_RETRY_AFTER = 86_400
 GONE = 410
 
 
@@ -25,7 +25,7 @@ def next_delay(
     if failed_attempts >= MAX_ATTEMPTS:
         return None
     planned = DELAYS[failed_attempts - 1] * (1 - JITTER + 2 * JITTER * chance) * scale
-    return max(planned, min(retry_after or 0.0, LONGEST_RETRY_AFTER))
+    return max(planned, min(retry_after or 0.0, MAX_RETRY_AFTER))
 
 
 def longest(scale: float = 1.0) -> float:
@@ -39,7 +39,7 @@ def read_retry_after(header: str | None, *, now: datetime) -> float | None:
         return None
     text = header.strip()
     if text.isascii() and text.isdigit():
-        return float(min(int(text[:9]), LONGEST_RETRY_AFTER))
+        return float(min(int(text[:9]), MAX_RETRY_AFTER))
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

@@ -20,7 +20,7 @@ OVERLAPS = {"0": "Now", "1": "In 1 hour", "24": "In 24 hours", "168": "In 7 days
 
 
 # The last day of the calendar is no moment any more in other zones, and cannot be read back.
-LONGEST_LIFE = timedelta(days=36_525)
+MAX_LIFETIME = timedelta(days=36_525)
 
 
 MOMENT = "%Y-%m-%dT%H:%M"
@@ -62,7 +62,7 @@ class KeyForm(forms.Form):
         moment: datetime | None = self.cleaned_data["expires_at"]
         if moment is not None and moment <= timezone.now():
             raise forms.ValidationError("Choose a time in the future")
-        if moment is not None and moment - timezone.now() > LONGEST_LIFE:
+        if moment is not None and moment - timezone.now() > MAX_LIFETIME:
             raise forms.ValidationError("Choose a time within 100 years, or leave it empty")
         return moment
 

@@ -133,7 +133,7 @@ def record_failure(letter: Letter, error: str, *, for_good: bool = False) -> Non
 def compose(letter: Letter, server: BaseEmailBackend | None = None) -> EmailMultiAlternatives:
     """Text and HTML, and the headers that let mail programs offer to unsubscribe (RFC 8058)."""
     link = unsubscribing.link(letter.recipient_id)
-    shown = {
+    context = {
         "requests": [describe(told) for told in letter.told[:SHOWN]],
         "more": max(0, len(letter.told) - SHOWN),
         "zone": ZoneInfo(letter.time_zone),
@@ -143,7 +143,7 @@ def compose(letter: Letter, server: BaseEmailBackend | None = None) -> EmailMult
     }
     mail = EmailMultiAlternatives(
         subject=subject(letter.told),
-        body=render_to_string("reviews/mail.txt", shown),
+        body=render_to_string("reviews/mail.txt", context),
         to=[letter.address],
         connection=server,
         headers={
@@ -152,7 +152,7 @@ def compose(letter: Letter, server: BaseEmailBackend | None = None) -> EmailMult
             "Auto-Submitted": "auto-generated",
         },
     )
-    mail.attach_alternative(render_to_string("reviews/mail.html", shown), "text/html")
+    mail.attach_alternative(render_to_string("reviews/mail.html", context), "text/html")
     return mail
 
 

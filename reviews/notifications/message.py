@@ -11,7 +11,7 @@ from db.columns import dumps
 from reviews.notifications import vapid
 from reviews.notifications.wording import excerpt
 
-LONGEST_TTL = 28 * 24 * 3600  # seconds; what push services keep at most
+MAX_TTL = 28 * 24 * 3600  # seconds; what push services keep at most
 URGENCY = {"critical": "high", "high": "high", "medium": "normal", "low": "low"}
 
 
@@ -85,7 +85,7 @@ def headers(message: Message, target: Target) -> dict[str, str]:
         "Authorization": vapid.authorization(target.endpoint),
         "Content-Type": "application/octet-stream",
         "Content-Encoding": "aes128gcm",
-        "TTL": str(max(0, min(int(message.seconds_left), LONGEST_TTL))),
+        "TTL": str(max(0, min(int(message.seconds_left), MAX_TTL))),
         "Urgency": URGENCY[message.priority],
         "Topic": message.topic,
     }

@@ -21,7 +21,7 @@ PUSH_LEASE = 20.0  # seconds
 MAIL_INTERVAL = 60  # seconds between two e-mails to the same person
 MAIL_LEASE = 300.0  # seconds
 KEPT_DAYS = 7
-LONGEST_ERROR = 500
+MAX_ERROR_LENGTH = 500
 
 # Who gets an e-mail about a request: u is the person, and `priority` the request's.
 _BY_MAIL = """
@@ -250,7 +250,7 @@ def record_later(pk: str, *, account_id: str, claim_id: str, delay: float, error
         "account": account_id,
         "claim": claim_id,
         "delay": delay,
-        "error": error[:LONGEST_ERROR],
+        "error": error[:MAX_ERROR_LENGTH],
     }
     return bool(_execute(_LATER, params))
 
@@ -270,7 +270,7 @@ def record_dropped(
         "id": pk,
         "account": account_id,
         "claim": claim_id,
-        "error": error[:LONGEST_ERROR],
+        "error": error[:MAX_ERROR_LENGTH],
         "gone": gone,
         "instead": instead,
         "push": vapid.is_on(),

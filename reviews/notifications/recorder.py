@@ -17,7 +17,7 @@ from webhooks.delivery import persistently
 
 Result = tuple[Job, Verdict | None]
 IDLE = 2.0  # seconds until an idle connection is given back
-MOST = 200  # results of a batch
+MAX_BATCH = 200  # results of a batch
 log = structlog.get_logger(__name__)
 
 
@@ -66,7 +66,7 @@ class Recorder:
                     self._thread = None
                     return []
             return self._next()
-        while len(batch) < MOST and not self._queue.empty():
+        while len(batch) < MAX_BATCH and not self._queue.empty():
             batch.append(self._queue.get_nowait())
         return batch
 

@@ -9,7 +9,7 @@ from db.ids import owned_id
 from reviews.models import Device, MailChoice
 from reviews.notifications.subscription import Subscription
 
-MOST_DEVICES = 20  # of a person; the one that was registered first makes room
+MAX_DEVICES = 20  # of a person; the one that was registered first makes room
 IN_SESSION = "devices"  # where a session keeps the ids of what its browser has registered
 
 # A browser has one subscription here: it goes with whoever is signed in now.
@@ -61,7 +61,7 @@ def subscribe(
         )
         row = cursor.fetchone()
         if is_new:
-            cursor.execute(_MAKE_ROOM, [user_id, user_id, MOST_DEVICES])
+            cursor.execute(_MAKE_ROOM, [user_id, user_id, MAX_DEVICES])
     return (str(row[0]), bool(row[1])) if row else None
 
 

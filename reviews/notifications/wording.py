@@ -4,15 +4,15 @@ import re
 
 from web.sanitize import one_line
 
-LONGEST = 120
+MAX_LENGTH = 120
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _MARKS = re.compile(r"(?m)^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+|```.*$)|\*\*|__|~~|`")
 
 
-def excerpt(text: str, longest: int = LONGEST) -> str:
+def excerpt(text: str, longest: int = MAX_LENGTH) -> str:
     """The beginning of a text in markdown, without its marks, in at most `longest` characters."""
-    shown = _MARKS.sub("", _IMAGE_OR_LINK.sub(r"\1", text))
-    line = one_line(shown)
+    context = _MARKS.sub("", _IMAGE_OR_LINK.sub(r"\1", text))
+    line = one_line(context)
     if len(line) <= longest:
         return line
     cut = line[: longest - 1]

@@ -106,9 +106,9 @@ def fetch(scope: Scope, window: Window) -> Found:
         with connection.cursor() as cursor:
             cursor.execute(page, params)
             rows = cursor.fetchall()
-        shown = [row for row in rows if row[0] is not None]
+        context = [row for row in rows if row[0] is not None]
         _, _, total, is_due = rows[0]
-        return Found([row[0] for row in shown], [row[1] for row in shown], total), is_due
+        return Found([row[0] for row in context], [row[1] for row in context], total), is_due
 
     return settling.read_settled(scope.settled, read)
 

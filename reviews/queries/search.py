@@ -14,11 +14,11 @@ from reviews.models import RequestQuerySet
 
 # As in the trigger that writes the words: every ASCII character but letters and digits.
 SEPARATORS = r"[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+"
-MOST_WORDS = 12
+MAX_WORDS = 12
 NEAR = 1000  # requests that are looked at before the index is
 RARE = 1000  # matches; the planner cannot tell rare words from common ones by their beginning
-SHORTEST_PREFIX = 8  # characters of an id: its first 12 are the time, to the minute here
-_ID_PREFIX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},24}}\Z")
+MIN_PREFIX_LENGTH = 8  # characters of an id: its first 12 are the time, to the minute here
+_ID_PREFIX = re.compile(rf"[0-9a-f]{{{MIN_PREFIX_LENGTH},24}}\Z")
 
 _PARSED = "to_tsquery('simple'::regconfig, %s)"
 _BY_INDEX = f"""
@@ -42,7 +42,7 @@ def newest(
     RARE taken from the index, and only what is neither near nor rare is walked for to the end.
     """
     mine: RequestQuerySet = requests.created_by(account_id)
-    words = re.sub(SEPARATORS, " ", typed.replace("\0", " ")).split()[:MOST_WORDS]
+    words = re.sub(SEPARATORS, " ", typed.replace("\0", " ")).split()[:MAX_WORDS]
     if not words:
         return mine.none()
     query = " & ".join(f"'{word}':*" for word in words)

@@ -93,6 +93,6 @@ def test_a_final_request_stays_as_it_is(api: Api, plenty: str, member: User, ask
 
 
 def _single(api: Api, key: str, request_id: str) -> dict[str, Any]:
-    answer = api(key).get(f"/v1/api/requests/{request_id}")
-    shown: dict[str, Any] = granted(answer, "Request retrieved successfully")["request"]
+    response = api(key).get(f"/v1/api/requests/{request_id}")
+    shown: dict[str, Any] = granted(response, "Request retrieved successfully")["request"]
     return shown

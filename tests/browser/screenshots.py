@@ -20,7 +20,7 @@ from tests.dashboard.scene import alive
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT, LOOKED_AT = ROOT / "docs/screenshots", ROOT / "build/screenshots"
-MOST_COLOURS = 96
+MAX_COLOURS = 96
 TALLEST = 3  # screens
 
 
@@ -62,4 +62,4 @@ def keep(picture: bytes, path: Path) -> None:
     """With few colours."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image = Image.open(io.BytesIO(picture)).convert("RGB")
-    image.quantize(MOST_COLOURS).save(path, optimize=True)
+    image.quantize(MAX_COLOURS).save(path, optimize=True)

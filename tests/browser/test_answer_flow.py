@@ -53,9 +53,9 @@ class Program:
         self.session.headers["Authorization"] = f"Bearer {key}"
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        answer = self.session.request(method, self.site + path, json=body, timeout=stretched())
-        assert answer.ok, answer.text
-        return answer.json()["data"]
+        response = self.session.request(method, self.site + path, json=body, timeout=stretched())
+        assert response.ok, response.text
+        return response.json()["data"]
 
     def ask(self, loop_id: str, response_type: str) -> str:
         """Sends the question of this type; returns where to poll."""

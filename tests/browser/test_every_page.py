@@ -22,7 +22,7 @@ from tests.browser.contexts import SIZES, opened
 from tests.browser.looking import arrive, faults_in_every_state, signed_in_contexts
 from tests.browser.scene import Scene, set_the_scene
 
-MOST = {
+MAX_BYTES = {
     "document": 60_000,
     "stylesheet": 25_000,
     "script": 30_000,
@@ -107,14 +107,16 @@ class Looker:
 
 def too_heavy(responses: list[Response]) -> list[str]:
     """The kinds of file of which a page loads too much."""
-    weights = dict.fromkeys(MOST, 0)
+    weights = dict.fromkeys(MAX_BYTES, 0)
     pages = [n for n, each in enumerate(responses) if each.request.resource_type == "document"]
     for response in responses[pages[-1] :]:  # another page may have led here
         kind = response.request.resource_type
         if kind in weights and response.ok:
             body = response.body()
             weights[kind] += len(body) if kind == "document" else len(gzip.compress(body))
-    return [f"{kind}: {weight} bytes" for kind, weight in weights.items() if weight > MOST[kind]]
+    return [
+        f"{kind}: {weight} bytes" for kind, weight in weights.items() if weight > MAX_BYTES[kind]
+    ]
 
 
 PALE = """<style>

@@ -15,7 +15,7 @@ from tests.browser.visitor import Visitor
 from tests.conftest import account
 from tests.dashboard.scene import draw
 
-MOST_TABS = 120
+MAX_TABS = 120
 # Whatever a mouse could use on the page: in sight, and not switched off.
 USABLE = """() => {
   const seen = each => each.checkVisibility({visibilityProperty: true}) && !each.disabled
@@ -81,7 +81,7 @@ def tab_to(page: Page, target: Locator) -> None:
     """Presses Tab until the control has the focus."""
     expect(target).to_have_count(1)
     handle = target.element_handle()
-    for _ in range(MOST_TABS):
+    for _ in range(MAX_TABS):
         if page.evaluate("each => each === document.activeElement", handle):
             return
         page.keyboard.press("Tab")
@@ -111,7 +111,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(
     for path in PAGES:
         enter(desk, owner, path.format(**ids))
         reached = 0
-        for _ in range(MOST_TABS * 2):
+        for _ in range(MAX_TABS * 2):
             desk.page.keyboard.press("Tab")
             now = desk.page.evaluate(FOCUSED)
             if now is None or now["again"]:

@@ -3,7 +3,7 @@
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import User
-from portal.polling import MOST_ROWS
+from portal.polling import MAX_ROWS
 from reviews import services
 from reviews.models import Request
 from tests.browser.test_portal_life import Desk
@@ -34,7 +34,7 @@ def hold(request_id: str, who: User) -> None:
 def test_what_is_gone_is_marked_however_much_waits(
     desk: Desk, owner: User, member: User, make: Make
 ) -> None:
-    copies(make(), MOST_ROWS)
+    copies(make(), MAX_ROWS)
     page = desk.open(member, "/inbox/")
     first, second, *_ = rows_of(page)
     answer(first, owner)  # as many are left as are told of
@@ -48,7 +48,7 @@ def test_what_is_gone_is_marked_however_much_waits(
 def test_rows_that_are_not_told_of_stay_as_they_are(
     desk: Desk, owner: User, member: User, make: Make
 ) -> None:
-    waiting = copies(make(), MOST_ROWS + 9)
+    waiting = copies(make(), MAX_ROWS + 9)
     behind = sorted(each.pk for each in waiting)[-1]
     hold(behind, owner)
     page = desk.open(member, "/inbox/?page=3")

@@ -126,8 +126,8 @@ def test_from_the_question_to_the_request(
     page = subscribed
     deliverer = Deliverer(page, site)
     body = {**QUESTION, "request_text": "Refund **order 4821**?", "priority": "critical"}
-    answer = Api(key_of(owner)).post(f"/v1/api/loops/{loop.pk}/requests", body)
-    assert answer.json()["data"]["notifications_sent"] == 1
+    response = Api(key_of(owner)).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    assert response.json()["data"]["notifications_sent"] == 1
     request = Request.objects.get()
     deliverer.deliver(phone.read(service.got[-1]))
     (shown,) = deliverer.shown(1)
@@ -175,8 +175,8 @@ def test_signing_out_takes_them_along(
     deliverer.shown(0)
     assert page.evaluate("localStorage.getItem('subscribed')") is None
     assert not Device.objects.exists()
-    answer = Api(key_of(owner)).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
-    assert answer.json()["data"]["notifications_sent"] == 0
+    response = Api(key_of(owner)).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
+    assert response.json()["data"]["notifications_sent"] == 0
 
 
 def test_a_test_push(subscribed: Page) -> None:

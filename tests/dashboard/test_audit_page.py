@@ -71,10 +71,10 @@ def test_days_are_those_of_the_reader(owner: User) -> None:
     noted_at(owner, datetime(2026, 3, 2, 15, 0, tzinfo=UTC), "fourth")
     owner.time_zone = "Asia/Tokyo"
     owner.save()
-    answer = signed_in(owner).get(f"{PAGE}?since=2026-03-02&until=2026-03-02")
-    source = answer.content.decode()
+    response = signed_in(owner).get(f"{PAGE}?since=2026-03-02&until=2026-03-02")
+    source = response.content.decode()
     assert re.findall(r">(first|second|third|fourth)<", source) == ["third", "second"]
-    assert "2 Mar 2026, 00:00:00 JST" in words(answer)
+    assert "2 Mar 2026, 00:00:00 JST" in words(response)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_days_are_those_of_the_reader(owner: User) -> None:
     ],
 )
 def test_a_filter_that_makes_no_sense(owner: User, query: str, fault: str) -> None:
-    answer = signed_in(owner).get(f"{PAGE}?{query}")
-    assert answer.status_code in (200, 422)
-    if answer.status_code == 422 and "%00" not in query:
-        assert fault in words(answer)
+    response = signed_in(owner).get(f"{PAGE}?{query}")
+    assert response.status_code in (200, 422)
+    if response.status_code == 422 and "%00" not in query:
+        assert fault in words(response)
 
 
 @pytest.mark.parametrize("query", ["until=9999-12-31", "since=0001-01-01"])
@@ -149,5 +149,5 @@ def test_an_outsider_sees_their_own_alone(owner: User, outsider: User) -> None:
 
 
 def test_strangers_sign_in_first() -> None:
-    answer = Client().get(f"{PAGE}?kind=key")
-    assert answer["Location"] == f"/accounts/login/?next={PAGE}%3Fkind%3Dkey"
+    response = Client().get(f"{PAGE}?kind=key")
+    assert response["Location"] == f"/accounts/login/?next={PAGE}%3Fkind%3Dkey"

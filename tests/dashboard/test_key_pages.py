@@ -138,11 +138,11 @@ class TestTheList:
         key, secret = create_api_key(user=owner, name="CI", permissions=["loops:read"])
         create_api_key(user=outsider, name="Theirs")
         used(key, 0, 7)
-        answer = signed_in(owner).get(LIST)
-        said = words(answer)
+        response = signed_in(owner).get(LIST)
+        said = words(response)
         assert f"CI {key} Active loops:read 7 of 100" in said
         assert "Theirs" not in said
-        assert secret not in answer.content.decode()
+        assert secret not in response.content.decode()
 
     def test_deleted_keys_are_gone(self, owner: User) -> None:
         key, _ = create_api_key(user=owner, name="CI")
@@ -206,17 +206,17 @@ class TestStates:
         key, _ = create_api_key(user=owner, name="CI")
         set_key_state(key=key, state=ApiKey.State.DELETED)
         browser = signed_in(owner)
-        answer = browser.post(page_of(key, what), follow=True)
-        if answer.status_code == 405:
-            answer = browser.get(page_of(key, what), follow=True)
-        assert answer.redirect_chain == [(LIST, 302)]
-        assert "The key CI was deleted." in words(answer)
+        response = browser.post(page_of(key, what), follow=True)
+        if response.status_code == 405:
+            response = browser.get(page_of(key, what), follow=True)
+        assert response.redirect_chain == [(LIST, 302)]
+        assert "The key CI was deleted." in words(response)
 
     def test_revoked_meanwhile_is_a_sentence(self, owner: User) -> None:
         key, _ = create_api_key(user=owner, name="CI")
         set_key_state(key=key, state=ApiKey.State.REVOKED)
-        answer = signed_in(owner).post(page_of(key, "switch/"), {"state": "active"}, follow=True)
-        assert "The key CI was already revoked." in words(answer)
+        response = signed_in(owner).post(page_of(key, "switch/"), {"state": "active"}, follow=True)
+        assert "The key CI was already revoked." in words(response)
 
 
 class TestRolling:
@@ -276,9 +276,9 @@ def test_the_page_of_a_key(owner: User, django_assert_num_queries: DjangoAssertN
     used(key, 2, 5)
     browser = signed_in(owner)
     with django_assert_num_queries(4):
-        answer = browser.get(page_of(key))
-    assert "Last 24 hours 5 calls" in words(answer)
-    assert secret not in answer.content.decode()
+        response = browser.get(page_of(key))
+    assert "Last 24 hours 5 calls" in words(response)
+    assert secret not in response.content.decode()
 
 
 PATHS = ["", "secret/", "stored/", "switch/", "roll/", "revoke/", "delete/"]

@@ -80,7 +80,7 @@ class TestFigures:
         page = words(signed_in(owner).get(path(loop)))
         assert "Figures cover the last 90 days. " in page
         assert "owner@example.com You just now 6 30 min" in page
-        older(requests[1], loop_stats.MOST_ANSWERS - 2)
+        older(requests[1], loop_stats.MAX_ANSWERS - 2)
         page = words(signed_in(owner).get(path(loop)))
         assert "Figures cover the newest 2,000 answers of the last 90 days. " in page
         assert "owner@example.com You just now 1 30 min" in page
@@ -172,10 +172,10 @@ class TestInvite:
     def test_what_is_wrong_stands_beside_it(
         self, owner: User, loop: Loop, email: str, sentence: str, mailoutbox: Any
     ) -> None:
-        answer = signed_in(owner).post(path(loop, "invite/"), {"email": email})
-        assert answer.status_code == 422
-        assert sentence in words(answer)
-        assert f'value="{email}"' in answer.content.decode() or not email
+        response = signed_in(owner).post(path(loop, "invite/"), {"email": email})
+        assert response.status_code == 422
+        assert sentence in words(response)
+        assert f'value="{email}"' in response.content.decode() or not email
         assert mailoutbox == []
 
     def test_nobody_floods_the_world(
@@ -252,11 +252,11 @@ class TestRemove:
 
 class TestShare:
     def test_code_link_and_picture(self, owner: User, loop: Loop) -> None:
-        answer = signed_in(owner).get(path(loop))
-        page = words(answer)
+        response = signed_in(owner).get(path(loop))
+        page = words(response)
         assert loop.join_url in page
         assert " ".join(loop.invite_code[at : at + 4] for at in (0, 4, 8)) in page
-        assert f'src="/qr/{loop.invite_code}.png"' in answer.content.decode()
+        assert f'src="/qr/{loop.invite_code}.png"' in response.content.decode()
 
     def test_a_sheet_to_print(self, owner: User, loop: Loop) -> None:
         page = words(signed_in(owner).get(path(loop, "sheet/")))

@@ -86,9 +86,9 @@ def test_what_timed_out_counts_before_anybody_settled_it(owner: User, make: Make
 
 def test_dead_deliveries(owner: User, member: User) -> None:
     draw(owner, member)
-    answer = signed_in(owner).get(PAGE)
-    assert "2 deliveries failed permanently since yesterday. Dead deliveries" in words(answer)
-    assert 'href="/dashboard/deliveries/?state=dead"' in answer.content.decode()
+    response = signed_in(owner).get(PAGE)
+    assert "2 deliveries failed permanently since yesterday. Dead deliveries" in words(response)
+    assert 'href="/dashboard/deliveries/?state=dead"' in response.content.decode()
 
 
 def use(key: ApiKey, hour: datetime, calls: int) -> None:

@@ -62,10 +62,12 @@ class TestShow:
     def test_an_image_comes_from_elsewhere_without_telling_where_from(
         self, owner: User, make: Make
     ) -> None:
-        answer = signed_in(owner).get(path(make(type="image", image_url="https://x.example/a.png")))
-        assert "img-src 'self' data: https: http:" in answer["Content-Security-Policy"]
-        assert 'src="https://x.example/a.png"' in answer.content.decode()
-        assert 'referrerpolicy="no-referrer"' in answer.content.decode()
+        response = signed_in(owner).get(
+            path(make(type="image", image_url="https://x.example/a.png"))
+        )
+        assert "img-src 'self' data: https: http:" in response["Content-Security-Policy"]
+        assert 'src="https://x.example/a.png"' in response.content.decode()
+        assert 'referrerpolicy="no-referrer"' in response.content.decode()
 
     def test_very_much_is_cut_and_linked(self, owner: User, make: Make) -> None:
         options = [{"value": f"{n}{'v' * 900}", "label": '"' * 900} for n in range(100)]
@@ -75,9 +77,9 @@ class TestShow:
             response_config={"options": options},
             default_response=options[0]["value"],
         )
-        answer = signed_in(owner).get(path(request))
-        assert len(answer.content) < 60_000
-        assert "All of it" in words(answer)
+        response = signed_in(owner).get(path(request))
+        assert len(response.content) < 60_000
+        assert "All of it" in words(response)
         assert len(signed_in(owner).get(path(request, "request.json")).content) > 200_000
 
     def test_an_overdue_request_is_settled_by_looking(self, owner: User, make: Make) -> None:
@@ -118,8 +120,8 @@ class TestShow:
         services.add_feedback(request=request, feedback={"rating": 5})
         browser = signed_in(owner)
         with django_assert_num_queries(4):
-            answer = browser.get(path(request))
-        assert len(answer.content) < 60_000
+            response = browser.get(path(request))
+        assert len(response.content) < 60_000
 
 
 class TestTimeline:
@@ -243,10 +245,10 @@ class TestFeedback:
         self, owner: User, member: User, make: Make, field: str, value: str, sentence: str
     ) -> None:
         fields = {"tags": "kept", field: value}
-        answer = signed_in(owner).post(path(answered(make, member), "feedback/"), fields)
-        assert answer.status_code == 422
-        assert sentence in words(answer)
-        assert 'value="kept"' in answer.content.decode()
+        response = signed_in(owner).post(path(answered(make, member), "feedback/"), fields)
+        assert response.status_code == 422
+        assert sentence in words(response)
+        assert 'value="kept"' in response.content.decode()
         assert not Feedback.objects.exists()
 
     def test_only_for_answers(self, owner: User, make: Make) -> None:

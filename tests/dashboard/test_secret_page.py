@@ -104,9 +104,9 @@ class TestRevealing:
         browser = signed_in(owner)
         browser.post(f"{PAGE}reveal/", follow=True)
         form = {"password": PASSWORD, "next": f"{PAGE}reveal/"}
-        answer = browser.post("/accounts/reauthenticate/", form, follow=True)
+        response = browser.post("/accounts/reauthenticate/", form, follow=True)
         for text in secrets_of(owner):
-            assert text in words(answer)
+            assert text in words(response)
 
 
 class TestSetting:

@@ -57,8 +57,8 @@ class Person:
         self.site = site
         self.session = requests.Session()
         self.session.get(site + "/accounts/login/", timeout=PATIENCE)
-        answer = self.post("/accounts/login/", login=email, password=password)
-        assert answer.status_code == 302, answer.text
+        response = self.post("/accounts/login/", login=email, password=password)
+        assert response.status_code == 302, response.text
 
     def post(self, path: str, **fields: str) -> requests.Response:
         """Sends a form; redirects are answers here."""

@@ -15,7 +15,7 @@ from tests.faults.witnesses import Asker, Ground, Reader, Reviewer, Witness
 from tests.waiting import wait_until
 
 VICTIMS = ("web", "worker", "beat", "postgres", "redis")
-LONGEST_DEADLINE = 60.0  # seconds: that of every request
+MAX_DEADLINE = 60.0  # seconds: that of every request
 CALM = 60.0  # seconds, beside the lease, for everything to be delivered
 
 
@@ -46,7 +46,7 @@ def weather(service: Service, storm: Storm) -> Aftermath:
         kills = rage(storm, ground, [*witnesses, *(Reviewer(ground, name) for name in PEOPLE)])
         if hurry := storm.hurry:
             wait_until(lambda: hastened(service, hurry), CALM)
-        wait_until(lambda: settled(service), LONGEST_DEADLINE + service.lease + CALM)
+        wait_until(lambda: settled(service), MAX_DEADLINE + service.lease + CALM)
         return Aftermath(kills, gather(ground, receiver))
 
 

@@ -99,9 +99,9 @@ def test_forms_of_other_sites_do_nothing(member: User, make: Make, action: str) 
     request = make()
     before = frozen(request)
     browser = signed_in(member, enforce_csrf_checks=True)
-    answer = browser.post(f"/inbox/{request.pk}/{action}", {"answer": "yes"})
-    assert answer.status_code == 403
-    assert "This page has expired" in words(answer)
+    response = browser.post(f"/inbox/{request.pk}/{action}", {"answer": "yes"})
+    assert response.status_code == 403
+    assert "This page has expired" in words(response)
     assert frozen(request) == before
 
 
@@ -112,8 +112,8 @@ def test_what_the_page_says(member: User, make: Make) -> None:
         response_config={"options": [{"value": "n", "label": "Not at all"}, "yes"]},
         default_response="n",
     )
-    answer = signed_in(member).get(f"/inbox/{request.pk}/")
-    source, page = answer.content.decode(), words(answer)
+    response = signed_in(member).get(f"/inbox/{request.pk}/")
+    source, page = response.content.decode(), words(response)
     assert "<p>Refund &lt;b&gt;it&lt;/b&gt;?</p>\n<p>The seal<br>\nwas torn.</p>" in source
     assert "Refund desk 1 of 1" in page
     assert re.search(r"High 9 min \d+ s left asked .{1,20} by Owner", page)
@@ -155,10 +155,10 @@ def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None
     path = f"/inbox/{request.pk}/"
     mine, other = signed_in(member), signed_in(owner)
     assert "I’m on it" in words(mine.get(path))
-    answer = mine.post(path + "claim/", follow=True)
-    assert answer.redirect_chain == [(path, 303)]
-    assert "You’re on it until" in words(answer)
-    assert len(controls(answer)) == 2
+    response = mine.post(path + "claim/", follow=True)
+    assert response.redirect_chain == [(path, 303)]
+    assert "You’re on it until" in words(response)
+    assert len(controls(response)) == 2
 
     seen = other.get(path)
     assert "Member is on it until" in words(seen)
@@ -183,9 +183,9 @@ def test_a_lapsed_claim_is_free_again(owner: User, member: User, make: Make) -> 
     request = make()
     services.claim_request(request=request, reviewer_id=owner.pk)
     let_lease_run_out(request)
-    answer = signed_in(member).get(f"/inbox/{request.pk}/")
-    assert "I’m on it" in words(answer)
-    assert len(controls(answer)) == 2
+    response = signed_in(member).get(f"/inbox/{request.pk}/")
+    assert "I’m on it" in words(response)
+    assert len(controls(response)) == 2
 
 
 def time_out(request: Request, owner: User) -> None:
@@ -235,10 +235,10 @@ def test_statements(
     with django_assert_num_queries(4):  # session, person, request, what waits
         browser.get(f"/inbox/{request.pk}/")
     with django_assert_num_queries(8):  # and what the service asks
-        answer = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
-    assert following.pk in answer["Location"]
+        response = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
+    assert following.pk in response["Location"]
     with django_assert_num_queries(5):  # and what was sent
-        browser.get(answer["Location"])
+        browser.get(response["Location"])
     with django_assert_num_queries(4):
         browser.get(f"/inbox/{request.pk}/done/")
 
@@ -246,18 +246,18 @@ def test_statements(
 def test_what_is_gone_says_so_and_keeps_the_draft(member: User, loop: Loop, make: Make) -> None:
     request = make()
     remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
-    answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
-    assert answer.status_code == 404
-    assert "or you’ve left the loop" in words(answer)
-    assert "Your unsent answer It was not sent." in words(answer)
-    assert "My &lt;draft&gt;" in answer.content.decode()
+    response = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
+    assert response.status_code == 404
+    assert "or you’ve left the loop" in words(response)
+    assert "Your unsent answer It was not sent." in words(response)
+    assert "My &lt;draft&gt;" in response.content.decode()
 
 
 def test_an_answer_outlives_the_session(member: User, make: Make) -> None:
     request = make(response_type="text", response_config={}, default_response="x")
     path, browser = f"/inbox/{request.pk}/", Client()
-    answer = browser.post(path + "answer/", {"answer": "Two lines,\nlong thought about"})
-    assert answer["Location"] == f"/accounts/login/?next={path}"
+    response = browser.post(path + "answer/", {"answer": "Two lines,\nlong thought about"})
+    assert response["Location"] == f"/accounts/login/?next={path}"
     browser.force_login(member)
     page = browser.get(path)
     assert "Your answer was saved while you signed in. It hasn’t been sent yet." in words(page)

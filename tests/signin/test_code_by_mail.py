@@ -380,9 +380,9 @@ def test_without_mail_nothing_is_offered(loop: Loop, settings: Settings, kind: s
     for path in ("/accounts/login/", "/accounts/signup/", f"/join/{loop.invite_code}"):
         assert "email code" not in words(Client().get(path))
     for path in (SIGN_IN, SIGN_UP, CONFIRM):
-        answer = Client().get(path)
-        assert answer.status_code == 404
-        assert "Not found" in words(answer)
+        response = Client().get(path)
+        assert response.status_code == 404
+        assert "Not found" in words(response)
         assert Client().post(path, NORA).status_code == 404
     assert mail.outbox == []
 

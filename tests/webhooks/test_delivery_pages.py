@@ -47,12 +47,12 @@ class TestList:
         delivered = made(owner, state="delivered")
         for _ in range(12):
             attempted(dead, error="No connection.")
-        answer = signed_in(owner).get(LOG)
-        assert listed(answer) == pks([delivered, waiting, dead])
-        page = words(answer)
+        response = signed_in(owner).get(LOG)
+        assert listed(response) == pks([delivered, waiting, dead])
+        page = words(response)
         assert f"request.timeout {dead.subject_id} Dead 12 " in page
         assert "Waiting next attempt in 10 min 0 " in page
-        assert f'<time datetime="{soon:%Y-%m-%dT%H:%M:%S}Z"' in answer.content.decode()
+        assert f'<time datetime="{soon:%Y-%m-%dT%H:%M:%S}Z"' in response.content.decode()
         assert f"request.completed {delivered.subject_id} Delivered 0 " in page
 
     def test_an_attempt_under_way_has_no_next_one(self, owner: User) -> None:
@@ -90,18 +90,18 @@ class TestList:
         made(owner, "request.timeout")
         browser = signed_in(owner)
         assert listed(browser.get(f"{LOG}?state=dead")) == pks([other, dead])
-        answer = browser.get(f"{LOG}?state=dead&event=request.timeout")
-        assert listed(answer) == [dead.pk]
-        assert '<option value="dead" selected>' in answer.content.decode()
+        response = browser.get(f"{LOG}?state=dead&event=request.timeout")
+        assert listed(response) == [dead.pk]
+        assert '<option value="dead" selected>' in response.content.decode()
         nothing = browser.get(f"{LOG}?state=delivered&event=")
         assert "No matching deliveries Show all" in words(nothing)
 
     @pytest.mark.parametrize("query", ["state=lost", "event=x%00y", "state=dead'--"])
     def test_filters_that_there_are_not(self, owner: User, query: str) -> None:
         made(owner)
-        answer = signed_in(owner).get(f"{LOG}?{query}")
-        assert (answer.status_code, listed(answer)) == (422, [])
-        assert "Select a valid choice." in words(answer)
+        response = signed_in(owner).get(f"{LOG}?{query}")
+        assert (response.status_code, listed(response)) == (422, [])
+        assert "Select a valid choice." in words(response)
 
     def test_pages_of_fifty_also_within_one_moment(self, owner: User) -> None:
         ids = [made(owner, state="dead").pk for _ in range(103)]
@@ -111,14 +111,14 @@ class TestList:
         browser = signed_in(owner)
         seen, path = [], f"{LOG}?state=dead"
         while path:
-            answer = browser.get(path)
-            rows = listed(answer)
+            response = browser.get(path)
+            rows = listed(response)
             assert len(rows) <= 50
             seen += rows
-            found = re.search(r'href="(\?[^"]*)">Older', answer.content.decode())
+            found = re.search(r'href="(\?[^"]*)">Older', response.content.decode())
             path = LOG + found[1].replace("&amp;", "&") if found else ""
         assert seen == expected
-        assert "Newest" in words(answer)
+        assert "Newest" in words(response)
 
     def test_behind_the_oldest_is_nothing(self, owner: User) -> None:
         oldest = made(owner)
@@ -229,8 +229,8 @@ class TestDetail:
             error="",
         )
         attempted(item, error="BadStatusLine: <script>\u202e\x07")
-        answer = signed_in(owner).get(f"{LOG}{item.pk}/")
-        page = answer.content.decode()
+        response = signed_in(owner).get(f"{LOG}{item.pk}/")
+        page = response.content.decode()
         assert "<script>" not in page
         assert "<img src=x" not in page
         assert not re.search("[\x00-\x08\x0b-\x1f\u202e\u2066\ufeff]", page)

@@ -23,15 +23,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def create(key: str, loop: Loop, **changes: Any) -> dict[str, Any]:
-    answer = Api(key).post(f"/v1/api/loops/{loop.pk}/requests", {**QUESTION, **changes})
-    assert answer.status_code == 201, answer.content
-    data: dict[str, Any] = answer.json()["data"]
+    response = Api(key).post(f"/v1/api/loops/{loop.pk}/requests", {**QUESTION, **changes})
+    assert response.status_code == 201, response.content
+    data: dict[str, Any] = response.json()["data"]
     return data
 
 
 def read(key: str, request_id: str) -> int:
-    answer = Api(key).get(f"/v1/api/requests/{request_id}")
-    return int(answer.json()["data"]["request"]["notifications_sent"])
+    response = Api(key).get(f"/v1/api/requests/{request_id}")
+    return int(response.json()["data"]["request"]["notifications_sent"])
 
 
 def test_the_answer_counts_what_was_accepted(
@@ -81,7 +81,7 @@ def test_many_devices_on_slow_services_cost_one_wait(
 ) -> None:
     """All of a person's devices, each on a host of its own that nobody has met as slow yet. The
     bound is generous, but waits one after another, even of the threads, would pass it."""
-    for number in range(services.MOST_DEVICES):
+    for number in range(services.MAX_DEVICES):
         phone = give_phone(member)
         Device.objects.filter(endpoint=phone.endpoint).update(host=f"{number}.example.com")
     service.hold()
@@ -90,7 +90,7 @@ def test_many_devices_on_slow_services_cost_one_wait(
     assert time.monotonic() - begun < 4  # 1.5 s, on a busy machine
     assert made["notifications_sent"] == 0
     service.release()
-    wait_until(lambda: read(owner_key, made["request_id"]) == services.MOST_DEVICES)
+    wait_until(lambda: read(owner_key, made["request_id"]) == services.MAX_DEVICES)
 
 
 def test_nobody_waits_for_nothing(loop: Loop, owner_key: str, push_key: str) -> None:

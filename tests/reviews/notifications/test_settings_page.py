@@ -51,15 +51,15 @@ def test_an_address_that_is_not_confirmed(member: User) -> None:
 @pytest.mark.parametrize("choice", ["every", "critical", "none"])
 def test_choosing_e_mails(member: User, choice: str) -> None:
     browser = signed_in(member)
-    answer = browser.post(PATH + "mail/", {"mails": choice}, follow=True)
-    assert "Saved." in words(answer)
+    response = browser.post(PATH + "mail/", {"mails": choice}, follow=True)
+    assert "Saved." in words(response)
     assert MailChoice.objects.get(user=member).mails == choice
-    assert re.search(f'value="{choice}"[^>]*checked'.encode(), answer.content)
+    assert re.search(f'value="{choice}"[^>]*checked'.encode(), response.content)
 
 
 def test_no_choice_at_all(member: User) -> None:
-    answer = signed_in(member).post(PATH + "mail/", {"mails": "sometimes"}, follow=True)
-    assert "Choose one of the options." in words(answer)
+    response = signed_in(member).post(PATH + "mail/", {"mails": "sometimes"}, follow=True)
+    assert "Choose one of the options." in words(response)
     assert not MailChoice.objects.exists()
 
 
@@ -137,8 +137,8 @@ def test_devices_of_others(
 
 def test_strangers_sign_in_first(member: User) -> None:
     for path in (PATH, PATH + "mail/"):
-        answer = Client().get(path)
-        assert (answer.status_code, answer.headers["Location"].split("?")[0]) == (
+        response = Client().get(path)
+        assert (response.status_code, response.headers["Location"].split("?")[0]) == (
             302,
             "/accounts/login/",
         )
@@ -158,8 +158,8 @@ def test_a_link_in_a_mail_ends_them_without_signing_in(
     assert member.email not in words(page)
     assert not MailChoice.objects.exists()
     one_click = {"List-Unsubscribe": "One-Click"}
-    answer = Client(enforce_csrf_checks=True).post(path, one_click)
-    assert "You’re unsubscribed from emails about questions" in words(answer)
+    response = Client(enforce_csrf_checks=True).post(path, one_click)
+    assert "You’re unsubscribed from emails about questions" in words(response)
     assert MailChoice.objects.get(user=member).mails == "none"
     assert Client().post(path).status_code == 200
 

@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
 from reviews.models import Device
-from reviews.notifications.services import MOST_DEVICES
+from reviews.notifications.services import MAX_DEVICES
 from tests.portal import signed_in
 from tests.reviews.notifications.conftest import KEY, fresh_endpoint, subscription_of
 
@@ -70,9 +70,9 @@ def test_a_person_has_a_bounded_number(member: User) -> None:
     browser = signed_in(member)
     first = subscription_of(fresh_endpoint())
     send(browser, first)
-    for _ in range(MOST_DEVICES):
+    for _ in range(MAX_DEVICES):
         send(browser, subscription_of(fresh_endpoint()))
-    assert Device.objects.count() == MOST_DEVICES
+    assert Device.objects.count() == MAX_DEVICES
     assert not Device.objects.filter(endpoint=first["endpoint"]).exists()
 
 
