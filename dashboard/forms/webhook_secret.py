@@ -20,7 +20,8 @@ class SecretForm(forms.Form):
                 "class": "mono",
             }
         ),
-        help_text=f"{MIN_LENGTH} to {MAX_LENGTH} characters. Spaces count. Don’t start it with whsec_:"
+        help_text=f"{MIN_LENGTH} to {MAX_LENGTH} characters. Spaces count."
+        " Don’t start it with whsec_:"
         " libraries would decode it.",
     )
 
