@@ -8,17 +8,20 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench run test chaos lint format styles screenshots
+.PHONY: help bench run test check coverage chaos lint format styles screenshots
 .DELETE_ON_ERROR:
 
 help:  ## Explain what there is
 	@echo 'make run     start everything at http://127.0.0.1:8000 (Ctrl-C stops it, the data stays)'
 	@echo '             PORT=8001 another port, DATA_DIR=folder another place than .data'
 	@echo '             DATABASE_URL=... REDIS_URL=... your servers instead of embedded ones'
-	@echo 'make test    lint, types and every test; needs no other server'
+	@echo 'make check   lint, types and the tests that need no server (a minute)'
+	@echo 'make test    lint, types and every test; needs no other server (seven minutes)'
+	@echo '             ARGS=tests/api/test_claims.py a file, a folder or any option of pytest'
+	@echo 'make coverage  which lines the tests of the code run'
 	@echo 'make chaos   what it endures, by trying (ten minutes; rewrites docs/reliability.md)'
 	@echo 'make bench   measurements, as ratios in one run (ten minutes; rewrites docs/performance.md)'
-	@echo 'make lint    ruff and mypy alone'
+	@echo 'make lint    ruff, mypy and the rules of imports alone'
 	@echo 'make format  let ruff format the code'
 	@echo 'make styles  compile the stylesheet and the icons (needs Node 20 or newer)'
 	@echo 'make screenshots  photograph every page for the documents (needs chromium)'
@@ -29,14 +32,17 @@ help:  ## Explain what there is
 run: .venv/run.stamp staticfiles/staticfiles.json
 	@exec $(RUN) local run
 
+# Each part of the suite prints its output whole when it ends: tests/parts.py.
 test: .venv/dev.stamp staticfiles/staticfiles.json
-	@status=0; \
-	$(MAKE) --no-print-directory lint || status=1; \
-	$(RUN) pytest -n 2 tests --ignore tests/browser --ignore tests/processes \
-		--ignore tests/faults || status=1; \
-	$(RUN) pytest -n 2 --dist loadfile tests/processes tests/faults || status=1; \
-	DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest -n 2 tests/browser || status=1; \
-	exit $$status
+	@$(RUN) tests $(ARGS)
+
+check: .venv/dev.stamp
+	@$(RUN) tests --check
+
+# Of the tests of the code; what the running service and the browser reach comes on top.
+coverage: .venv/dev.stamp
+	$(RUN) pytest -q -n 2 --dist worksteal --cov --cov-report term:skip-covered tests \
+		--ignore tests/browser --ignore tests/processes --ignore tests/faults
 
 bench: .venv/dev.stamp
 	$(RUN) bench

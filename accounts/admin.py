@@ -15,10 +15,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import operator_services, services
-from accounts.models import ApiKey, AuditEntry, Usage, User
+from accounts.models import ApiKey, AuditEntry, UsageRow, User
 
 NO_SECOND_FACTOR = (
-    "This account can change everybody's, and a password alone guards it. Turn on two-factor"
+    "This account can change all others, but only a password protects it. Turn on two-factor"
     " sign-in under Account."
 )
 
@@ -27,7 +27,7 @@ class OperatorSite(admin.AdminSite):
     """Django's admin behind our own sign-in, which is throttled and knows two factors."""
 
     site_title = site_header = "Review Loop, operator"
-    index_title = "What the operator can do"
+    index_title = "Administration"
     site_url = "/dashboard/"
     enable_nav_sidebar = False
 
@@ -105,13 +105,13 @@ class AccountAdmin(Lasting):
         actor = of(request)
         if "is_active" in form.changed_data:
             if obj.pk == actor.pk:
-                messages.error(request, "You cannot switch yourself off.")
+                messages.error(request, "You can’t disable your own account.")
             else:
                 operator_services.switch_account(account=obj, is_active=obj.is_active, actor=actor)
         if "hourly_limit" in form.changed_data:
             operator_services.limit_account(account=obj, hourly_limit=obj.hourly_limit, actor=actor)
 
-    @admin.action(description="Turn two-factor sign-in off (lost phone and codes)")
+    @admin.action(description="Turn off two-factor sign-in (lost phone and codes)")
     def end_two_factor(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
         ended = [
             account.email
@@ -138,7 +138,7 @@ class KeyAdmin(Lasting):
         if "hourly_limit" in form.changed_data:
             operator_services.limit_key(key=obj, hourly_limit=obj.hourly_limit, actor=of(request))
 
-    @admin.action(description="Revoke for good")
+    @admin.action(description="Revoke permanently")
     def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> None:
         standing = chosen.filter(state__in=[ApiKey.State.ACTIVE, ApiKey.State.INACTIVE])
         for key in standing:
@@ -170,5 +170,5 @@ def of(request: HttpRequest) -> User:
 site = OperatorSite(name="admin")
 site.register(User, AccountAdmin)
 site.register(ApiKey, KeyAdmin)
-site.register(Usage, UsageAdmin)
+site.register(UsageRow, UsageAdmin)
 site.register(AuditEntry, AuditAdmin)

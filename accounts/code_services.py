@@ -77,9 +77,9 @@ def confirm_address(*, user: User, address: str) -> list[str]:
         return []
     lost = [*lose_password(user), *lose_addresses(user, address), *lose_keys(user)]
     if replace_secret(account=user):
-        lost.append("its webhook secret is a new one")
+        lost.append("the webhook secret was replaced")
     if end_sessions(user.pk, but=None) or lost:
-        lost.insert(0, "every other browser and device is signed out")
+        lost.insert(0, "all other browsers and devices were signed out")
     held, _ = EmailAddress.objects.get_or_create(user=user, email=address)
     held.verified = True
     held.set_as_primary()  # which saves it
@@ -92,7 +92,7 @@ def lose_password(user: User) -> list[str]:
     user.set_unusable_password()
     user.save(update_fields=["password"])
     record(account_id=user.pk, actor_id=user.pk, action="security.password_ended")
-    return ["its password has ended"]
+    return ["the password was removed"]
 
 
 def lose_addresses(user: User, kept: str) -> list[str]:
@@ -102,11 +102,11 @@ def lose_addresses(user: User, kept: str) -> list[str]:
     others.delete()
     for email in emails:
         record(account_id=user.pk, actor_id=user.pk, action="account.email_removed", subject=email)
-    return [f"{', '.join(emails)} belongs to it no more"] if emails else []
+    return [f"{', '.join(emails)} no longer belongs to it"] if emails else []
 
 
 def lose_keys(user: User) -> list[str]:
     """They can be activated again, one by one."""
     keys = ApiKey.objects.filter(user=user, state=ApiKey.State.ACTIVE)
     ended = [set_key_state(key=key, state=ApiKey.State.INACTIVE) for key in keys]
-    return ["its API keys are deactivated"] if ended else []
+    return ["the API keys were deactivated"] if ended else []

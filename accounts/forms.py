@@ -11,6 +11,6 @@ def name_field(**options: Any) -> forms.CharField:
         label="Your name",
         max_length=100,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
-        help_text="Whoever asked sees it beside your answers.",
+        help_text="Shown next to your answers.",
         **options,
     )

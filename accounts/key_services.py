@@ -44,13 +44,14 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
 
     Raises NotRollable.
     """
-    old = ApiKey.objects.select_for_update(of=("self",)).select_related("user").get(pk=key.pk)
+    rows = ApiKey.objects.filter(pk=key.pk, user_id=key.user_id)
+    old = rows.select_for_update(of=("self",)).select_related("user").get()
     made = ApiKey.objects.filter(
         user=old.user, digest=key_format.digest(secret), replaces=old
     ).first()
     if made is not None:
         return made
-    if not ApiKey.objects.usable().filter(pk=old.pk, replaced_by=None).exists():
+    if not rows.usable().filter(replaced_by=None).exists():
         raise NotRollable
     fresh = insert_api_key(
         secret,
@@ -61,7 +62,6 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
         shown_at=None,
     )
     ends_at = Now() + overlap
-    rows = ApiKey.objects.filter(pk=old.pk)
     rows.update(replaced_by=fresh)
     rows.exclude(expires_at__lt=ends_at).update(expires_at=ends_at)
     record(
@@ -73,7 +73,6 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
 @transaction.atomic
 def show_once(*, user: User, key_id: str, secret: str) -> ApiKey | None:
     """The user's key, if `secret` is its own and nobody has seen it yet; from now on it is seen."""
-    waiting = ApiKey.objects.filter(
-        pk=key_id, user=user, digest=key_format.digest(secret), shown_at=None
-    )
-    return ApiKey.objects.get(pk=key_id) if waiting.update(shown_at=Now()) else None
+    mine = ApiKey.objects.filter(pk=key_id, user=user)
+    waiting = mine.filter(digest=key_format.digest(secret), shown_at=None)
+    return mine.get() if waiting.update(shown_at=Now()) else None

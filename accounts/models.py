@@ -8,7 +8,7 @@ from django.db import models, transaction
 from django.db.models.functions import Lower, Now
 
 from accounts.emails import of_address
-from db.columns import id_field
+from db.columns import LookupField, account_id_field, in_bucket_of, owned_id_field
 
 PERMISSIONS = ("loops:read", "loops:write", "requests:read", "requests:write")
 
@@ -40,7 +40,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     `is_active` is the operator's switch: an inactive account's keys answer 403 but for /test.
     """
 
-    id = id_field()
+    id = account_id_field()
     email = models.EmailField(max_length=254)
     name = models.CharField(max_length=100, blank=True)
     is_active = models.BooleanField(default=True)
@@ -72,17 +72,17 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class ReservedId(models.Model):
-    """The user id that an invited address will get when its owner signs up."""
+    """The user id that an invited address, in lowercase, will get when its owner signs up."""
 
-    email = models.EmailField(max_length=254)
-    user_id = models.CharField(max_length=24, unique=True)
+    user_id = LookupField(max_length=24, primary_key=True)
+    email = LookupField(max_length=254)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
-        constraints = [models.UniqueConstraint(Lower("email"), name="reserved_email_unique")]
+        constraints = [models.UniqueConstraint(fields=["email"], name="reserved_email_unique")]
 
     def __str__(self) -> str:
-        return self.email
+        return str(self.email)
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
@@ -111,10 +111,10 @@ class ApiKey(models.Model):
         REVOKED = "revoked"
         DELETED = "deleted"
 
-    id = id_field()
+    id = owned_id_field("user_id")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="api_keys")
     name = models.CharField(max_length=100)
-    digest = models.BinaryField(unique=True, max_length=32)
+    digest = models.BinaryField(max_length=32)
     prefix = models.CharField(max_length=16)
     last_four = models.CharField(max_length=4)
     permissions = ArrayField(models.CharField(max_length=20))
@@ -131,6 +131,8 @@ class ApiKey(models.Model):
 
     class Meta:
         constraints = [
+            in_bucket_of("user_id", name="api_key_in_bucket"),
+            models.UniqueConstraint(fields=["digest"], name="api_key_digest_unique"),
             models.CheckConstraint(
                 condition=models.Q(state__in=["active", "inactive", "revoked", "deleted"]),
                 name="api_key_state_known",
@@ -192,6 +194,10 @@ class Usage(models.Model):
     `calls` counts what was charged, `credits` what cancels gave back.
     """
 
+    pk = models.CompositePrimaryKey("key_id", "hour")
+    account = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
+    )
     key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="usage", db_index=False)
     hour = models.DateTimeField()
     calls = models.PositiveIntegerField()
@@ -200,11 +206,28 @@ class Usage(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["key", "hour"], name="usage_per_key_and_hour"),
             models.CheckConstraint(
                 condition=models.Q(credits__lte=models.F("calls")), name="usage_credits_bounded"
             ),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.key_id} {self.hour:%Y-%m-%dT%H}"
+
+
+class UsageRow(models.Model):
+    """The view of `Usage` for the operator's pages: they take no primary key of two columns."""
+
+    id = models.CharField(max_length=40, primary_key=True)
+    key = models.ForeignKey(ApiKey, on_delete=models.DO_NOTHING, related_name="+")
+    hour = models.DateTimeField()
+    calls = models.PositiveIntegerField()
+    credits = models.PositiveIntegerField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        verbose_name_plural = verbose_name = "usage"
 
     def __str__(self) -> str:
         return f"{self.key_id} {self.hour:%Y-%m-%dT%H}"
@@ -216,7 +239,7 @@ class AuditEntry(models.Model):
     `actor` is empty for whoever failed to sign in; `key` is set where a program did it.
     """
 
-    id = id_field()
+    id = owned_id_field("account_id")
     account = models.ForeignKey(
         User, on_delete=models.PROTECT, related_name="audit", db_index=False
     )
@@ -232,6 +255,7 @@ class AuditEntry(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
+        constraints = [in_bucket_of("account_id", name="audit_entry_in_bucket")]
         indexes = [models.Index(fields=["account", "-created_at"], name="audit_by_account")]
 
     def __str__(self) -> str:

@@ -32,7 +32,7 @@ def limit_account(*, account: User, hourly_limit: int | None, actor: User) -> No
 @transaction.atomic
 def limit_key(*, key: ApiKey, hourly_limit: int | None, actor: User) -> None:
     """Calls per hour for this key; None is that of its account."""
-    ApiKey.objects.filter(pk=key.pk).update(hourly_limit=hourly_limit)
+    ApiKey.objects.filter(pk=key.pk, user_id=key.user_id).update(hourly_limit=hourly_limit)
     record(
         account_id=key.user_id,
         actor_id=actor.pk,

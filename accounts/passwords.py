@@ -34,4 +34,4 @@ class GoodPassword:
             raise ValidationError(faults)
 
     def get_help_text(self) -> str:
-        return "8 characters or more, no common password, not only digits, not like your address."
+        return "At least 8 characters. Avoid common passwords, only digits, or your email."

@@ -26,10 +26,10 @@ WITH found AS (
 ), asynchronous AS (
     SELECT set_config('synchronous_commit', 'off', true)
 ), charged AS (
-    INSERT INTO accounts_usage AS usage (key_id, hour, calls, credits, last_at)
-    SELECT key_id, hour, 1, 0, statement_timestamp() FROM found, asynchronous
+    INSERT INTO accounts_usage AS usage (account_id, key_id, hour, calls, credits, last_at)
+    SELECT user_id, key_id, hour, 1, 0, statement_timestamp() FROM found, asynchronous
      WHERE usable AND %(charge)s
-    ON CONFLICT (key_id, hour)
+    ON CONFLICT ON CONSTRAINT accounts_usage_pkey
     DO UPDATE SET calls = usage.calls + 1, last_at = excluded.last_at
      WHERE usage.calls - usage.credits < (SELECT hourly_limit FROM found)
     RETURNING calls - credits AS used
@@ -41,11 +41,12 @@ SELECT found.key_id, found.permissions, found.usable, found.hourly_limit,
   FROM found
   LEFT JOIN charged ON true
   LEFT JOIN accounts_usage usage ON usage.key_id = found.key_id AND usage.hour = found.hour
+       AND usage.account_id = found.user_id
 """
 
 _CREDIT = """
 UPDATE accounts_usage SET credits = credits + 1
- WHERE key_id = %(key_id)s AND credits < calls
+ WHERE key_id = %(key_id)s AND account_id = %(account_id)s AND credits < calls
    AND hour = date_trunc('hour', statement_timestamp(), 'UTC')
    AND hour = date_trunc('hour', %(created_at)s::timestamptz, 'UTC')
 """
@@ -129,11 +130,12 @@ def _fetch(params: dict[str, Any]) -> tuple[Any, ...] | None:
     return row
 
 
-def credit(*, key_id: str, created_at: datetime) -> bool:
+def credit(*, key_id: str, account_id: str, created_at: datetime) -> bool:
     """Gives one call back for a cancelled request, if it was created in the current hour.
 
     Part of the cancel's transaction, so it happens once (specification, Limits).
     """
+    params: dict[str, Any] = {"key_id": key_id, "account_id": account_id}
     with connection.cursor() as cursor:
-        cursor.execute(_CREDIT, {"key_id": key_id, "created_at": created_at})
+        cursor.execute(_CREDIT, {**params, "created_at": created_at})
         return bool(cursor.rowcount)

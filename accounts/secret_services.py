@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from accounts import vault
 from accounts.audit import record
 from accounts.models import User, WebhookSecret
-from accounts.webhook_secrets import LONGEST, SHORTEST, Secret, is_acceptable, new_secret
+from accounts.webhook_secrets import MAX_LENGTH, MIN_LENGTH, Secret, is_acceptable, new_secret
 
 OVERLAP = timedelta(hours=24)
 _READ = """
@@ -108,7 +108,7 @@ def set_secret(
     Raises UnacceptableSecret, ChangedMeanwhile.
     """
     if not is_acceptable(text):
-        raise UnacceptableSecret(f"A webhook secret has {SHORTEST} to {LONGEST} characters.")
+        raise UnacceptableSecret(f"A webhook secret has {MIN_LENGTH} to {MAX_LENGTH} characters.")
     row = _locked(account, seen)
     row.update(sealed=vault.seal(text), issued=False, changed_at=Now(), **NO_PREVIOUS)
     _record(account, actor, "set")

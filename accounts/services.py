@@ -53,7 +53,8 @@ def reserve_user_id(*, email: str) -> str:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO accounts_reservedid (email, user_id) VALUES (%s, %s)"
-            " ON CONFLICT (lower(email)) DO UPDATE SET email = excluded.email RETURNING user_id",
+            " ON CONFLICT ON CONSTRAINT reserved_email_unique"
+            " DO UPDATE SET email = excluded.email RETURNING user_id",
             [address, new_id()],
         )
         (user_id,) = cursor.fetchone()
@@ -97,7 +98,7 @@ def set_key_state(*, key: ApiKey, state: ApiKey.State, actor: User | None = None
 
     A revoked key can only be deleted; a deleted one is gone for good. Raises FinalKeyState.
     """
-    held: ApiKey = ApiKey.objects.select_for_update().get(pk=key.pk)
+    held: ApiKey = ApiKey.objects.select_for_update().get(pk=key.pk, user_id=key.user_id)
     revoked, deleted = ApiKey.State.REVOKED, ApiKey.State.DELETED
     if held.state == state != deleted:
         return held

@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 from accounts.audit import record
 from accounts.user_agent import browser_name
 
-MOST = 50
+MAX_SESSIONS = 50
 BATCH = 1_000
 
 
@@ -41,7 +41,7 @@ def read_sessions(user_id: str, *, current: str | None) -> list[SignedIn]:
             since=row.created_at,
             is_current=row.session_key == current,
         )
-        for row in _living(user_id).order_by("-created_at", "-pk")[:MOST]
+        for row in _living(user_id).order_by("-created_at", "-pk")[:MAX_SESSIONS]
     ]
     return sorted(rows, key=lambda row: not row.is_current)
 
@@ -58,7 +58,9 @@ def admit(request: HttpRequest, user_id: str) -> None:
     browsers the oldest are signed out: a program that signs in again and again fills nothing."""
     request.session.set_expiry(None)  # it may have been a stranger's, which ends within the hour
     UserSession.objects.create_from_request(request)
-    kept = _living(user_id).order_by("-created_at", "-pk").values_list("pk", flat=True)[:MOST]
+    kept = (
+        _living(user_id).order_by("-created_at", "-pk").values_list("pk", flat=True)[:MAX_SESSIONS]
+    )
     gone = UserSession.objects.filter(user_id=user_id).exclude(pk__in=list(kept))
     found = list(gone.values_list("session_key", flat=True))
     if found:

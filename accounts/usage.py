@@ -15,7 +15,7 @@ SELECT date_trunc('hour', statement_timestamp(), 'UTC'),
        used.hour, used.calls - used.credits
   FROM accounts_apikey k
   JOIN accounts_user u ON u.id = k.user_id
-  LEFT JOIN accounts_usage used ON used.key_id = k.id
+  LEFT JOIN accounts_usage used ON used.key_id = k.id AND used.account_id = k.user_id
        AND used.hour > date_trunc('hour', statement_timestamp(), 'UTC') - %(window)s::interval
  WHERE k.user_id = %(account_id)s AND k.id = coalesce(%(key_id)s, k.id)
    AND (k.state NOT IN ('deleted', 'revoked') OR used.hour IS NOT NULL

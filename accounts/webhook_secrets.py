@@ -5,7 +5,7 @@ import secrets
 from dataclasses import dataclass
 
 PREFIX = "whsec_"
-SHORTEST, LONGEST = 8, 256
+MIN_LENGTH, MAX_LENGTH = 8, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,4 +36,4 @@ def new_secret() -> Secret:
 def is_acceptable(text: str) -> bool:
     """Whether a holder may choose it: 8-256 characters, not blank, storable."""
     storable = "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
-    return SHORTEST <= len(text) <= LONGEST and bool(text.strip()) and storable
+    return MIN_LENGTH <= len(text) <= MAX_LENGTH and bool(text.strip()) and storable

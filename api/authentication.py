@@ -43,18 +43,18 @@ class Call:
 class KeyAuthentication:
     """Reads the key of a call and charges the call to it."""
 
-    def admit(self, http: HttpRequest) -> Call:
+    def admit(self, request: HttpRequest) -> Call:
         """The call, charged. Raises Unauthorized, RateLimited."""
         try:
-            caller = identify(http.META.get("HTTP_AUTHORIZATION"))
+            caller = identify(request.META.get("HTTP_AUTHORIZATION"))
         except Unauthorized:
-            throttle_failures(http)
+            throttle_failures(request)
             raise
-        return Call(http, caller.account, caller)
+        return Call(request, caller.account, caller)
 
-    def peek(self, http: HttpRequest) -> quota.Quota | None:
+    def peek(self, request: HttpRequest) -> quota.Quota | None:
         """What is left of a key's hour, without a charge; None without a usable key."""
-        match = _BEARER.match(http.META.get("HTTP_AUTHORIZATION", ""))
+        match = _BEARER.match(request.META.get("HTTP_AUTHORIZATION", ""))
         caller = None
         with suppress(DatabaseError, InterfaceError):  # the answer stands without it
             caller = quota.look(match[1]) if match else None

@@ -85,7 +85,9 @@ class LoopDetail(ApiView):
     def delete(self, request: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, request.user, denied=NotCreatorForDelete)
         try:
-            review_services.delete_loop(loop_id=loop.id, key_id=request.auth.key_id)
+            review_services.delete_loop(
+                loop_id=loop.id, account_id=loop.creator_id, key_id=request.auth.key_id
+            )
         except Loop.DoesNotExist:
             raise LoopNotFound from None
         return ok("Loop deleted successfully", {"loop_id": loop.id})
@@ -125,7 +127,10 @@ class LoopMember(ApiView):
             raise CreatorStays
         try:
             removed_at = review_services.remove_member(
-                loop_id=loop.id, member_id=member_id or "", key_id=request.auth.key_id
+                loop_id=loop.id,
+                account_id=loop.creator_id,
+                member_id=member_id or "",
+                key_id=request.auth.key_id,
             )
         except Loop.DoesNotExist:
             raise LoopNotFound from None
@@ -137,5 +142,5 @@ class LoopMember(ApiView):
 
 def represent(loop: Loop) -> dict[str, Any]:
     """The loop as it stands now in the database."""
-    fresh = Loop.objects.filter(pk=loop.pk).with_members().get()
+    fresh = Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id).with_members().get()
     return LoopSerializer(fresh).data

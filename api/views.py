@@ -56,36 +56,36 @@ class ApiView(APIView):
     open_to_inactive_accounts: ClassVar[bool] = False
     quota: Quota | None  # as the call leaves it; not there before the key is read
 
-    def dispatch(self, http: HttpRequest, **ids: str) -> HttpResponse:  # type: ignore[override]
+    def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
         try:
-            call = self.admit(http)
-            response: HttpResponse = getattr(self, self.operation(http).lower())(call, **ids)
+            call = self.admit(request)
+            response: HttpResponse = getattr(self, self.operation(request).lower())(call, **ids)
         except Exception as exc:
             response = self.refuse(exc)
         if not hasattr(self, "quota"):  # 404 and 405 cost nothing, but say what is left
-            self.quota = KEY_AUTHENTICATION.peek(http)
+            self.quota = KEY_AUTHENTICATION.peek(request)
         set_rate_headers(response, self.quota)
         return response
 
-    def admit(self, http: HttpRequest) -> Call:
+    def admit(self, request: HttpRequest) -> Call:
         """The call, once nothing that all calls have in common speaks against it."""
-        if http.method not in self.allowed_methods:
+        if request.method not in self.allowed_methods:
             raise MethodNotAllowed
         self.quota = None
-        call = KEY_AUTHENTICATION.admit(http)
+        call = KEY_AUTHENTICATION.admit(request)
         self.quota = call.auth.quota
         if call.auth.exhausted:
             raise out_of_quota(self.quota)
         if not call.user.is_active and not self.open_to_inactive_accounts:
             raise ResourceDenied
-        needed = self.permissions[self.operation(http)]
+        needed = self.permissions[self.operation(request)]
         if needed is not None and needed not in call.auth.permissions:
             raise ResourceDenied
         return call
 
-    def operation(self, http: HttpRequest) -> str:
+    def operation(self, request: HttpRequest) -> str:
         """The method, HEAD being a GET without its body."""
-        method = str(http.method)
+        method = str(request.method)
         return "GET" if method == "HEAD" else method
 
     @property
@@ -137,5 +137,5 @@ class UnknownPath(ApiView):
 
     schema = None
 
-    def admit(self, http: HttpRequest) -> Call:
+    def admit(self, request: HttpRequest) -> Call:
         raise NotFound

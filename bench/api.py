@@ -147,10 +147,10 @@ def table_of(comparisons: list[Comparison]) -> str:
 def profile_of(parts: dict[str, float], polls: Measured) -> str:
     """`parts` in microseconds; what the web server used beyond them is the server itself."""
     rest = {"granian, threads, sockets": polls.web * 1000 - sum(parts.values())}
-    shown = {**parts, **rest, "PostgreSQL's own processes": polls.database * 1000}
-    whole = sum(shown.values())
+    context = {**parts, **rest, "PostgreSQL's own processes": polls.database * 1000}
+    whole = sum(context.values())
     rows = [
         [part, f"{each:.0f}", f"{each / whole:.0%}"]
-        for part, each in sorted(shown.items(), key=lambda pair: -pair[1])
+        for part, each in sorted(context.items(), key=lambda pair: -pair[1])
     ]
     return table(["part of a poll", "µs of CPU", "share"], rows)

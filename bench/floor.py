@@ -15,7 +15,7 @@ from django.urls import re_path
 from django.views.decorators.csrf import csrf_exempt
 from psycopg.types.json import Json
 
-from db.ids import new_id
+from db.ids import owned_id
 
 _CHARGE = """
 WITH found AS (
@@ -28,9 +28,9 @@ WITH found AS (
 ), asynchronous AS (
     SELECT set_config('synchronous_commit', 'off', true)
 ), charged AS (
-    INSERT INTO accounts_usage AS usage (key_id, hour, calls, credits, last_at)
-    SELECT key_id, hour, 1, 0, statement_timestamp() FROM found, asynchronous
-    ON CONFLICT (key_id, hour)
+    INSERT INTO accounts_usage AS usage (account_id, key_id, hour, calls, credits, last_at)
+    SELECT user_id, key_id, hour, 1, 0, statement_timestamp() FROM found, asynchronous
+    ON CONFLICT ON CONSTRAINT accounts_usage_pkey
     DO UPDATE SET calls = usage.calls + 1, last_at = excluded.last_at
      WHERE usage.calls - usage.credits < (SELECT hourly_limit FROM found)
     RETURNING calls - credits AS used
@@ -45,9 +45,6 @@ def iso(column: str) -> str:
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 
 
-SEEN = """CASE WHEN r.status IN ('pending', 'claimed') AND r.timeout_at <= statement_timestamp()
-    THEN 'timeout' WHEN r.status = 'claimed' AND r.claim_expires_at <= statement_timestamp()
-    THEN 'pending' ELSE r.status END"""
 LISTED = {
     "id": "r.id",
     "loop_id": "r.loop_id",
@@ -56,7 +53,7 @@ LISTED = {
     "priority": "r.priority",
     "request_text": "r.request_text",
     "response_type": "r.response_type",
-    "status": SEEN,
+    "status": "r.status",
     "response_data": "r.response_data",
     "response_by": "r.response_by_id",
     "response_at": iso("r.response_at"),
@@ -133,8 +130,8 @@ def fetch(sql: str, params: Any) -> Row:
     return row
 
 
-def charge(http: HttpRequest, permission: str) -> Row:
-    key = http.META["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
+def charge(request: HttpRequest, permission: str) -> Row:
+    key = request.META["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
     caller = fetch(_CHARGE, [hashlib.sha256(key.encode()).digest()])
     if permission not in caller[1]:
         raise ValueError(permission)
@@ -154,19 +151,19 @@ def answer(caller: Row, msg: str, data: dict[str, Any], status: int = 200) -> Ht
     return response
 
 
-def poll(http: HttpRequest, request_id: str) -> HttpResponse:
-    caller = charge(http, "requests:read")
+def poll(request: HttpRequest, request_id: str) -> HttpResponse:
+    caller = charge(request, "requests:read")
     row = fetch(_READ, [request_id, caller[2], caller[2]])
     detail = dict(zip(DETAIL, row, strict=True))
     return answer(caller, "Request retrieved successfully", {"request": detail})
 
 
-def create(http: HttpRequest, loop_id: str) -> HttpResponse:
-    caller = charge(http, "requests:write")
-    body = json.loads(http.body)
+def create(request: HttpRequest, loop_id: str) -> HttpResponse:
+    caller = charge(request, "requests:write")
+    body = json.loads(request.body)
     given = {name: body.get(name) for name in _GIVEN}
     given |= {name: Json(given[name]) for name in _JSON if given[name] is not None}
-    known = {"id": new_id(), "loop": loop_id, "user": caller[2], "key": caller[0]}
+    known = {"id": owned_id(caller[2]), "loop": loop_id, "user": caller[2], "key": caller[0]}
     known["seconds"] = body.get("timeout_seconds", 2592000)
     timeout_at, members = fetch(_CREATE, {**given, **known})
     data = {
@@ -183,8 +180,8 @@ def create(http: HttpRequest, loop_id: str) -> HttpResponse:
     return answer(caller, "Request created and broadcasted successfully", data, status=201)
 
 
-def requests(http: HttpRequest) -> HttpResponse:
-    caller = charge(http, "requests:read")
+def requests(request: HttpRequest) -> HttpResponse:
+    caller = charge(request, "requests:read")
     with connection.cursor() as cursor:
         cursor.execute(_LIST, [caller[2]])
         rows = cursor.fetchall()

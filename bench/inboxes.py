@@ -1,8 +1,8 @@
 """What a thousand open inboxes cost, in cores.
 
 A poll is what an open page sends: every 3 s while somebody is at it, every 60 s while nobody is,
-never from a hidden tab (static/js/portal.js). What is measured is the CPU of the web server and of
-PostgreSQL for each poll that finds nothing new, over real connections.
+never from a hidden tab (static/js/portal/polling.js). What is measured is the CPU of the web server
+and of PostgreSQL for each poll that finds nothing new, over real connections.
 """
 
 import html
@@ -16,7 +16,7 @@ from bench.serving import Load, Web, cpu_of, read_page
 INBOXES = 1_000
 ACTIVE, IDLE = 3, 60  # seconds between two polls
 SECONDS = 10.0
-MOST = 0.2  # cores
+MAX_CORES = 0.2  # cores
 # How many of the thousand are being used at one moment; who has touched nothing for a minute idles.
 MIXES = {"one in twenty is used": 0.05, "one in five is used": 0.2, "every one is used": 1.0}
 
@@ -51,7 +51,7 @@ def measure(service: Web, cast: Cast, load: Load, postmaster: int) -> Part:
         polls = INBOXES * (used / ACTIVE + (1 - used) / IDLE)
         cores = polls * (web_ms + database_ms) / 1000
         rows.append([name, f"{polls:.0f}", f"{cores:.2f}"])
-        goals.append(Goal(f"1,000 inboxes, {name}", MOST, None, cores, " cores", at_most=True))
+        goals.append(Goal(f"1,000 inboxes, {name}", MAX_CORES, None, cores, " cores", at_most=True))
     cost = f"A poll: {web_ms:.2f} ms of the web server, {database_ms:.2f} ms of PostgreSQL."
     listed = table(["of 1,000 inboxes", "polls per second", "cores"], rows)
     return Part({"inboxes": f"{cost}\n\n{listed}"}, goals)

@@ -7,7 +7,7 @@ INSERT INTO reviews_request (
     timeout_at, response_data, response_by_id, response_at, claimed_by_id, claimed_at,
     claim_expires_at, claim_count, broadcasted_to, notifications_sent, created_at, updated_at)
 SELECT lpad(to_hex((extract(epoch FROM born) * 1000)::bigint), 12, '0')
-           || substr(md5(number::text), 1, 12),
+           || substr(md5(number::text), 1, 9) || right(loop.creator_id, 3),
        loop.id, loop.creator_id, key.id, 'deferred', 'markdown',
        (ARRAY['medium', 'medium', 'medium', 'high', 'high', 'low', 'low', 'critical'])
            [1 + mod(number / 7, 8)],

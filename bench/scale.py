@@ -169,10 +169,10 @@ def first_table(found: Found, growth: dict[Page, float]) -> str:
     """The lists that grow the most, and everything that is no list of requests."""
     ordered = sorted(growth, key=lambda each: -growth[each])
     lists = [each for each in ordered if ", " in each.name]
-    shown = [*lists[:8], *(each for each in ordered if ", " not in each.name)]
+    context = [*lists[:8], *(each for each in ordered if ", " not in each.name)]
     rows = [
         [each.name, *(f"{at.took:.2f}" for at in found[each].values()), f"{growth[each]:.2f}"]
-        for each in shown
+        for each in context
     ]
     return table(["page, ms", *next(iter(found.values())), "growth"], rows)
 

@@ -1,11 +1,9 @@
 """Whose loops and requests a page of the dashboard shows."""
 
 from collections.abc import Callable
-from functools import wraps
 
-from django.http import Http404, HttpResponse
+from django.http import Http404
 
-from db.ids import normalize_id
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request, RequestQuerySet
@@ -17,8 +15,6 @@ __all__ = [
     "Stale", "action", "behind", "created_by", "find_loop", "find_request", "form_page", "page",
 ]  # fmt: skip
 
-NOBODY = "0" * 24
-
 
 class Stale(guards.Stale):
     """Somebody removed what the page was about; the words say what. `back` names a page."""
@@ -29,24 +25,13 @@ class Stale(guards.Stale):
 
 def action(back: str) -> Callable[[Page], Page]:
     """A form's target; coming by GET leads to the page called `back`, of the loop or request."""
-    guarded = guards.action(back, without="member_id")
-
-    def decorate(view: Page) -> Page:
-        @wraps(view)
-        def checked(http: SignedInRequest, **ids: str) -> HttpResponse:
-            if normalize_id(ids.get("member_id", NOBODY)) is None:
-                raise Http404
-            return view(http, **ids)
-
-        return guarded(checked)
-
-    return decorate
+    return guards.action(back, without="member_id")
 
 
-def find_loop(http: SignedInRequest, raw_id: str) -> Loop:
+def find_loop(request: SignedInRequest, loop_id: str) -> Loop:
     """The account's loop. Raises Http404, and Stale for one that was deleted."""
-    mine = Loop.objects.filter(creator_id=http.user.pk)
-    loop: Loop | None = mine.filter(pk=normalize_id(raw_id)).first()
+    mine = Loop.objects.filter(creator_id=request.user.pk)
+    loop: Loop | None = mine.filter(pk=loop_id).first()
     if loop is None:
         raise Http404
     if loop.deleted_at is not None:
@@ -54,17 +39,14 @@ def find_loop(http: SignedInRequest, raw_id: str) -> Loop:
     return loop
 
 
-def created_by(http: SignedInRequest) -> RequestQuerySet:
-    requests: RequestQuerySet = Request.objects.created_by(http.user.pk)
+def created_by(request: SignedInRequest) -> RequestQuerySet:
+    requests: RequestQuerySet = Request.objects.created_by(request.user.pk)
     return requests
 
 
-def find_request(http: SignedInRequest, raw_id: str) -> Request:
+def find_request(request: SignedInRequest, request_id: str) -> Request:
     """The account's request as it stands, settled. Raises Http404."""
-    request_id = normalize_id(raw_id)
-    if request_id is None:
-        raise Http404
     try:
-        return services.read_request(request_id, allowed=created_by(http))
+        return services.read_request(request_id, allowed=created_by(request))
     except Request.DoesNotExist:
         raise Http404 from None

@@ -15,8 +15,8 @@ from web.keyset import KeysetPage, behind
 
 
 @page
-def audit(http: SignedInRequest) -> HttpResponse:
-    filters = AuditFilterForm(http.GET, auto_id="filter-%s")
+def audit(request: SignedInRequest) -> HttpResponse:
+    filters = AuditFilterForm(request.GET, auto_id="filter-%s")
     window, status = KeysetPage([]), 422
     if filters.is_valid():
         chosen = filters.cleaned_data
@@ -26,14 +26,14 @@ def audit(http: SignedInRequest) -> HttpResponse:
             since=chosen["since"] and midnight(chosen["since"]),
             until=chosen["until"] and midnight(chosen["until"], days_later=1),
         )
-        window, status = read_audit(http.user, choice=choice, behind=behind(http)), 200
-    shown = {
+        window, status = read_audit(request.user, choice=choice, behind=behind(request)), 200
+    context = {
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),
         "window": window,
-        "entries": [told(entry, http.user) for entry in window.rows],
+        "entries": [told(entry, request.user) for entry in window.rows],
     }
-    return render(http, "dashboard/audit.html", shown, status=status)
+    return render(request, "dashboard/audit.html", context, status=status)
 
 
 def told(entry: AuditEntry, reader: User) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def told(entry: AuditEntry, reader: User) -> dict[str, Any]:
 def name_of(actor: User | None, reader: User) -> str:
     """How the reader knows whoever did it."""
     if actor is None:
-        return "Somebody"
+        return "Someone"
     if actor.pk == reader.pk:
         return "You"
     return f"The operator ({actor.email})" if actor.is_staff else actor.name or actor.email

@@ -25,21 +25,22 @@ from webhooks.queries import read_log, with_duration
 
 TEST_EVENT_RATE = "10/m"
 ATTEMPTS_PER_PAGE = 12  # as many as the schedule has
-USUAL_LAG, LONGEST_LAG = 3, 60  # seconds; sweeps run every second
+USUAL_LAG, MAX_LAG = 3, 60  # seconds; sweeps run every second
 
 
 @page
-def deliveries(http: SignedInRequest) -> HttpResponse:
-    return list_page(http)
+def deliveries(request: SignedInRequest) -> HttpResponse:
+    return list_page(request)
 
 
 @page
-def delivery(http: SignedInRequest, delivery_id: str) -> HttpResponse:
-    item = find_delivery(http, delivery_id)
-    attempts = with_duration(item.attempts.order_by("-started_at", "-id"))
-    sheet = Paginator(attempts, ATTEMPTS_PER_PAGE).get_page(http.GET.get("page"))
+def delivery(request: SignedInRequest, delivery_id: str) -> HttpResponse:
+    item = find_delivery(request, delivery_id)
+    mine = item.attempts.filter(account_id=item.account_id)
+    attempts = with_duration(mine.order_by("-started_at", "-id"))
+    sheet = Paginator(attempts, ATTEMPTS_PER_PAGE).get_page(request.GET.get("page"))
     first = sheet.paginator.count - sheet.start_index() + 1
-    shown = {
+    context = {
         "item": item,
         "is_test": item.event == TEST_EVENT,
         "url": safe_text.visible(item.url),
@@ -49,138 +50,137 @@ def delivery(http: SignedInRequest, delivery_id: str) -> HttpResponse:
             {"number": first - place, **describe(attempt)} for place, attempt in enumerate(sheet)
         ],
     }
-    return render(http, "dashboard/deliveries/delivery.html", shown)
+    return render(request, "dashboard/deliveries/delivery.html", context)
 
 
 @action("delivery")
-def resend(http: SignedInRequest, delivery_id: str) -> HttpResponse:
-    item = find_delivery(http, delivery_id)
+def resend(request: SignedInRequest, delivery_id: str) -> HttpResponse:
+    item = find_delivery(request, delivery_id)
     try:
-        services.resend(account_id=http.user.pk, delivery_id=item.pk)
-        until = services.pauses(http.user.pk).get(item.host)
+        services.resend(account_id=request.user.pk, delivery_id=item.pk)
+        until = services.pauses(request.user.pk).get(item.host)
         if until is None:
-            messages.success(http, "It is sent again now, with a fresh schedule behind it.")
+            messages.success(request, "Sending it again now. The retry schedule starts again.")
         else:
             host = safe_text.visible(item.host)
             messages.warning(
-                http,
-                f"It is due, with a fresh schedule behind it. {host} could not be reached of late"
-                f" and is left alone until {until:%H:%M:%S} UTC.",
+                request,
+                f"It’s due again. The retry schedule starts again. {host} couldn’t be reached"
+                f" recently and is paused until {until:%H:%M:%S} UTC.",
             )
     except services.OnlyOnce:
-        messages.info(http, "A test event is attempted once. Send another one instead.")
+        messages.info(request, "Test events are sent only once. Send another one instead.")
     except services.NotResendable:
-        messages.warning(http, "An attempt is under way already. Its end will stand here.")
+        messages.warning(request, "An attempt is running. Its result will appear here.")
     return redirect("delivery", delivery_id=item.pk)
 
 
 @keeping
 @action("deliveries")
-def resend_dead(http: SignedInRequest) -> HttpResponse:
-    form = ResendDeadForm(http.POST, auto_id="dead-%s")
+def resend_dead(request: SignedInRequest) -> HttpResponse:
+    form = ResendDeadForm(request.POST, auto_id="dead-%s")
     if not form.is_valid():
-        return list_page(http, dead_form=form, status=422)
-    count = services.resend_dead(account_id=http.user.pk, since=form.cleaned_data["since"])
+        return list_page(request, dead_form=form, status=422)
+    count = services.resend_dead(account_id=request.user.pk, since=form.cleaned_data["since"])
     subject = "1 delivery is" if count == 1 else f"{count} deliveries are"
     if not count:
-        messages.info(http, "There is no dead delivery since then.")
-    elif services.pauses(http.user.pk):
+        messages.info(request, "No deliveries have failed permanently since then.")
+    elif services.pauses(request.user.pk):
         messages.warning(
-            http,
-            f"{subject} due again. Hosts that could not be reached of late are left alone for a"
-            " while; theirs follow after it.",
+            request,
+            f"{subject} due again. Hosts that couldn’t be reached recently are paused;"
+            " their deliveries follow later.",
         )
     else:
-        messages.success(http, f"{subject} sent again now.")
+        messages.success(request, f"{subject} sent again now.")
     return redirect("deliveries")
 
 
 @keeping
 @action("deliveries")
-def send_test(http: SignedInRequest) -> HttpResponse:
-    form = TestEventForm(http.POST, auto_id="test-%s")
+def send_test(request: SignedInRequest) -> HttpResponse:
+    form = TestEventForm(request.POST, auto_id="test-%s")
     status = 422
     if form.is_valid():
-        wait = seconds_to_wait(http)
+        wait = seconds_to_wait(request)
         if not wait:
             try:
                 sent, _ = services.send_test(
-                    account_id=http.user.pk, url=form.cleaned_data["url"], now=timezone.now()
+                    account_id=request.user.pk, url=form.cleaned_data["url"], now=timezone.now()
                 )
                 return redirect(f"{reverse('deliveries')}?tested={sent.pk}#test")
             except vault.Unreadable:
-                form.add_error(None, "Your webhook secret cannot be read. Set a new one first")
+                form.add_error(None, "Your webhook secret can’t be read. Set a new one first")
         else:
             form.add_error(
-                "url", f"That was the tenth in a minute. Wait {wait} s, then send it again"
+                "url", f"You’ve reached the limit of 10 test events a minute. Try again in {wait} s"
             )
             status = 429
-    answer = list_page(http, test_form=form, status=status)
+    answer = list_page(request, test_form=form, status=status)
     if status == 429:
         answer["Retry-After"] = str(wait)
     return answer
 
 
-def seconds_to_wait(http: SignedInRequest) -> int:
+def seconds_to_wait(request: SignedInRequest) -> int:
     """Counts a test event; how long this person must wait before it is sent, 0 for not at all."""
-    usage = get_usage(http, "test-event", key="user", rate=TEST_EVENT_RATE, increment=True)
+    usage = get_usage(request, "test-event", key="user", rate=TEST_EVENT_RATE, increment=True)
     return max(1, usage["time_left"]) if usage and usage["should_limit"] else 0
 
 
 def list_page(
-    http: SignedInRequest,
+    request: SignedInRequest,
     *,
     test_form: TestEventForm | None = None,
     dead_form: ResendDeadForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """The log and its forms; a form that is given was refused, and is shown open."""
-    filters = FilterForm(http.GET, auto_id="filter-%s")
+    filters = FilterForm(request.GET, auto_id="filter-%s")
     window = KeysetPage(rows=[])
     if filters.is_valid():
-        window = read_log(of(http), chosen=filters.cleaned_data, behind=behind(http))
+        window = read_log(of(request), chosen=filters.cleaned_data, behind=behind(request))
     elif status == 200:
         status = 422
-    tested = find_test(http)
+    tested = find_test(request)
     day_ago = timezone.now() - timedelta(days=1)
     test_form = test_form or TestEventForm(
         initial={"url": tested["attempt"].delivery.url} if tested else {}, auto_id="test-%s"
     )
     dead_form = dead_form or ResendDeadForm(initial={"since": day_ago}, auto_id="dead-%s")
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "pulse": pulse(),
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),
         "window": window,
         "tested": tested,
         "test_form": test_form,
-        "is_test_open": refill(http, test_form, "send-test") or test_form.is_bound or tested,
+        "is_test_open": refill(request, test_form, "send-test") or test_form.is_bound or tested,
         "dead_form": dead_form,
-        "is_dead_open": refill(http, dead_form, "resend-dead") or dead_form.is_bound,
+        "is_dead_open": refill(request, dead_form, "resend-dead") or dead_form.is_bound,
     }
-    return render(http, "dashboard/deliveries/deliveries.html", shown, status=status)
+    return render(request, "dashboard/deliveries/deliveries.html", context, status=status)
 
 
-def of(http: SignedInRequest) -> DeliveryQuerySet:
-    mine: DeliveryQuerySet = Delivery.objects.of_account(http.user.pk)
+def of(request: SignedInRequest) -> DeliveryQuerySet:
+    mine: DeliveryQuerySet = Delivery.objects.of_account(request.user.pk)
     return mine
 
 
-def find_delivery(http: SignedInRequest, raw_id: str) -> Any:
+def find_delivery(request: SignedInRequest, delivery_id: str) -> Any:
     """The delivery, if it is the account's. Raises Http404."""
-    delivery_id = normalize_id(raw_id)
-    found = of(http).filter(pk=delivery_id).first() if delivery_id else None
+    found = of(request).filter(pk=delivery_id).first()
     if found is None:
         raise Http404
     return found
 
 
-def find_test(http: SignedInRequest) -> dict[str, Any] | None:
+def find_test(request: SignedInRequest) -> dict[str, Any] | None:
     """The attempt of the test event that the URL names. Raises Http404."""
-    if "tested" not in http.GET:
+    if "tested" not in request.GET:
         return None
-    of_account = Attempt.objects.filter(delivery__account_id=http.user.pk)
-    delivery_id = normalize_id(http.GET["tested"])
+    of_account = Attempt.objects.filter(account_id=request.user.pk)
+    delivery_id = normalize_id(request.GET["tested"])
     attempts = with_duration(of_account).filter(delivery_id=delivery_id).select_related("delivery")
     found = attempts.last() if delivery_id else None
     if found is None:
@@ -205,7 +205,7 @@ def describe(attempt: Any) -> dict[str, Any]:
 def in_words(attempt: Attempt) -> str:
     """How it ended: the status with its name, the error, or that nobody knows yet."""
     if attempt.finished_at is None:
-        return "Interrupted or under way"
+        return "Interrupted or in progress"
     code = attempt.status_code
     if code is None:
         return safe_text.visible(attempt.error)
@@ -216,8 +216,8 @@ def in_words(attempt: Attempt) -> str:
 def pulse() -> dict[str, Any]:
     """Whether background work is alive, in a sentence."""
     lag = max(worker_status.lags().values(), default=None)
-    if lag is None or lag > LONGEST_LAG:
+    if lag is None or lag > MAX_LAG:
         return {"is_well": False, "text": "Background work is not running."}
     if lag > USUAL_LAG:
         return {"is_well": False, "text": f"Background work is {lag:.0f} s behind."}
-    return {"is_well": True, "text": "Background work is running."}
+    return {"is_well": True, "text": ""}

@@ -15,7 +15,6 @@ from accounts.queries import find_key, read_keys
 from accounts.usage import KeyUsage, read_hourly
 from dashboard import key_examples
 from dashboard.forms.keys import KeyForm, RollForm, TypedNameForm
-from db.ids import normalize_id
 from web.charts import Chart, Series
 from web.form_recovery import keeping, refill
 from web.guards import SignedInRequest, Stale, action, form_page, page
@@ -23,142 +22,142 @@ from web.keyset import behind
 
 COOKIE = "fresh-key"
 MINUTES_TO_LOOK = 10
-OLD_PAGE = "This page was too old. Nothing was made yet: send it once more."
-SHOWN = "A key is shown only once. If nobody has stored this one, roll it."
+OLD_PAGE = "This page had expired. Nothing was created yet. Please submit it again."
+SHOWN = "A key is shown only once. If you didn’t store this one, roll it."
 
 
 @page
-def keys(http: SignedInRequest) -> HttpResponse:
-    shown = {
-        "window": read_keys(http.user.pk, behind=behind(http)),
+def keys(request: SignedInRequest) -> HttpResponse:
+    context = {
+        "window": read_keys(request.user.pk, behind=behind(request)),
         "tabs": key_examples.try_it("YOUR_KEY"),
     }
-    return render(http, "dashboard/keys/list.html", shown)
+    return render(request, "dashboard/keys/list.html", context)
 
 
 @keeping
 @form_page
-def create(http: SignedInRequest) -> HttpResponse:
-    form = KeyForm(http.POST or None, initial={"token": fresh_token(http, "create")})
-    refill(http, form, "new-key")
+def create(request: SignedInRequest) -> HttpResponse:
+    form = KeyForm(request.POST or None, initial={"token": fresh_token(request, "create")})
+    refill(request, form, "new-key")
     status = 200
     if form.is_bound:
         status = 422
-        secret = key_tokens.read(http.POST.get("token", ""), "create", http.user.pk)
+        secret = key_tokens.read(request.POST.get("token", ""), "create", request.user.pk)
         if secret is None:
-            form = KeyForm(renewed(http, "create"))
+            form = KeyForm(renewed(request, "create"))
             form.add_error(None, OLD_PAGE)
         elif form.is_valid():
             fields = {name: form.cleaned_data[name] for name in ("name", "permissions")}
             expires_at = form.cleaned_data["expires_at"]
             key = key_services.create_api_key_once(
-                user=http.user, secret=secret, expires_at=expires_at, **fields
+                user=request.user, secret=secret, expires_at=expires_at, **fields
             )
-            return to_its_page(http, key)
-    return render(http, "dashboard/keys/new.html", {"form": form}, status=status)
+            return to_its_page(request, key)
+    return render(request, "dashboard/keys/new.html", {"form": form}, status=status)
 
 
 @page
-def show(http: SignedInRequest, key_id: str) -> HttpResponse:
-    return key_page(http, own_key(http, key_id))
+def show(request: SignedInRequest, key_id: str) -> HttpResponse:
+    return key_page(request, own_key(request, key_id))
 
 
 @page
-def show_secret(http: SignedInRequest, key_id: str) -> HttpResponse:
+def show_secret(request: SignedInRequest, key_id: str) -> HttpResponse:
     """The key itself, on the first GET alone."""
-    key = own_key(http, key_id)
-    token = http.COOKIES.get(COOKIE, "")
+    key = own_key(request, key_id)
+    token = request.COOKIES.get(COOKIE, "")
     secret = None
     for purpose in ("create", f"roll.{key.replaces.pk}" if hasattr(key, "replaces") else ""):
-        secret = secret or key_tokens.read(token, purpose, http.user.pk)
-    may_see = http.method == "GET" and secret is not None
-    if not may_see or not key_services.show_once(user=http.user, key_id=key.pk, secret=str(secret)):
-        messages.info(http, SHOWN)
+        secret = secret or key_tokens.read(token, purpose, request.user.pk)
+    may_see = request.method == "GET" and secret is not None
+    if not may_see or not key_services.show_once(
+        user=request.user, key_id=key.pk, secret=str(secret)
+    ):
+        messages.info(request, SHOWN)
         return redirect("key", key_id=key.pk)
-    shown = {"key": key, "secret": secret, "tabs": key_examples.try_it(str(secret))}
-    return render(http, "dashboard/keys/secret.html", shown)
+    context = {"key": key, "secret": secret, "tabs": key_examples.try_it(str(secret))}
+    return render(request, "dashboard/keys/secret.html", context)
 
 
 @action("key")
-def store(http: SignedInRequest, key_id: str) -> HttpResponse:
+def store(request: SignedInRequest, key_id: str) -> HttpResponse:
     """The holder has it: the browser forgets what it carried, and with that every kept copy of
     the page."""
-    key = own_key(http, key_id)
+    key = own_key(request, key_id)
     answer = redirect("key", key_id=key.pk)
     answer.delete_cookie(COOKIE, path=reverse("keys"))
     return answer
 
 
 @action("key")
-def switch(http: SignedInRequest, key_id: str) -> HttpResponse:
-    key = own_key(http, key_id)
-    wanted = ApiKey.State.ACTIVE if http.POST.get("state") == "active" else ApiKey.State.INACTIVE
+def switch(request: SignedInRequest, key_id: str) -> HttpResponse:
+    key = own_key(request, key_id)
+    wanted = ApiKey.State.ACTIVE if request.POST.get("state") == "active" else ApiKey.State.INACTIVE
     try:
         services.set_key_state(key=key, state=wanted)
     except services.FinalKeyState:
-        raise Stale(
-            f"The key {key.name} was revoked meanwhile.", back="key", key_id=key.pk
-        ) from None
+        raise Stale(f"The key {key.name} was already revoked.", back="key", key_id=key.pk) from None
     is_on = wanted == ApiKey.State.ACTIVE
-    messages.success(http, "The key works again." if is_on else "The key is switched off.")
+    messages.success(request, "Key activated." if is_on else "Key deactivated.")
     return redirect("key", key_id=key.pk)
 
 
 @keeping
 @action("key")
-def roll(http: SignedInRequest, key_id: str) -> HttpResponse:
-    key = own_key(http, key_id)
+def roll(request: SignedInRequest, key_id: str) -> HttpResponse:
+    key = own_key(request, key_id)
     purpose = f"roll.{key.pk}"
-    form = RollForm(http.POST)
-    secret = key_tokens.read(http.POST.get("token", ""), purpose, http.user.pk)
+    form = RollForm(request.POST)
+    secret = key_tokens.read(request.POST.get("token", ""), purpose, request.user.pk)
     if secret is None:
-        form = RollForm(renewed(http, purpose))
+        form = RollForm(renewed(request, purpose))
         form.add_error(None, OLD_PAGE)
     if not form.is_valid() or secret is None:
-        return key_page(http, key, roll_form=form)
+        return key_page(request, key, roll_form=form)
     try:
         fresh = key_services.roll_api_key(
             key=key, secret=secret, overlap=form.cleaned_data["overlap"]
         )
     except key_services.NotRollable:
-        words = "This key cannot be rolled any more: it was rolled before, or does not work."
+        words = "This key can no longer be rolled. It was already rolled, or it doesn’t work."
         raise Stale(words, back="key", key_id=key.pk) from None
-    return to_its_page(http, fresh)
+    return to_its_page(request, fresh)
 
 
 @form_page
-def revoke(http: SignedInRequest, key_id: str) -> HttpResponse:
-    return end(http, key_id, ApiKey.State.REVOKED)
+def revoke(request: SignedInRequest, key_id: str) -> HttpResponse:
+    return end(request, key_id, ApiKey.State.REVOKED)
 
 
 @form_page
-def delete(http: SignedInRequest, key_id: str) -> HttpResponse:
-    return end(http, key_id, ApiKey.State.DELETED)
+def delete(request: SignedInRequest, key_id: str) -> HttpResponse:
+    return end(request, key_id, ApiKey.State.DELETED)
 
 
-def end(http: SignedInRequest, key_id: str, state: ApiKey.State) -> HttpResponse:
+def end(request: SignedInRequest, key_id: str, state: ApiKey.State) -> HttpResponse:
     """Asks for the name, then revokes or deletes."""
-    key = own_key(http, key_id)
+    key = own_key(request, key_id)
     is_deletion = state == ApiKey.State.DELETED
-    form = TypedNameForm(http.POST if http.method == "POST" else None, name=key.name)
+    form = TypedNameForm(request.POST if request.method == "POST" else None, name=key.name)
     if not form.is_valid():
-        usage = hourly(http, key)
-        shown = {"key": key, "form": form, "is_deletion": is_deletion, "usage": usage}
+        usage = hourly(request, key)
+        context = {"key": key, "form": form, "is_deletion": is_deletion, "usage": usage}
         status = 422 if form.is_bound else 200
-        return render(http, "dashboard/keys/end.html", shown, status=status)
+        return render(request, "dashboard/keys/end.html", context, status=status)
     try:
         services.set_key_state(key=key, state=state)
     except services.FinalKeyState:
-        raise Stale(f"The key {key.name} was deleted meanwhile.", back="keys") from None
-    messages.success(http, f"{key.name} is {state}. Calls with it are refused from now on.")
+        raise Stale(f"The key {key.name} was already deleted.", back="keys") from None
+    messages.success(request, f"{key.name} is {state}. Calls with it are refused from now on.")
     return redirect("keys") if is_deletion else redirect("key", key_id=key.pk)
 
 
 def key_page(
-    http: SignedInRequest, key: ApiKey, *, roll_form: RollForm | None = None
+    request: SignedInRequest, key: ApiKey, *, roll_form: RollForm | None = None
 ) -> HttpResponse:
     """The page of one key; a form that is given was refused."""
-    usage = hourly(http, key)
+    usage = hourly(request, key)
     hours = [timezone.localtime(hour) for hour in usage.hours]
     chart = Chart(
         "Calls in the last 24 hours",
@@ -166,40 +165,40 @@ def key_page(
         [Series("calls", list(usage.hours.values()))],
         unit="calls",
     )
-    fresh = RollForm(initial={"token": fresh_token(http, f"roll.{key.pk}")})
-    refill(http, fresh, "roll-key", key_id=key.pk)
-    shown = {"key": key, "usage": usage, "chart": chart, "roll_form": roll_form or fresh}
-    return render(http, "dashboard/keys/key.html", shown, status=422 if roll_form else 200)
+    fresh = RollForm(initial={"token": fresh_token(request, f"roll.{key.pk}")})
+    refill(request, fresh, "roll-key", key_id=key.pk)
+    context = {"key": key, "usage": usage, "chart": chart, "roll_form": roll_form or fresh}
+    return render(request, "dashboard/keys/key.html", context, status=422 if roll_form else 200)
 
 
-def hourly(http: SignedInRequest, key: ApiKey) -> KeyUsage:
+def hourly(request: SignedInRequest, key: ApiKey) -> KeyUsage:
     """Raises Stale for a key that is gone since it was read."""
-    found = read_hourly(http.user.pk, key_id=key.pk)
+    found = read_hourly(request.user.pk, key_id=key.pk)
     if not found:
         raise Stale(f"The key {key.name} was deleted.", back="keys")
     return found[0]
 
 
-def fresh_token(http: SignedInRequest, purpose: str) -> str:
-    return key_tokens.issue(purpose, http.user.pk)
+def fresh_token(request: SignedInRequest, purpose: str) -> str:
+    return key_tokens.issue(purpose, request.user.pk)
 
 
-def renewed(http: SignedInRequest, purpose: str) -> Any:
+def renewed(request: SignedInRequest, purpose: str) -> Any:
     """What was typed, under a new token."""
-    typed = http.POST.copy()
-    typed["token"] = fresh_token(http, purpose)
+    typed = request.POST.copy()
+    typed["token"] = fresh_token(request, purpose)
     return typed
 
 
-def to_its_page(http: SignedInRequest, key: ApiKey) -> HttpResponse:
+def to_its_page(request: SignedInRequest, key: ApiKey) -> HttpResponse:
     """To where the key is shown, once; a form that is sent again after that, to the key."""
     if key.shown_at is not None:
-        messages.info(http, SHOWN)
+        messages.info(request, SHOWN)
         return redirect("key", key_id=key.pk)
     answer = redirect("key-secret", key_id=key.pk)
     answer.set_cookie(
         COOKIE,
-        http.POST["token"],
+        request.POST["token"],
         max_age=MINUTES_TO_LOOK * 60,
         path=reverse("keys"),
         secure=settings.SESSION_COOKIE_SECURE,
@@ -209,10 +208,9 @@ def to_its_page(http: SignedInRequest, key: ApiKey) -> HttpResponse:
     return answer
 
 
-def own_key(http: SignedInRequest, raw_id: str) -> ApiKey:
+def own_key(request: SignedInRequest, key_id: str) -> ApiKey:
     """The account's key. Raises Http404, and Stale for one that was deleted."""
-    key_id = normalize_id(raw_id)
-    key = find_key(http.user.pk, key_id) if key_id else None
+    key = find_key(request.user.pk, key_id)
     if key is None:
         raise Http404
     if key.state == ApiKey.State.DELETED:

@@ -3,16 +3,16 @@
 from db.ids import normalize_id
 from loops.models import Loop
 
-MOST_LOOPS = 50  # the list of loops leads to the others
-LONGEST_NAME = 40  # characters
+MAX_LOOPS = 50  # the list of loops leads to the others
+MAX_NAME_LENGTH = 40  # characters
 
 
 def offered_loops(account_id: str, chosen: str) -> list[Loop]:
     """The account's newest loops, and its loop with the id `chosen` if that is another one."""
     mine = Loop.objects.of_creator(account_id).only("name")
-    loops = list(mine.newest_first()[:MOST_LOOPS])
+    loops = list(mine.newest_first()[:MAX_LOOPS])
     loop_id = normalize_id(chosen)
-    if loop_id and len(loops) == MOST_LOOPS and loop_id not in {loop.pk for loop in loops}:
+    if loop_id and len(loops) == MAX_LOOPS and loop_id not in {loop.pk for loop in loops}:
         loops += mine.filter(pk=loop_id)
     return loops
 
@@ -22,4 +22,4 @@ def choices(loops: list[Loop]) -> list[tuple[str, str]]:
 
 
 def shortened(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"

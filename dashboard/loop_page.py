@@ -15,35 +15,39 @@ from web.guards import SignedInRequest
 
 
 def loop_page(
-    http: SignedInRequest, loop: Loop, *, invite_form: InviteForm | None = None, status: int = 200
+    request: SignedInRequest,
+    loop: Loop,
+    *,
+    invite_form: InviteForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     """A form that is given was refused."""
     count = loop_stats.count_heads(loop)
     form = invite_form or InviteForm(auto_id="invite-%s")
-    refill(http, form, "invite-member", loop_id=loop.pk)
+    refill(request, form, "invite-member", loop_id=loop.pk)
     records = loop_stats.read_records(loop)
     looked_at = sum(record.answered for record in records.values())
-    shown = {
+    context = {
         "loop": loop,
         "count": count,
-        "page": read_members(http, loop, records, total=count.members),
-        "newest": f"{loop_stats.MOST_ANSWERS:,}" if looked_at == loop_stats.MOST_ANSWERS else None,
+        "page": read_members(request, loop, records, total=count.members),
+        "newest": f"{loop_stats.MAX_ANSWERS:,}" if looked_at == loop_stats.MAX_ANSWERS else None,
         "invite_form": form,
         "tabs": request_examples.ask(loop.pk),
         "site_url": settings.SITE_URL,
     }
-    return render(http, "dashboard/loops/show.html", shown, status=status)
+    return render(request, "dashboard/loops/show.html", context, status=status)
 
 
 def read_members(
-    http: SignedInRequest, loop: Loop, records: dict[str, loop_stats.Record], *, total: int
+    request: SignedInRequest, loop: Loop, records: dict[str, loop_stats.Record], *, total: int
 ) -> Page[Any]:
     """The page of members that the URL asks for; each row has `member`, `record`, `is_me`."""
     paginator = Paginator(
         loop.memberships.select_related("user").in_order(), loop_stats.MEMBERS_PER_PAGE
     )
     paginator.count = total  # it would count again
-    page: Page[Any] = paginator.get_page(http.GET.get("page"))
+    page: Page[Any] = paginator.get_page(request.GET.get("page"))
     page.object_list = [
         {
             "member": member,

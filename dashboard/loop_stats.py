@@ -17,7 +17,7 @@ from web.keyset import KeysetPage, read_page
 LOOPS_PER_PAGE = 25
 MEMBERS_PER_PAGE = 20
 SPAN = timedelta(days=90)
-MOST_ANSWERS = 2_000  # of those, the newest
+MAX_ANSWERS = 2_000  # of those, the newest
 
 
 def read_loops(account_id: str, *, behind: str | None) -> KeysetPage:
@@ -75,7 +75,7 @@ SELECT r.response_by_id, count(*),
           FROM reviews_request
          WHERE loop_id = %(loop)s AND status = 'completed'
            AND created_at > statement_timestamp() - %(span)s
-         ORDER BY created_at DESC, id DESC LIMIT {MOST_ANSWERS:d}) r
+         ORDER BY created_at DESC, id DESC LIMIT {MAX_ANSWERS:d}) r
   LEFT JOIN reviews_feedback f ON f.request_id = r.id
  GROUP BY r.response_by_id
 """  # noqa: S608 (a number of ours)
@@ -102,6 +102,6 @@ class Headcount:
 
 def count_heads(loop: Loop) -> Headcount:
     """The members of a loop and its open requests."""
-    counted: Any = with_figures(Loop.objects.filter(pk=loop.pk)).get()
+    counted: Any = with_figures(Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id)).get()
     waiting = counters.open_by_loop([loop.pk]).get(loop.pk, 0)
     return Headcount(counted.active, counted.pending, waiting)

@@ -23,68 +23,68 @@ PURPOSE = "loop"
 
 
 @page
-def loops(http: SignedInRequest) -> HttpResponse:
-    window = loop_stats.read_loops(http.user.pk, behind=behind(http))
-    shown: dict[str, Any] = {"window": window}
+def loops(request: SignedInRequest) -> HttpResponse:
+    window = loop_stats.read_loops(request.user.pk, behind=behind(request))
+    context: dict[str, Any] = {"window": window}
     if not window.rows and window.is_first:
-        shown["tabs"] = request_examples.create_loop()
-    return render(http, "dashboard/loops/list.html", shown)
+        context["tabs"] = request_examples.create_loop()
+    return render(request, "dashboard/loops/list.html", context)
 
 
 @keeping
 @form_page
-def create(http: SignedInRequest) -> HttpResponse:
-    initial = {"once": form_tokens.issue(PURPOSE, http.user.pk)}
-    form = LoopForm(http.POST or None, initial=initial)
-    refill(http, form, "new-loop")
+def create(request: SignedInRequest) -> HttpResponse:
+    initial = {"once": form_tokens.issue(PURPOSE, request.user.pk)}
+    form = LoopForm(request.POST or None, initial=initial)
+    refill(request, form, "new-loop")
     if not form.is_valid():
         status = 422 if form.is_bound else 200
-        return render(http, "dashboard/loops/new.html", {"form": form}, status=status)
+        return render(request, "dashboard/loops/new.html", {"form": form}, status=status)
     fields = {name: form.cleaned_data[name] for name in ("name", "description", "icon")}
-    loop_id = form_tokens.read(form.cleaned_data["once"], PURPOSE, http.user.pk)
+    loop_id = form_tokens.read(form.cleaned_data["once"], PURPOSE, request.user.pk)
     try:
-        made = services.create_loop(owner_id=http.user.pk, loop_id=loop_id, **fields)
+        made = services.create_loop(owner_id=request.user.pk, loop_id=loop_id, **fields)
     except IntegrityError:  # sent before
         return redirect("loop", loop_id=loop_id)
-    messages.success(http, f"{made.name} is there. Now invite those who shall answer.")
+    messages.success(request, "Loop created. Next, invite reviewers.")
     return redirect("loop", loop_id=made.pk)
 
 
 @page
-def show(http: SignedInRequest, loop_id: str) -> HttpResponse:
-    return loop_page(http, find_loop(http, loop_id))
+def show(request: SignedInRequest, loop_id: str) -> HttpResponse:
+    return loop_page(request, find_loop(request, loop_id))
 
 
 @keeping
 @form_page
-def edit(http: SignedInRequest, loop_id: str) -> HttpResponse:
-    loop = find_loop(http, loop_id)
+def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
+    loop = find_loop(request, loop_id)
     initial = {"name": loop.name, "description": loop.description, "icon": loop.icon}
-    form = LoopForm(http.POST or None, initial=initial, kept=loop.icon)
-    refill(http, form, "edit-loop", loop_id=loop.pk)
+    form = LoopForm(request.POST or None, initial=initial, kept=loop.icon)
+    refill(request, form, "edit-loop", loop_id=loop.pk)
     if not form.is_valid():
-        shown = {"form": form, "loop": loop, "count": loop_stats.count_heads(loop)}
+        context = {"form": form, "loop": loop, "count": loop_stats.count_heads(loop)}
         status = 422 if form.is_bound else 200
-        return render(http, "dashboard/loops/edit.html", shown, status=status)
+        return render(request, "dashboard/loops/edit.html", context, status=status)
     changes = form.changes(loop)
     if changes:
         try:
             services.update_loop(loop=loop, changes=changes)
         except Loop.DoesNotExist:
             raise Stale(f"The loop {loop.name} was deleted.") from None
-        messages.success(http, "Saved.")
+        messages.success(request, "Saved.")
     return redirect("loop", loop_id=loop.pk)
 
 
 @action("edit-loop")
-def delete(http: SignedInRequest, loop_id: str) -> HttpResponse:
-    loop = find_loop(http, loop_id)
-    if http.POST.get("typed", "").split() != loop.name.split():
-        messages.error(http, "Nothing was deleted: the name that you typed is another one.")
+def delete(request: SignedInRequest, loop_id: str) -> HttpResponse:
+    loop = find_loop(request, loop_id)
+    if request.POST.get("typed", "").split() != loop.name.split():
+        messages.error(request, "Nothing was deleted. The name doesn’t match.")
         return redirect(f"{reverse('edit-loop', kwargs={'loop_id': loop.pk})}#delete")
     try:
-        review_services.delete_loop(loop_id=loop.pk)
+        review_services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     except Loop.DoesNotExist:
         raise Stale(f"The loop {loop.name} was deleted.") from None
-    messages.success(http, f"{loop.name} is deleted, and what waited in it is cancelled.")
+    messages.success(request, f"{loop.name} was deleted, and its open requests were cancelled.")
     return redirect("loops")

@@ -17,83 +17,89 @@ from web.guards import SignedInRequest
 
 # Mails of one account: all of them, and those to one address
 MAIL_RATE, ADDRESS_RATE = "60/h", "5/h"
-TOO_MANY = "That was the sixtieth mail in an hour. Wait {} min, or share the link yourself"
-ENOUGH = "This address got five mails in an hour. Wait {} min, or give them the link yourself"
+TOO_MANY = (
+    "You’ve reached the limit of 60 invitations an hour. Wait {} min, or share the link yourself"
+)
+ENOUGH = "This address got 5 invitations this hour. Wait {} min, or share the link yourself"
 
 
 @keeping
 @action("loop")
-def invite(http: SignedInRequest, loop_id: str) -> HttpResponse:
-    loop = find_loop(http, loop_id)
-    form = InviteForm(http.POST, auto_id="invite-%s")
+def invite(request: SignedInRequest, loop_id: str) -> HttpResponse:
+    loop = find_loop(request, loop_id)
+    form = InviteForm(request.POST, auto_id="invite-%s")
     if form.is_valid():
         email = form.cleaned_data["email"]
-        refusal = count_mail(http, email)
+        refusal = count_mail(request, email)
         if refusal:
             form.add_error("email", refusal)
-            return loop_page(http, loop, invite_form=form, status=429)
+            return loop_page(request, loop, invite_form=form, status=429)
         try:
             services.invite_member(loop=loop, email=email)
         except services.AlreadyMember:
-            form.add_error("email", "This person is in the loop already")
+            form.add_error("email", "This person is already in the loop")
         except Loop.DoesNotExist:
             raise gone(loop) from None
         else:
-            mail(http, loop, email)
+            mail(request, loop, email)
             return redirect("loop", loop_id=loop.pk)
-    return loop_page(http, loop, invite_form=form, status=422)
+    return loop_page(request, loop, invite_form=form, status=422)
 
 
 @action("loop")
-def resend(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
-    loop = find_loop(http, loop_id)
-    pending = loop.memberships.filter(member_id=member_id, status=Membership.Status.PENDING)
-    member = pending.first()
+def resend(request: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
+    loop = find_loop(request, loop_id)
+    invited = loop.memberships.filter(account_id=loop.creator_id, member_id=member_id)
+    member = invited.filter(status=Membership.Status.PENDING).first()
     if member is None:
-        raise Stale("This invitation is not open any more.", back="loop", loop_id=loop.pk)
-    refusal = count_mail(http, member.email)
+        raise Stale("This invitation is no longer open.", back="loop", loop_id=loop.pk)
+    refusal = count_mail(request, member.email)
     if refusal:
-        messages.error(http, f"Nothing was sent to {member.email}. {refusal}.")
+        messages.error(request, f"Nothing was sent to {member.email}. {refusal}.")
     else:
-        mail(http, loop, member.email)
+        mail(request, loop, member.email)
     return redirect("loop", loop_id=loop.pk)
 
 
 @action("loop")
-def remove(http: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
-    loop = find_loop(http, loop_id)
+def remove(request: SignedInRequest, loop_id: str, member_id: str) -> HttpResponse:
+    loop = find_loop(request, loop_id)
     if member_id == loop.creator_id:
-        raise Stale("You made this loop, so you stay in it.", back="loop", loop_id=loop.pk)
+        raise Stale(
+            "You created this loop, so you can’t be removed from it.", back="loop", loop_id=loop.pk
+        )
     try:
-        review_services.remove_member(loop_id=loop.pk, member_id=member_id)
+        review_services.remove_member(
+            loop_id=loop.pk, account_id=loop.creator_id, member_id=member_id
+        )
     except Loop.DoesNotExist:
         raise gone(loop) from None
     except Membership.DoesNotExist:
-        raise Stale("They are not in the loop any more.", back="loop", loop_id=loop.pk) from None
-    messages.success(http, "Removed. What they held goes back to the others.")
+        raise Stale("They’re no longer in the loop.", back="loop", loop_id=loop.pk) from None
+    messages.success(request, "Member removed. Requests they claimed are open again.")
     return redirect("loop", loop_id=loop.pk)
 
 
-def mail(http: SignedInRequest, loop: Loop, email: str) -> None:
+def mail(request: SignedInRequest, loop: Loop, email: str) -> None:
     """Sends the invitation and says what became of it."""
-    if send_invitation(loop=loop, inviter=http.user, email=email):
-        messages.success(http, f"Invited: {email} gets a mail with the link.")
+    if send_invitation(loop=loop, inviter=request.user, email=email):
+        messages.success(request, f"Invitation sent to {email}.")
     else:
         messages.warning(
-            http,
-            f"{email} is invited, but the mail could not be sent."
-            " Give them the link yourself, or send it again later.",
+            request,
+            f"{email} is invited, but we couldn’t send the email."
+            " Share the link yourself, or send it again later.",
         )
 
 
-def count_mail(http: SignedInRequest, email: str) -> str:
+def count_mail(request: SignedInRequest, email: str) -> str:
     """Why no mail may go there now, in words; else it counts, and nothing is said."""
 
     def recipient(*_: object) -> str:
-        return f"{http.user.pk} {email.lower()}"
+        return f"{request.user.pk} {email.lower()}"
 
     for key, rate, words in ((recipient, ADDRESS_RATE, ENOUGH), ("user", MAIL_RATE, TOO_MANY)):
-        usage = get_usage(http, f"invitation-{rate}", key=key, rate=rate, increment=True)
+        usage = get_usage(request, f"invitation-{rate}", key=key, rate=rate, increment=True)
         if usage and usage["should_limit"]:
             return words.format(usage["time_left"] // 60 + 1)
     return ""

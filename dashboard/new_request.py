@@ -23,51 +23,53 @@ PURPOSE = "request"
 
 @keeping
 @form_page
-def new(http: SignedInRequest) -> HttpResponse:
-    form = question_form(http)
-    if http.method != "POST":
-        refill(http, form, "new-request")
-        return question_page(http, form)
-    if "show-curl" in http.POST:
-        return question_page(http, form.unjudged())
+def new(request: SignedInRequest) -> HttpResponse:
+    form = question_form(request)
+    if request.method != "POST":
+        refill(request, form, "new-request")
+        return question_page(request, form)
+    if "show-curl" in request.POST:
+        return question_page(request, form.unjudged())
     if not form.is_valid():
-        return question_page(http, form, status=422)
-    made_id = form_tokens.read(form.cleaned_data["once"], PURPOSE, http.user.pk)
+        return question_page(request, form, status=422)
+    made_id = form_tokens.read(form.cleaned_data["once"], PURPOSE, request.user.pk)
     try:
         made = services.create_request(
             loop_id=form.cleaned_data["loop"],
-            account=acting(http),
+            account=acting(request),
             fields=form.cleaned_data["fields"],
             request_id=made_id,
         )
     except IntegrityError:  # sent before
         return redirect("request", request_id=made_id)
     except services.LoopGone:
-        raise Stale("That loop was deleted meanwhile, so nobody was asked.") from None
+        raise Stale("That loop was deleted. Nothing was sent.") from None
     count = made.broadcasted_to
-    messages.success(http, f"Asked {count} member{'' if count == 1 else 's'}.")
+    messages.success(request, f"Asked {count} member{'' if count == 1 else 's'}.")
     return redirect("request", request_id=made.pk)
 
 
 @action("new-request")
-def preview(http: SignedInRequest) -> HttpResponse:
+def preview(request: SignedInRequest) -> HttpResponse:
     """The command for what is typed so far: a fragment, for the page that is being typed on."""
-    shown = {"curl": curl_of(question_form(http))}
-    return render(http, "dashboard/requests/_curl.html", shown)
+    context = {"curl": curl_of(question_form(request))}
+    return render(request, "dashboard/requests/_curl.html", context)
 
 
-def question_form(http: SignedInRequest) -> QuestionForm:
-    wanted = http.POST.get("loop") or http.GET.get("loop", "")
-    loops = offered_loops(http.user.pk, wanted)
-    initial: dict[str, Any] = {"once": form_tokens.issue(PURPOSE, http.user.pk)}
+def question_form(request: SignedInRequest) -> QuestionForm:
+    wanted = request.POST.get("loop") or request.GET.get("loop", "")
+    loops = offered_loops(request.user.pk, wanted)
+    initial: dict[str, Any] = {"once": form_tokens.issue(PURPOSE, request.user.pk)}
     chosen = [loop.pk for loop in loops if loop.pk == wanted]
     initial["loop"] = next(iter([*chosen, *(loop.pk for loop in loops)]), "")
-    return QuestionForm(http.POST or None, loops=loops, initial=initial)
+    return QuestionForm(request.POST or None, loops=loops, initial=initial)
 
 
-def question_page(http: SignedInRequest, form: QuestionForm, *, status: int = 200) -> HttpResponse:
-    shown: dict[str, Any] = {"form": form, "curl": curl_of(form)}
-    return render(http, "dashboard/requests/new.html", shown, status=status)
+def question_page(
+    request: SignedInRequest, form: QuestionForm, *, status: int = 200
+) -> HttpResponse:
+    context: dict[str, Any] = {"form": form, "curl": curl_of(form)}
+    return render(request, "dashboard/requests/new.html", context, status=status)
 
 
 def curl_of(form: QuestionForm) -> str:
@@ -76,7 +78,7 @@ def curl_of(form: QuestionForm) -> str:
     return request_examples.curl(url, {**form.body(), "platform": "api"})
 
 
-def acting(http: SignedInRequest) -> Account:
+def acting(request: SignedInRequest) -> Account:
     """The person as the services know a caller."""
-    user = http.user
+    user = request.user
     return Account(id=user.pk, email=user.email, name=user.name, is_active=user.is_active)

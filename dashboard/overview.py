@@ -18,32 +18,32 @@ from web.guards import SignedInRequest
 from web.humanize import duration
 
 HOURS = 24
-MOST_KEYS = 8  # with a line of their own
+MAX_KEYS = 8  # with a line of their own
 NEARLY = 0.8  # of its limit, a key is worth a warning
 
 
 @page
-def overview(http: SignedInRequest) -> HttpResponse:
-    account_id = http.user.pk
+def overview(request: SignedInRequest) -> HttpResponse:
+    account_id = request.user.pk
     waiting = stats.read_waiting(account_id)
     days, times = stats.read_days(account_id)
     keys = sorted(read_hourly(account_id, hours=HOURS), key=lambda key: -key.total)
     loop = Loop.objects.of_creator(account_id).newest_first().only("name").first()
     state = pulse()
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "loop": loop,
         "waiting": waiting,
         "open": sum(each.count for each in waiting),
         "times": times,
         "median": spoken(times.median),
         "slowest_tenth": spoken(times.slowest_tenth),
-        "is_sample": any(day.times.answered > stats.MOST_ANSWERS for day in days),
-        "most_answers": stats.MOST_ANSWERS,
+        "is_sample": any(day.times.answered > stats.MAX_ANSWERS for day in days),
+        "most_answers": stats.MAX_ANSWERS,
         "timeouts": sum(day.timeouts for day in days),
         "dead": sum(day.dead for day in days),
         "since": days[0].day,
         "charts": charts(days),
-        "usage": [meter(key) for key in keys[:MOST_KEYS]],
+        "usage": [meter(key) for key in keys[:MAX_KEYS]],
         "keys": len(keys),
         "usage_chart": usage_chart(keys),
         "pulse": state,
@@ -51,7 +51,7 @@ def overview(http: SignedInRequest) -> HttpResponse:
         "is_new": loop is None or not (times.answered or sum(w.count for w in waiting)),
         "tabs": request_examples.ask(loop.pk) if loop else request_examples.create_loop(),
     }
-    return render(http, "dashboard/overview.html", shown)
+    return render(request, "dashboard/overview.html", context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def worries(days: list[stats.Day], keys: list[KeyUsage], state: dict[str, Any]) 
     found = [] if state["is_well"] else [Worry(state["text"])]
     dead = today.dead + yesterday.dead
     if dead:
-        text = f"{dead} deliver{'y' if dead == 1 else 'ies'} died since yesterday."
+        text = f"{dead} deliver{'y' if dead == 1 else 'ies'} failed permanently since yesterday."
         url = f"{reverse('deliveries')}?state=dead"
         found.append(Worry(text, url, "Dead deliveries"))
     answered = today.times.answered + yesterday.times.answered
@@ -80,9 +80,9 @@ def worries(days: list[stats.Day], keys: list[KeyUsage], state: dict[str, Any]) 
         found.append(Worry(text, url, "Timed out requests"))
     found.extend(
         Worry(
-            f"The key {key.name} has used {key.current} of {key.limit} calls of this hour.",
+            f"The key {key.name} has used {key.current} of {key.limit} calls this hour.",
             reverse("key", kwargs={"key_id": key.key_id}),
-            link="The key",
+            link="View key",
         )
         for key in keys
         if key.current >= key.limit * NEARLY
@@ -104,12 +104,12 @@ def charts(days: list[stats.Day]) -> list[Chart]:
         Chart(
             title=f"Answer times, in {unit}",
             labels=labels,
-            series=[Series("Half within", medians), Series("9 of 10 within", tenths)],
+            series=[Series("Median", medians), Series("90% within", tenths)],
             unit=unit,
             kind="lines",
         ),
         Chart(
-            title="Timed out, and dead deliveries",
+            title="Timeouts and dead deliveries",
             labels=labels,
             series=[
                 Series("Timed out", [day.timeouts for day in days]),
@@ -137,5 +137,5 @@ def usage_chart(keys: list[KeyUsage]) -> Chart | None:
     labels = [f"{timezone.localtime(hour):%H:%M}" for hour in hours]
     values = [sum(key.hours.get(hour, 0) for key in keys) for hour in hours]
     return Chart(
-        title="Calls of the last 24 hours", labels=labels, series=[Series("Calls", values)]
+        title="Calls in the last 24 hours", labels=labels, series=[Series("Calls", values)]
     )

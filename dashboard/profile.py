@@ -13,42 +13,42 @@ from web.guards import SignedInRequest, Stale, action, form_page, page
 
 @keeping
 @form_page
-def account(http: SignedInRequest) -> HttpResponse:
-    now = {"name": http.user.name, "time_zone": http.user.time_zone}
-    form = ProfileForm(http.POST or None, initial=now)
-    refill(http, form, "account")
+def account(request: SignedInRequest) -> HttpResponse:
+    now = {"name": request.user.name, "time_zone": request.user.time_zone}
+    form = ProfileForm(request.POST or None, initial=now)
+    refill(request, form, "account")
     if form.is_valid():
         if form.changed_data:
-            services.save_profile(user=http.user, **form.cleaned_data)
-        messages.success(http, "Saved.")
+            services.save_profile(user=request.user, **form.cleaned_data)
+        messages.success(request, "Saved.")
         return redirect("account")
-    shown = {
+    context = {
         "form": form,
-        "has_second_factor": is_mfa_enabled(http.user),
-        "session_count": max(1, sessions.count_sessions(http.user.pk)),
+        "has_second_factor": is_mfa_enabled(request.user),
+        "session_count": max(1, sessions.count_sessions(request.user.pk)),
     }
     status = 422 if form.is_bound else 200
-    return render(http, "dashboard/account.html", shown, status=status)
+    return render(request, "dashboard/account.html", context, status=status)
 
 
 @page
-def session_list(http: SignedInRequest) -> HttpResponse:
-    sessions.ensure_listed(http)
-    rows = sessions.read_sessions(http.user.pk, current=http.session.session_key)
-    shown = {"sessions": rows, "others": sum(not row.is_current for row in rows)}
-    return render(http, "dashboard/sessions.html", shown)
+def session_list(request: SignedInRequest) -> HttpResponse:
+    sessions.ensure_listed(request)
+    rows = sessions.read_sessions(request.user.pk, current=request.session.session_key)
+    context = {"sessions": rows, "others": sum(not row.is_current for row in rows)}
+    return render(request, "dashboard/sessions.html", context)
 
 
 @action("sessions")
-def end_sessions(http: SignedInRequest) -> HttpResponse:
+def end_sessions(request: SignedInRequest) -> HttpResponse:
     """One of them, or all but this one."""
-    named = http.POST.get("session", "")
+    named = request.POST.get("session", "")
     only = int(named) if named.isdecimal() and named.isascii() and len(named) < 19 else None
     if named and only is None:
-        raise Stale("That browser is not signed in any more.", back="sessions")
-    ended = sessions.end_sessions(http.user.pk, but=http.session.session_key, only=only)
+        raise Stale("That browser is no longer signed in.", back="sessions")
+    ended = sessions.end_sessions(request.user.pk, but=request.session.session_key, only=only)
     if not ended:
-        raise Stale("There was nothing left to sign out.", back="sessions")
+        raise Stale("There were no other sessions.", back="sessions")
     what = "That browser is" if ended == 1 else f"{ended} browsers are"
-    messages.success(http, f"{what} signed out.")
+    messages.success(request, f"{what} signed out.")
     return redirect("sessions")

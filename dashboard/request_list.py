@@ -12,14 +12,14 @@ from typing import Any
 from django.db.models import F, Q, Subquery, TextField
 from django.db.models.functions import Cast, Left
 
-from reviews.lifecycle import states
+from reviews.lifecycle import settling, states
 from reviews.markdown import headline
-from reviews.models import SEEN, Request, RequestQuerySet
+from reviews.models import Request, RequestQuerySet
 from reviews.queries import listing, search
 from web.days import midnight
 
 PER_PAGE = 30
-MOST_PAGES = 10_000
+MAX_PAGES = 10_000
 OPEN = "open"  # pending or claimed
 TEXT, ANSWER = 200, 80  # characters of each that a row shows
 
@@ -72,7 +72,7 @@ class Window:
 def read_page(chosen: Chosen, typed: str) -> Window:
     """A numbered page; the first for what is no number, an empty one behind the last."""
     is_number = typed.isascii() and typed.isdigit() and len(typed) < 9
-    number = min(max(int(typed), 1), MOST_PAGES) if is_number else 1
+    number = min(max(int(typed), 1), MAX_PAGES) if is_number else 1
     scope = listing.of_account(chosen.account_id)
     if chosen.loop:
         scope = listing.of_account_in_loop(chosen.account_id, chosen.loop)
@@ -90,7 +90,8 @@ def read_page(chosen: Chosen, typed: str) -> Window:
 
 
 def read_behind(chosen: Chosen, behind: str | None) -> Window:
-    """The newest that match, behind the request with that id."""
+    """The newest that match, behind the request with that id. It settles first what is due."""
+    settling.settle_first(settling.of_account(chosen.account_id))
     found = matching(chosen)
     if behind is not None:
         mine = Request.objects.created_by(chosen.account_id)
@@ -112,9 +113,9 @@ def matching(chosen: Chosen) -> RequestQuerySet:
     if chosen.loop:
         found = found.filter(loop_id=chosen.loop)
     if chosen.status == OPEN:
-        found = found.filter(SEEN[states.PENDING] | SEEN[states.CLAIMED])
+        found = found.filter(status__in=states.OPEN)
     elif chosen.status:
-        found = found.filter(SEEN[chosen.status])
+        found = found.filter(status=chosen.status)
     if chosen.priority:
         found = found.filter(priority=chosen.priority)
     if chosen.since:
@@ -125,14 +126,14 @@ def matching(chosen: Chosen) -> RequestQuerySet:
 
 
 def described(requests: Any) -> list[Any]:
-    """The rows with what a line of the list shows: `text`, `answer`, `seen_status`, `now`, and of
-    the loop its name and icon."""
+    """The rows with what a line of the list shows: `text`, `answer`, `now`, and of the loop
+    its name and icon."""
     columns: dict[str, Any] = {
         "text": Left("request_text", TEXT),
         "answer_json": Left(Cast("response_data", TextField()), ANSWER),
     }
     rows = (
-        requests.seen()
+        requests.with_clock()
         .annotate(**columns, loop_name=F("loop__name"), loop_icon=F("loop__icon"))
         .only("id", "loop_id", "priority", "status", "created_at", "timeout_at", "response_at")
     )

@@ -13,94 +13,96 @@ from api.serializers.requests import RequestDetail
 from dashboard import timeline
 from dashboard.access import action, find_request, page
 from dashboard.forms.requests import FeedbackForm, initial_feedback, unknown_feedback
-from reviews import context, markdown, services
-from reviews.lifecycle import states
+from reviews import markdown, outline, services
+from reviews.lifecycle import events, states
 from reviews.models import Request
 from web.form_recovery import keeping, refill
 from web.guards import SignedInRequest
 from web.image_policy import render_with_image
 from webhooks.models import Delivery
 
-MOST_DELIVERIES = 20
-LONGEST_JSON = 4000  # characters; the whole of it is behind a link
-LONGEST_OUTLINE = 2000  # a list of it takes eight times as much HTML
+MAX_DELIVERIES = 20
+MAX_JSON_LENGTH = 4000  # characters; the whole of it is behind a link
+MAX_OUTLINE_LENGTH = 2000  # a list of it takes eight times as much HTML
 
 
 @page
-def show(http: SignedInRequest, request_id: str) -> HttpResponse:
-    return request_page(http, find_request(http, request_id))
+def show(request: SignedInRequest, request_id: str) -> HttpResponse:
+    return request_page(request, find_request(request, request_id))
 
 
 def request_page(
-    http: SignedInRequest,
+    request: SignedInRequest,
     item: Request,
     *,
     feedback_form: FeedbackForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """A form that is given was refused."""
-    claims = range(item.claim_count, max(0, item.claim_count - MOST_DELIVERIES), -1)
-    mine = Delivery.objects.of_account(http.user.pk).about(item.pk, claims=claims)
-    deliveries = list(mine.newest_first().defer("body")[:MOST_DELIVERIES])
+    claims = range(item.claim_count, max(0, item.claim_count - MAX_DELIVERIES), -1)
+    mine = Delivery.objects.of_account(request.user.pk).about(
+        events.occurrences(item.pk, claims=claims)
+    )
+    deliveries = list(mine.newest_first().defer("body")[:MAX_DELIVERIES])
     given = feedback_of(item)
     form = feedback_form or FeedbackForm(initial=initial_feedback(given), auto_id="feedback-%s")
-    refill(http, form, "request-feedback", request_id=item.pk)
+    refill(request, form, "request-feedback", request_id=item.pk)
     written = as_json(item)
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "item": item,
         "question": mark_safe(markdown.render(item.request_text)),  # noqa: S308 (it is cleaned)
-        "context": outline(item.context),
+        "context": outline_of(item.context),
         "configuration": short(pretty(item.response_config)),
         "default": item.in_words(item.default_response),
         "is_open": item.status in states.OPEN,
         "steps": timeline.build(item, deliveries),
         "deliveries": deliveries,
         "json": short(written),
-        "is_cut": len(written) > LONGEST_JSON,
+        "is_cut": len(written) > MAX_JSON_LENGTH,
         "given": given,
         "feedback_form": form,
     }
     if item.status in (states.COMPLETED, states.TIMEOUT):
-        shown["answer"] = item.in_words(item.response_data)
+        context["answer"] = item.in_words(item.response_data)
     return render_with_image(
-        http, "dashboard/requests/show.html", shown, image_url=item.image_url, status=status
+        request, "dashboard/requests/show.html", context, image_url=item.image_url, status=status
     )
 
 
 @page
-def as_api(http: SignedInRequest, request_id: str) -> HttpResponse:
+def as_api(request: SignedInRequest, request_id: str) -> HttpResponse:
     """The JSON by itself, however long."""
-    text = as_json(find_request(http, request_id))
+    text = as_json(find_request(request, request_id))
     return HttpResponse(text, content_type="application/json; charset=utf-8")
 
 
 @action("request")
-def cancel(http: SignedInRequest, request_id: str) -> HttpResponse:
-    item = find_request(http, request_id)
+def cancel(request: SignedInRequest, request_id: str) -> HttpResponse:
+    item = find_request(request, request_id)
     try:
-        services.cancel_request(request_id=item.pk, account_id=http.user.pk)
-        messages.success(http, "Cancelled. Nobody is asked any more.")
+        services.cancel_request(request_id=item.pk, account_id=request.user.pk)
+        messages.success(request, "Request cancelled.")
     except services.TransitionLost as lost:
-        words = {states.CLAIMED: "Somebody is answering it right now, so it cannot be cancelled."}
-        usual = "It could not be cancelled any more: here is what it has become."
-        messages.warning(http, words.get(lost.request.status, usual))
+        words = {states.CLAIMED: "Someone is answering it right now, so it can’t be cancelled."}
+        usual = "It can no longer be cancelled. Here’s its current state."
+        messages.warning(request, words.get(lost.request.status, usual))
     return redirect("request", request_id=item.pk)
 
 
 @keeping
 @action("request")
-def feedback(http: SignedInRequest, request_id: str) -> HttpResponse:
-    item = find_request(http, request_id)
+def feedback(request: SignedInRequest, request_id: str) -> HttpResponse:
+    item = find_request(request, request_id)
     if not services.may_have_feedback(item):
-        messages.warning(http, "Feedback is for answers, and this request has none.")
+        messages.warning(request, "You can give feedback only on an answer. This request has none.")
         return redirect("request", request_id=item.pk)
     given = feedback_of(item)
-    form = FeedbackForm(http.POST, initial=initial_feedback(given), auto_id="feedback-%s")
+    form = FeedbackForm(request.POST, initial=initial_feedback(given), auto_id="feedback-%s")
     if not form.is_valid():
-        return request_page(http, item, feedback_form=form, status=422)
+        return request_page(request, item, feedback_form=form, status=422)
     whole = {**unknown_feedback(given), **form.feedback()}
     services.add_feedback(request=item, feedback=whole)
-    messages.success(http, "Your feedback is stored.")
+    messages.success(request, "Feedback saved.")
     return redirect(f"{reverse('request', kwargs={'request_id': item.pk})}#feedback")
 
 
@@ -119,12 +121,12 @@ def pretty(value: Any) -> str:
 
 
 def short(text: str) -> str:
-    return text if len(text) <= LONGEST_JSON else text[:LONGEST_JSON] + "\n…"
+    return text if len(text) <= MAX_JSON_LENGTH else text[:MAX_JSON_LENGTH] + "\n…"
 
 
-def outline(value: Any) -> Any:
+def outline_of(value: Any) -> Any:
     """The context for people; as JSON where it would be a page of its own."""
     if not value:
         return ""
     text = pretty(value)
-    return context.outline(value) if len(text) <= LONGEST_OUTLINE else short(text)
+    return outline.outline(value) if len(text) <= MAX_OUTLINE_LENGTH else short(text)

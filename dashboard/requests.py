@@ -13,18 +13,18 @@ from web.guards import SignedInRequest
 
 
 @page
-def requests(http: SignedInRequest) -> HttpResponse:
-    loops = offered_loops(http.user.pk, http.GET.get("loop", ""))
-    filters = RequestFilterForm(http.GET, loops=loops, auto_id="filter-%s")
-    shown: dict[str, Any] = {"filters": filters, "loops": loops, "is_filtered": filters.is_set}
+def requests(request: SignedInRequest) -> HttpResponse:
+    loops = offered_loops(request.user.pk, request.GET.get("loop", ""))
+    filters = RequestFilterForm(request.GET, loops=loops, auto_id="filter-%s")
+    context: dict[str, Any] = {"filters": filters, "loops": loops, "is_filtered": filters.is_set}
     if not filters.is_valid():
-        shown["window"] = request_list.Window(rows=[])
-        return render(http, "dashboard/requests/list.html", shown, status=422)
-    chosen = request_list.Chosen(account_id=http.user.pk, **filters.cleaned_data)
+        context["window"] = request_list.Window(rows=[])
+        return render(request, "dashboard/requests/list.html", context, status=422)
+    chosen = request_list.Chosen(account_id=request.user.pk, **filters.cleaned_data)
     if chosen.is_counted:
-        shown["window"] = request_list.read_page(chosen, http.GET.get("page", ""))
+        context["window"] = request_list.read_page(chosen, request.GET.get("page", ""))
     else:
-        shown["window"] = request_list.read_behind(chosen, behind(http))
-    if not shown["window"].rows and not filters.is_set and loops:
-        shown["tabs"] = request_examples.ask(loops[0].pk)
-    return render(http, "dashboard/requests/list.html", shown)
+        context["window"] = request_list.read_behind(chosen, behind(request))
+    if not context["window"].rows and not filters.is_set and loops:
+        context["tabs"] = request_examples.ask(loops[0].pk)
+    return render(request, "dashboard/requests/list.html", context)

@@ -12,17 +12,17 @@ from web.guards import SignedInRequest
 
 
 @page
-def sheet(http: SignedInRequest, loop_id: str) -> HttpResponse:
-    shown = {"loop": find_loop(http, loop_id), "site_url": settings.SITE_URL}
-    return render(http, "dashboard/loops/sheet.html", shown)
+def sheet(request: SignedInRequest, loop_id: str) -> HttpResponse:
+    context = {"loop": find_loop(request, loop_id), "site_url": settings.SITE_URL}
+    return render(request, "dashboard/loops/sheet.html", context)
 
 
 @action("loop")
-def rotate(http: SignedInRequest, loop_id: str) -> HttpResponse:
-    loop = find_loop(http, loop_id)
+def rotate(request: SignedInRequest, loop_id: str) -> HttpResponse:
+    loop = find_loop(request, loop_id)
     try:
         services.rotate_invite_code(loop=loop)
     except Loop.DoesNotExist:
         raise Stale(f"The loop {loop.name} was deleted.") from None
-    messages.success(http, "The loop has a new code and link. The old ones open nothing any more.")
+    messages.success(request, "The loop has a new code and link. The old ones no longer work.")
     return redirect("loop", loop_id=loop.pk)

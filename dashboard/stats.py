@@ -8,39 +8,31 @@ from django.db import connection
 from django.utils import timezone
 
 from reviews.counters import numbers_of
-from reviews.models import OVERDUE_SQL, PRIORITIES
+from reviews.lifecycle import settling
+from reviews.lifecycle.conditions import OPEN
+from reviews.models import PRIORITIES
 from web.days import midnight
 
 DAYS = 7
-MOST_ANSWERS = 300  # of a day whose times are looked at, the newest
+MAX_ANSWERS = 300  # of a day whose times are looked at, the newest
 
-# What the tally keeps, less what is open by its column alone. The nearest deadlines are the first
-# in the inboxes of the account's loops: all that is in a loop is its creator's.
+# What the tally keeps. The nearest deadlines are the first in the inboxes of the account's loops:
+# all that is in a loop is its creator's.
 _OPEN = f"""
 WITH counted AS (
-    SELECT priority, sum(n)::bigint AS n, sum(held)::bigint AS held
-      FROM (SELECT priority, n, CASE status WHEN 'claimed' THEN n ELSE 0 END AS held
-              FROM ({numbers_of("creator_id", "%(account)s")}) AS number
-             WHERE status IN ('pending', 'claimed')
-             UNION ALL
-            SELECT priority, -1, CASE status WHEN 'claimed' THEN -1 ELSE 0 END
-              FROM reviews_request WHERE creator_id = %(account)s AND {OVERDUE_SQL}
-             UNION ALL
-            SELECT priority, 0, -1 FROM reviews_request
-             WHERE creator_id = %(account)s AND status = 'claimed'
-               AND claim_expires_at <= statement_timestamp()
-               AND timeout_at > statement_timestamp()) AS every
-     GROUP BY priority
+    SELECT priority, sum(n)::bigint AS n,
+           coalesce(sum(n) FILTER (WHERE status = 'claimed'), 0)::bigint AS held
+      FROM ({numbers_of("creator_id", "%(account)s")}) AS number
+     WHERE status IN ('pending', 'claimed') GROUP BY priority
 )
-SELECT priority, n, held, (
+SELECT {settling.of_account("").is_due}, priority, n, held, (
        SELECT min(nearest.timeout_at) FROM loops_loop l CROSS JOIN LATERAL (
-              SELECT timeout_at FROM reviews_request
-               WHERE loop_id = l.id AND status IN ('pending', 'claimed')
-                 AND priority_rank = array_position(%(priorities)s, counted.priority::text) - 1
-                 AND timeout_at > statement_timestamp()
-               ORDER BY timeout_at LIMIT 1) AS nearest
+              SELECT r.timeout_at FROM reviews_request r
+               WHERE r.loop_id = l.id AND {OPEN}
+                 AND r.priority_rank = array_position(%(priorities)s, counted.priority::text) - 1
+               ORDER BY r.timeout_at LIMIT 1) AS nearest
         WHERE l.creator_id = %(account)s AND l.deleted_at IS NULL)
-  FROM counted
+  FROM (VALUES (1)) AS one LEFT JOIN counted ON true
 """  # noqa: S608 (nothing in it comes from outside)
 
 _SPANS = """unnest(%(days)s::date[], %(since)s::timestamptz[], %(until)s::timestamptz[])
@@ -48,18 +40,14 @@ _SPANS = """unnest(%(days)s::date[], %(since)s::timestamptz[], %(until)s::timest
 
 # Answers belong to the day of the answer, timeouts to the day of the deadline.
 _COUNTS = f"""
-WITH late AS MATERIALIZED (
-    SELECT timeout_at FROM reviews_request WHERE creator_id = %(account)s AND {OVERDUE_SQL})
-SELECT day, answers.n, settled.n + unsettled.n, dead.n
+SELECT day, answers.n, late.n, dead.n
   FROM {_SPANS}
  CROSS JOIN LATERAL (
        SELECT count(*) AS n FROM reviews_request WHERE creator_id = %(account)s
           AND response_at >= since AND response_at < until) AS answers
  CROSS JOIN LATERAL (
        SELECT count(*) AS n FROM reviews_request WHERE creator_id = %(account)s
-          AND status = 'timeout' AND timeout_at >= since AND timeout_at < until) AS settled
- CROSS JOIN LATERAL (
-       SELECT count(*) AS n FROM late WHERE timeout_at >= since AND timeout_at < until) AS unsettled
+          AND status = 'timeout' AND timeout_at >= since AND timeout_at < until) AS late
  CROSS JOIN LATERAL (
        SELECT count(*) AS n FROM webhooks_delivery WHERE account_id = %(account)s
           AND state = 'dead' AND created_at >= since AND created_at < until) AS dead
@@ -72,7 +60,7 @@ SELECT day, grouping(day), percentile_cont(0.5) WITHIN GROUP (ORDER BY took),
  CROSS JOIN LATERAL (
        SELECT response_at - created_at AS took FROM reviews_request
         WHERE creator_id = %(account)s AND response_at >= since AND response_at < until
-        ORDER BY response_at DESC LIMIT {MOST_ANSWERS:d}) AS answer
+        ORDER BY response_at DESC LIMIT {MAX_ANSWERS:d}) AS answer
  GROUP BY GROUPING SETS ((day), ())
 """  # noqa: S608
 
@@ -107,15 +95,22 @@ class Day:
 
 
 def read_waiting(account_id: str) -> list[Waiting]:
-    """For each priority, critical first."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OPEN, {"account": account_id, "priorities": list(PRIORITIES)})
-        found = {row[0]: Waiting(*row) for row in cursor.fetchall()}
+    """For each priority, critical first. It settles what is due, for the other figures too."""
+    params: dict[str, Any] = {"account": account_id, "priorities": list(PRIORITIES)}
+
+    def read() -> tuple[dict[str, Waiting], bool]:
+        with connection.cursor() as cursor:
+            cursor.execute(_OPEN, params)
+            rows = cursor.fetchall()
+        return {row[1]: Waiting(*row[1:]) for row in rows if row[1] is not None}, rows[0][0]
+
+    found = settling.read_settled(settling.of_account(account_id), read)
     return [found.get(priority, Waiting(priority)) for priority in reversed(PRIORITIES)]
 
 
 def read_days(account_id: str) -> tuple[list[Day], AnswerTimes]:
-    """The last days, today last, and the answer times of all of them together."""
+    """The last days, today last, and the answer times of all of them together; of an account that
+    is settled."""
     today = timezone.localdate()
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     params: dict[str, Any] = {

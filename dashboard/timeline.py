@@ -46,8 +46,8 @@ def name(person: User) -> str:
 
 def _asked_by(request: Request) -> str:
     if request.api_key:
-        return f"Through the API with the key {request.api_key.name}"
-    platforms = {"api": "Through the API", "web_portal": "In the dashboard"}
+        return f"Via the API with the key {request.api_key.name}"
+    platforms = {"api": "Via the API", "web_portal": "Via the dashboard"}
     return platforms.get(request.platform, f"By {request.platform}")
 
 
@@ -81,7 +81,7 @@ def _end(request: Request) -> Step:
         return Step(request.response_at, who, answer, "circle-check", "well")
     if request.status == states.TIMEOUT:
         default = request.in_words(request.default_response)
-        words = f"The default response stands: {default}"
+        words = f"The default response was used: {default}"
         return Step(request.timeout_at, "Timed out", words, "clock", "wrong")
     if request.status == states.CANCELLED:
         return Step(request.updated_at, "Cancelled", "", "ban")

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+import web.path_converters  # noqa: F401 (registers <id:…>)
 from dashboard import (
     audit,
     deliveries,
@@ -17,8 +18,8 @@ from dashboard import (
     webhook_secret,
 )
 
-LOOP, REQUEST = "loops/<str:loop_id>/", "requests/<str:request_id>/"
-MEMBER = f"{LOOP}members/<str:member_id>/"
+LOOP, REQUEST = "loops/<id:loop_id>/", "requests/<id:request_id>/"
+MEMBER = f"{LOOP}members/<id:member_id>/"
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -42,17 +43,17 @@ urlpatterns = [
     path("deliveries/", deliveries.deliveries, name="deliveries"),
     path("deliveries/test/", deliveries.send_test, name="send-test"),
     path("deliveries/resend-dead/", deliveries.resend_dead, name="resend-dead"),
-    path("deliveries/<str:delivery_id>/", deliveries.delivery, name="delivery"),
-    path("deliveries/<str:delivery_id>/resend/", deliveries.resend, name="resend"),
+    path("deliveries/<id:delivery_id>/", deliveries.delivery, name="delivery"),
+    path("deliveries/<id:delivery_id>/resend/", deliveries.resend, name="resend"),
     path("keys/", keys.keys, name="keys"),
     path("keys/new/", keys.create, name="new-key"),
-    path("keys/<str:key_id>/", keys.show, name="key"),
-    path("keys/<str:key_id>/secret/", keys.show_secret, name="key-secret"),
-    path("keys/<str:key_id>/stored/", keys.store, name="key-stored"),
-    path("keys/<str:key_id>/switch/", keys.switch, name="switch-key"),
-    path("keys/<str:key_id>/roll/", keys.roll, name="roll-key"),
-    path("keys/<str:key_id>/revoke/", keys.revoke, name="revoke-key"),
-    path("keys/<str:key_id>/delete/", keys.delete, name="delete-key"),
+    path("keys/<id:key_id>/", keys.show, name="key"),
+    path("keys/<id:key_id>/secret/", keys.show_secret, name="key-secret"),
+    path("keys/<id:key_id>/stored/", keys.store, name="key-stored"),
+    path("keys/<id:key_id>/switch/", keys.switch, name="switch-key"),
+    path("keys/<id:key_id>/roll/", keys.roll, name="roll-key"),
+    path("keys/<id:key_id>/revoke/", keys.revoke, name="revoke-key"),
+    path("keys/<id:key_id>/delete/", keys.delete, name="delete-key"),
     path("webhook-secret/", webhook_secret.webhook_secret, name="webhook-secret"),
     path("webhook-secret/reveal/", webhook_secret.reveal, name="reveal-secret"),
     path("webhook-secret/set/", webhook_secret.set_own, name="set-secret"),

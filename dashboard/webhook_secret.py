@@ -20,9 +20,9 @@ from dashboard.forms.webhook_secret import SecretForm
 from web.guards import Page, SignedInRequest, Stale, action, page
 
 REVEAL = "reveal_webhook_secret"
-NOTHING_TO_ASK = "Set a password first: it is asked for before the secret is shown."
-LOST = "The secret cannot be read: its encryption key is missing. Set a new one."
-CHANGED = "The secret has been changed since this page was opened. Here is how it stands now."
+NOTHING_TO_ASK = "Set a password first. You need it to see the secret."
+LOST = "The secret can’t be read because its encryption key is missing. Set a new one."
+CHANGED = "The secret changed after you opened this page. Here’s its current state."
 
 
 def change(view: Page) -> Callable[..., HttpResponse]:
@@ -31,82 +31,82 @@ def change(view: Page) -> Callable[..., HttpResponse]:
 
     @action("webhook-secret")
     @wraps(view)
-    def changed(http: SignedInRequest) -> HttpResponse:
+    def changed(request: SignedInRequest) -> HttpResponse:
         try:
-            return view(http, datetime.fromisoformat(http.POST.get("seen", "")))
+            return view(request, datetime.fromisoformat(request.POST.get("seen", "")))
         except (ValueError, secret_services.ChangedMeanwhile):
             raise Stale(CHANGED, back="webhook-secret") from None
         except vault.Unreadable:
-            messages.error(http, LOST)
+            messages.error(request, LOST)
             return redirect("webhook-secret")
 
     return changed
 
 
 @page
-def webhook_secret(http: SignedInRequest) -> HttpResponse:
-    return secret_page(http)
+def webhook_secret(request: SignedInRequest) -> HttpResponse:
+    return secret_page(request)
 
 
 @action("webhook-secret")
-def reveal(http: SignedInRequest) -> HttpResponse:
+def reveal(request: SignedInRequest) -> HttpResponse:
     """Once, on the page that follows."""
-    if not get_reauthentication_flows(http.user):  # who signs in with codes by mail alone
-        messages.info(http, NOTHING_TO_ASK)
+    if not get_reauthentication_flows(request.user):  # who signs in with codes by mail alone
+        messages.info(request, NOTHING_TO_ASK)
         return redirect(f"{reverse('account_set_password')}?next={reverse('webhook-secret')}")
-    if not did_recently_reauthenticate(http):
+    if not did_recently_reauthenticate(request):
         raise ReauthenticationRequired
-    http.session[REVEAL] = True
+    request.session[REVEAL] = True
     return redirect("webhook-secret")
 
 
 @change
-def set_own(http: SignedInRequest, seen: datetime) -> HttpResponse:
-    form = SecretForm(http.POST)
+def set_own(request: SignedInRequest, seen: datetime) -> HttpResponse:
+    form = SecretForm(request.POST)
     if not form.is_valid():
-        return secret_page(http, form=form)
-    secret_services.set_secret(account=http.user, text=form.cleaned_data["secret"], seen=seen)
-    messages.success(http, "Your secret is set. It signs from the next attempt on.")
+        return secret_page(request, form=form)
+    secret_services.set_secret(account=request.user, text=form.cleaned_data["secret"], seen=seen)
+    messages.success(request, "Secret set. It signs from the next attempt on.")
     return redirect("webhook-secret")
 
 
 @change
-def rotate(http: SignedInRequest, seen: datetime) -> HttpResponse:
-    force = "force" in http.POST
+def rotate(request: SignedInRequest, seen: datetime) -> HttpResponse:
+    force = "force" in request.POST
     try:
-        secret_services.rotate_secret(account=http.user, force=force, seen=seen)
+        secret_services.rotate_secret(account=request.user, force=force, seen=seen)
     except secret_services.RotationUnderWay:
         messages.warning(
-            http, "Nothing was changed: the old secret of the last rotation is still valid."
+            request, "Nothing was changed. The old secret from the last rotation is still valid."
         )
     else:
-        messages.success(http, "There is a new secret. The one before stays valid for 24 hours.")
+        messages.success(request, "Secret rotated. The old one stays valid for 24 hours.")
     return redirect("webhook-secret")
 
 
 @change
-def end_overlap(http: SignedInRequest, seen: datetime) -> HttpResponse:
-    secret_services.end_rotation(account=http.user, seen=seen)
-    messages.success(http, "The old secret has ended.")
+def end_overlap(request: SignedInRequest, seen: datetime) -> HttpResponse:
+    secret_services.end_rotation(account=request.user, seen=seen)
+    messages.success(request, "The old secret no longer works.")
     return redirect("webhook-secret")
 
 
-def secret_page(http: SignedInRequest, *, form: SecretForm | None = None) -> HttpResponse:
+def secret_page(request: SignedInRequest, *, form: SecretForm | None = None) -> HttpResponse:
     """The page; a form that is given was refused."""
     revealed = None
-    is_asked = http.method == "GET" and http.session.pop(REVEAL, False)
-    if is_asked and did_recently_reauthenticate(http):  # nobody else finds an old wish
+    is_asked = request.method == "GET" and request.session.pop(REVEAL, False)
+    if is_asked and did_recently_reauthenticate(request):  # nobody else finds an old wish
         try:
-            revealed = secret_services.reveal_secrets(account=http.user)
+            revealed = secret_services.reveal_secrets(account=request.user)
         except vault.Unreadable:
-            messages.error(http, LOST)
-    status = secret_services.read_status(http.user.pk)
+            messages.error(request, LOST)
+    status = secret_services.read_status(request.user.pk)
     seen = [("seen", status.changed_at.isoformat())]
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "revealed": revealed,
         "status": status,
         "seen": seen,
         "forced": [*seen, ("force", "yes")],
         "form": form or SecretForm(),
     }
-    return render(http, "dashboard/webhook_secret.html", shown, status=422 if form else 200)
+    return render(request, "dashboard/webhook_secret.html", context, status=422 if form else 200)

@@ -4,9 +4,11 @@ import json
 from typing import Any
 
 from django.db import models
+from django.db.models.functions import Right
+from django.db.models.lookups import Exact
 from psycopg.types.json import Json
 
-from db.ids import new_id
+from db.ids import BUCKET, new_id, owned_id
 
 
 class LookupField(models.CharField):  # type: ignore[type-arg]
@@ -20,9 +22,43 @@ class LookupField(models.CharField):  # type: ignore[type-arg]
         return f"character varying({self.max_length})"
 
 
-def id_field() -> "models.CharField[str, str]":
-    """A public identifier as primary key."""
+class OwnedIdField(LookupField):
+    """A public identifier as primary key, in the bucket of the account that owns the row.
+
+    `owner` is the column that names the account. A row that comes without an id gets one when
+    it is inserted.
+    """
+
+    empty_strings_allowed = False  # no id yet is None
+
+    def __init__(self, *, owner: str, **options: Any) -> None:
+        self.owner = owner
+        super().__init__(**{**options, "max_length": 24, "primary_key": True, "editable": False})
+
+    def deconstruct(self) -> Any:
+        name, path, args, kwargs = super().deconstruct()
+        for fixed in ("max_length", "primary_key", "editable"):
+            del kwargs[fixed]
+        return name, path, args, {**kwargs, "owner": self.owner}
+
+    def get_pk_value_on_save(self, instance: models.Model) -> str:
+        return owned_id(getattr(instance, self.owner))
+
+
+def account_id_field() -> "models.CharField[str, str]":
+    """The id of an account, which begins a bucket of its own."""
     return LookupField(primary_key=True, max_length=24, default=new_id, editable=False)
+
+
+def owned_id_field(owner: str) -> "models.CharField[str, str]":
+    """The id of a row that the account in the column `owner` owns."""
+    return OwnedIdField(owner=owner)
+
+
+def in_bucket_of(owner: str, *, name: str) -> models.CheckConstraint:
+    """The database refuses ids outside the bucket of the account in the column `owner`."""
+    same = Exact(Right("id", BUCKET), Right(owner, BUCKET))
+    return models.CheckConstraint(condition=same, name=name)
 
 
 class ExactJSONField(models.JSONField):

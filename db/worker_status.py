@@ -16,7 +16,8 @@ def beat(name: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO db_heartbeat (name, beat_at) VALUES (%s, statement_timestamp())"
-            " ON CONFLICT (name) DO UPDATE SET beat_at = excluded.beat_at",
+            " ON CONFLICT ON CONSTRAINT db_heartbeat_pkey"
+            " DO UPDATE SET beat_at = excluded.beat_at",
             [name],
         )
 

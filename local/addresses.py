@@ -37,7 +37,7 @@ def check_port(port: int) -> None:
         except OSError as error:
             raise CannotStart(
                 f"Port {port} cannot be used ({error.strerror}): "
-                f"stop what holds it, or choose another with PORT={port + 1}"
+                f"stop the program that uses it, or choose another with PORT={port + 1}"
             ) from error
 
 

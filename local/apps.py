@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MANAGE = (sys.executable, str(ROOT / "manage.py"))
-MOST_WORKERS = 4  # by default: each takes 120 MB and, with 8 threads, 8 connections
+MAX_WORKERS = 4  # by default: each takes 120 MB and, with 8 threads, 8 connections
 QUEUES = "deadlines,webhooks,notifications,celery"
 
 
@@ -37,7 +37,7 @@ def apps(port: int, data: Path, environment: Mapping[str, str]) -> list[App]:
 
 def web_command(port: int, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The web server. docs/performance.md has the figures behind its defaults."""
-    workers = environment.get("WEB_WORKERS") or str(min(cores(), MOST_WORKERS))
+    workers = environment.get("WEB_WORKERS") or str(min(cores(), MAX_WORKERS))
     threads = environment.get("WEB_THREADS") or "8"
     web = (sys.executable, "-m", "local.web", "--interface", "wsgi", "--http", "1", "--no-ws")
     address = ("--host", "127.0.0.1", "--port", str(port))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from local.processes import Check
 
-LONGEST_DELAY = 30.0  # seconds
+MAX_DELAY = 30.0  # seconds
 STEADY_AFTER = 10.0  # seconds of running after which an end is news, not a loop
 
 
@@ -39,7 +39,7 @@ class Child:
         if time.monotonic() - self._started > STEADY_AFTER:
             self._delay = 1.0
         delay = self._delay
-        self._delay = min(delay * 2, LONGEST_DELAY)
+        self._delay = min(delay * 2, MAX_DELAY)
         self.due = time.monotonic() + delay
         return delay
 

@@ -1,5 +1,6 @@
 """Starts PostgreSQL and Redis for the tests, unless DATABASE_URL and REDIS_URL name others.
 
+With `--no-servers` it starts none and runs the tests that need none.
 Loaded with `-p local.pytest_plugin` (pyproject.toml), so it comes before the settings.
 """
 
@@ -13,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Generator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -29,6 +31,13 @@ SETTINGS = {
     "full_page_writes": "off",
     "synchronous_commit": "off",
     "max_connections": "300",
+}
+# Under --no-servers: a test that calls a server all the same fails with this path in its message.
+NOWHERE = "/not-started-because-of--no-servers"
+# Whoever asks for one of these, however indirectly, needs a server.
+SERVER_FIXTURES = {
+    *("db", "transactional_db", "django_db_setup", "live_server", "redis_server"),
+    *("postgres", "refusing_postgres", "chromium", "new_stack", "running", "short_trial"),
 }
 
 
@@ -51,8 +60,11 @@ class Servers:
         self.folder = DataFolder(Path(tempfile.mkdtemp(prefix=PREFIX)))
         self.running: list[tuple[Postgres | Redis, subprocess.Popen[bytes]]] = []
 
-    def start(self) -> None:
+    def start(self, *, is_needed: bool = True) -> None:
         os.environ.update(environment(self.folder.path))
+        if not is_needed:
+            os.environ["DATABASE_URL"] = f"postgres://app@{quote(NOWHERE, safe='')}/app"
+            os.environ["REDIS_URL"] = f"unix://{NOWHERE}/redis.sock?db=0"
         if not os.environ.get("DATABASE_URL"):
             postgres = Postgres(self.folder.path, self.folder.sockets, SETTINGS)
             self.running.append((postgres, postgres.start()))
@@ -92,8 +104,16 @@ def environment(folder: Path) -> dict[str, str]:
 _servers: list[Servers] = []
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--no-servers",
+        action="store_true",
+        help="run the tests that need neither PostgreSQL nor Redis, and start neither",
+    )
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_load_initial_conftests() -> Generator[None, object, object]:
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, object, object]:
     """Before pytest-django reads the settings; workers of xdist inherit what their parent made."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is not None:
@@ -104,10 +124,24 @@ def pytest_load_initial_conftests() -> Generator[None, object, object]:
         servers = Servers()
         _servers.append(servers)
         try:
-            servers.start()
+            servers.start(is_needed=not early_config.known_args_namespace.no_servers)
         except CannotStart as error:
             raise pytest.UsageError(str(error)) from error
     return (yield)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Under --no-servers, keeps the tests that need no server."""
+    if not config.getoption("no_servers"):
+        return
+    without = [item for item in items if not needs_server(item)]
+    config.hook.pytest_deselected(items=[item for item in items if needs_server(item)])
+    items[:] = without
+
+
+def needs_server(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return item.get_closest_marker("django_db") is not None or bool(fixtures & SERVER_FIXTURES)
 
 
 def pytest_unconfigure() -> None:

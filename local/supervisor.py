@@ -74,9 +74,9 @@ class Supervisor:
             migrated = self._manage("migrate", "--no-input", "-v", "0", output=stream.fileno())
         if migrated != 0:
             self.output.say(log.read_text(encoding="utf-8", errors="replace").rstrip())
-            raise CannotStart("The database could not be migrated: the reason stands above")
+            raise CannotStart("The database could not be migrated: the reason is above")
         if self._manage("createdemo", output=sys.stdout.fileno()) != 0:
-            raise CannotStart("The demo account could not be made: the reason stands above")
+            raise CannotStart("The demo account could not be created: the reason is above")
 
     def _manage(self, *arguments: str, output: int) -> int:
         command = (*MANAGE, *arguments)

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower, Now
 
-from db.columns import id_field
+from db.columns import LookupField, in_bucket_of, owned_id_field
 from loops.active_members import IS_ACTIVE
 from loops.invite_codes import new_code
 
@@ -43,14 +43,14 @@ class LoopQuerySet(models.QuerySet["Loop"]):
 class Loop(models.Model):
     """A named group of reviewers. Deleting keeps the row, for its finished requests."""
 
-    id = id_field()
+    id = owned_id_field("creator_id")
     name = models.CharField(max_length=100)
     description = models.CharField(max_length=500, blank=True)
     icon = models.CharField(max_length=100)
     creator = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="loops", db_index=False
     )
-    invite_code = models.CharField(max_length=12, unique=True, default=new_code)
+    invite_code = LookupField(max_length=12, default=new_code)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, editable=False)
@@ -59,6 +59,10 @@ class Loop(models.Model):
     has_member: bool  # by LoopQuerySet.with_membership_of()
 
     class Meta:
+        constraints = [
+            in_bucket_of("creator_id", name="loop_in_bucket"),
+            models.UniqueConstraint(fields=["invite_code"], name="loop_invite_code_unique"),
+        ]
         indexes = [
             models.Index(
                 fields=["creator", "-created_at", "-id"],
@@ -97,14 +101,22 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
 class Membership(models.Model):
     """A person in a loop: invited by address (pending), or joined (active).
 
-    `member_id` is the user id that the interface shows; `user` is set once the person joined.
+    `account` is the loop's. `member_id` is the user id that the interface shows; `user` is set
+    once the person joined.
     """
 
     class Status(models.TextChoices):
         PENDING = "pending"
         ACTIVE = "active"
 
-    id = id_field()
+    id = owned_id_field("account_id")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # the loop refers to it
+    )
     loop = models.ForeignKey(
         Loop, on_delete=models.PROTECT, related_name="memberships", db_index=False
     )
@@ -121,6 +133,7 @@ class Membership(models.Model):
 
     class Meta:
         constraints = [
+            in_bucket_of("account_id", name="membership_in_bucket"),
             models.UniqueConstraint(fields=["loop", "member_id"], name="member_once_per_loop"),
             models.UniqueConstraint(
                 "loop", Lower("email"), condition=Q(status="pending"), name="invited_once_per_loop"

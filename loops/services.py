@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from accounts.audit import record
 from accounts.models import User
 from accounts.services import reserve_user_id
-from db.ids import new_id
+from db.ids import owned_id, owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
 from loops.invite_codes import is_well_formed, new_code, normalize_code
 from loops.models import Loop, Membership
@@ -41,9 +41,10 @@ def create_loop(
     Raises IntegrityError where `loop_id`, the token of a form, has made its loop already.
     """
     loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id)
-    loop.id = loop_id or loop.id
+    loop.id = loop_id or owned_id(owner_id)
     loop.save(force_insert=True)
     Membership(
+        account_id=owner_id,
         loop=loop,
         member_id=owner_id,
         user_id=owner_id,
@@ -75,7 +76,8 @@ def rotate_invite_code(*, loop: Loop) -> str:
 
 def write_loop(loop: Loop, changes: dict[str, Any]) -> None:
     """Raises Loop.DoesNotExist."""
-    if not Loop.objects.alive().filter(pk=loop.pk).update(**changes, updated_at=Now()):
+    mine = Loop.objects.of_creator(loop.creator_id).filter(pk=loop.pk)
+    if not mine.update(**changes, updated_at=Now()):
         raise Loop.DoesNotExist
 
 
@@ -103,17 +105,21 @@ def invite_member(*, loop: Loop, email: str) -> Membership:
 
     Raises AlreadyMember, Loop.DoesNotExist.
     """
-    hold_loop(loop.pk)
+    hold_loop(loop.pk, account_id=loop.creator_id)
     member_id = reserve_user_id(email=email)
     membership, created = Membership.objects.get_or_create(
         loop=loop,
         member_id=member_id,
-        defaults={"email": email.lower(), "status": Membership.Status.PENDING},
+        defaults={
+            "account_id": loop.creator_id,
+            "email": email.lower(),
+            "status": Membership.Status.PENDING,
+        },
     )
     if membership.status == Membership.Status.ACTIVE:
         raise AlreadyMember
     if created:
-        touch(loop.pk)
+        touch(loop.pk, account_id=loop.creator_id)
         tell(loop, "member.invited", f"{membership.email} to {loop.name}")
     return membership
 
@@ -129,18 +135,19 @@ def find_invite(code: str) -> Loop:
     return loop
 
 
-_JOIN = """
-INSERT INTO loops_membership (id, loop_id, member_id, user_id, email, status, invited_at, joined_at)
-SELECT %(id)s, id, %(user_id)s, %(user_id)s, '', 'active',
+_JOIN = f"""
+INSERT INTO loops_membership (id, account_id, loop_id, member_id, user_id, email, status,
+       invited_at, joined_at)
+SELECT {owned_id_sql("creator_id")}, creator_id, id, %(user_id)s, %(user_id)s, '', 'active',
        statement_timestamp(), statement_timestamp()
   FROM loops_loop WHERE invite_code = %(code)s AND deleted_at IS NULL FOR NO KEY UPDATE
-ON CONFLICT (loop_id, member_id) DO UPDATE
+ON CONFLICT ON CONSTRAINT member_once_per_loop DO UPDATE
    SET user_id = excluded.user_id, status = 'active', email = '',
        joined_at = coalesce(loops_membership.joined_at, excluded.joined_at)
-RETURNING loop_id, (SELECT count(*) FROM loops_membership old
+RETURNING loop_id, account_id, (SELECT count(*) FROM loops_membership old
                      WHERE old.loop_id = loops_membership.loop_id
                        AND old.member_id = %(user_id)s AND old.status = 'active')
-"""
+"""  # noqa: S608 (nothing in it comes from outside)
 
 
 @transaction.atomic
@@ -151,15 +158,15 @@ def join_loop(*, user: User, code: str) -> str:
     inherited only where that address is verified. Raises InviteNotFound.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_JOIN, {"id": new_id(), "user_id": user.pk, "code": normalize_code(code)})
+        cursor.execute(_JOIN, {"user_id": user.pk, "code": normalize_code(code)})
         row = cursor.fetchone()
     if row is None:
         raise InviteNotFound
-    loop_id, was_active = row
+    loop_id, account_id, was_active = row
     if not was_active:
         inherit_invitations(loop_id, user)
-        touch(loop_id)
-        loop = Loop.objects.only("creator_id", "name").get(pk=loop_id)
+        touch(loop_id, account_id=account_id)
+        loop = Loop.objects.of_creator(account_id).only("creator_id", "name").get(pk=loop_id)
         tell(loop, "member.joined", loop.name, actor_id=user.pk)
     return str(loop_id)
 
@@ -174,15 +181,16 @@ def inherit_invitations(loop_id: str, user: User) -> None:
     ).delete()
 
 
-def hold_loop(loop_id: str) -> None:
+def hold_loop(loop_id: str, *, account_id: str) -> None:
     """Lets nobody else join, leave or be invited until the transaction ends; before any lock on
     a membership. Raises Loop.DoesNotExist."""
-    Loop.objects.alive().select_for_update(no_key=True).only("id").get(pk=loop_id)
+    mine = Loop.objects.of_creator(account_id)
+    mine.select_for_update(no_key=True).only("id").get(pk=loop_id)
 
 
-def touch(loop_id: str) -> None:
+def touch(loop_id: str, *, account_id: str) -> None:
     """Moves `updated_at`."""
-    Loop.objects.filter(pk=loop_id).update(updated_at=Now())
+    Loop.objects.filter(pk=loop_id, creator_id=account_id).update(updated_at=Now())
 
 
 # A CTE for the statement that sends something to a loop: who may, and how many active members
@@ -195,13 +203,14 @@ AUDIENCE = f"""audience AS (
 )"""  # noqa: S608 (nothing in it comes from outside)
 
 
-def hold_membership(*, loop_id: str, user_id: str) -> bool:
-    """Whether the user is an active member, kept so until the transaction ends: removing the
-    member and deleting the loop wait for it."""
+def hold_membership(*, loop_id: str, account_id: str, user_id: str) -> bool:
+    """Whether the user is an active member of the account's loop, kept so until the transaction
+    ends: removing the member and deleting the loop wait for it."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT 1 FROM {ACTIVE_MEMBERS}"  # noqa: S608 (nothing in it comes from outside)
-            " WHERE m.loop_id = %s AND m.user_id = %s FOR KEY SHARE OF m, l",
-            [loop_id, user_id],
+            " WHERE m.loop_id = %s AND m.account_id = %s AND m.user_id = %s"
+            " FOR KEY SHARE OF m, l",
+            [loop_id, account_id, user_id],
         )
         return cursor.fetchone() is not None

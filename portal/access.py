@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from db.ids import normalize_id
 from portal import saved_answers
 from reviews import services
 from reviews.models import Request, RequestQuerySet
@@ -33,57 +32,56 @@ def action(view: Action) -> Page:
 
     @never_cache
     @wraps(view)
-    def posted(http: SignedInRequest, request_id: str) -> HttpResponse:
-        if not http.user.is_authenticated:
-            keep_answer(http, request_id)
+    def posted(request: SignedInRequest, request_id: str) -> HttpResponse:
+        if not request.user.is_authenticated:
+            keep_answer(request, request_id)
             return redirect_to_login(reverse("review", kwargs={"request_id": request_id}))
-        if http.method in ("GET", "HEAD"):
+        if request.method in ("GET", "HEAD"):
             return redirect("review", request_id=request_id)
-        if http.method != "POST":
+        if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        return view(http, find_request(http, request_id))
+        return view(request, find_request(request, request_id))
 
     vars(posted)["on_old_token"] = keep_answer
     return _or_gone(posted)
 
 
-def keep_answer(http: HttpRequest, request_id: str) -> None:
+def keep_answer(request: HttpRequest, request_id: str) -> None:
     """What was typed by somebody who has to sign in, or has done so in another tab."""
-    typed = http.POST.getlist("answer")
+    typed = request.POST.getlist("answer")
     if any(typed):
-        if has_room(http):
-            saved_answers.keep(http.session, request_id, typed)
-    elif http.user.is_authenticated:
-        say_it_is_old(http)
+        if has_room(request):
+            saved_answers.keep(request.session, request_id, typed)
+    elif request.user.is_authenticated:
+        say_it_is_old(request)
 
 
 def _or_gone(view: Page) -> Page:
     """Says in words of its own what is not there; what somebody was about to send stays."""
 
     @wraps(view)
-    def wrapped(http: SignedInRequest, **ids: str) -> HttpResponse:
+    def wrapped(request: SignedInRequest, **ids: str) -> HttpResponse:
         try:
-            return view(http, **ids)
+            return view(request, **ids)
         except Http404:
-            draft = ", ".join(filter(None, http.POST.getlist("answer")))
-            return render(http, "portal/gone.html", {"draft": draft}, status=404)
+            draft = ", ".join(filter(None, request.POST.getlist("answer")))
+            return render(request, "portal/gone.html", {"draft": draft}, status=404)
 
     return wrapped
 
 
-def reviewed(http: SignedInRequest) -> RequestQuerySet:
-    requests: RequestQuerySet = Request.objects.reviewed_by(http.user.pk)
+def reviewed(request: SignedInRequest) -> RequestQuerySet:
+    requests: RequestQuerySet = Request.objects.reviewed_by(request.user.pk)
     return requests
 
 
 def find_request(
-    http: SignedInRequest, raw_id: str, *, among: RequestQuerySet | None = None
+    request: SignedInRequest, request_id: str, *, among: RequestQuerySet | None = None
 ) -> Request:
     """The request, if the person is an active member of its living loop. Raises Http404."""
-    request_id = normalize_id(raw_id)
-    if request_id is None:
-        raise Http404
     try:
-        return services.read_request(request_id, allowed=reviewed(http) if among is None else among)
+        return services.read_request(
+            request_id, allowed=reviewed(request) if among is None else among
+        )
     except Request.DoesNotExist:
         raise Http404 from None

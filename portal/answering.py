@@ -22,44 +22,44 @@ class SeeOther(HttpResponseRedirect):
 
 
 @page
-def show(http: SignedInRequest, request_id: str) -> HttpResponse:
-    return question_page(http, find_request(http, request_id))
+def show(request: SignedInRequest, request_id: str) -> HttpResponse:
+    return question_page(request, find_request(request, request_id))
 
 
 @action
-def answer(http: SignedInRequest, item: Request) -> HttpResponse:
-    typed = http.POST.getlist("answer")
+def answer(request: SignedInRequest, item: Request) -> HttpResponse:
+    typed = request.POST.getlist("answer")
     try:
         value = response_type(item.response_type).parse_answer(item.response_config, typed)
-        services.answer_request(request=item, reviewer_id=http.user.pk, answer=value)
+        services.answer_request(request=item, reviewer_id=request.user.pk, answer=value)
     except InvalidAnswer as fault:
-        if services.renew_claim(request=item, reviewer_id=http.user.pk):
-            item = find_request(http, item.pk)
-        return question_page(http, item, typed=typed, error=str(fault))
+        if services.renew_claim(request=item, reviewer_id=request.user.pk):
+            item = find_request(request, item.pk)
+        return question_page(request, item, typed=typed, error=str(fault))
     except services.NotAReviewer:
         raise Http404 from None
     except services.TransitionLost as lost:
-        return question_page(http, lost.request, typed=typed)
-    saved_answers.forget(http.session, item.pk)
-    return go_on(http, item)
+        return question_page(request, lost.request, typed=typed)
+    saved_answers.forget(request.session, item.pk)
+    return go_on(request, item)
 
 
-def go_on(http: SignedInRequest, item: Request) -> HttpResponse:
+def go_on(request: SignedInRequest, item: Request) -> HttpResponse:
     """To the most urgent question that was not skipped, or to the end of the sitting."""
-    sitting = Sitting.of(http).after_answer(item.pk)
-    following = first_unseen(sitting, waiting_ids(http.user.pk))
+    sitting = Sitting.of(request).after_answer(item.pk)
+    following = first_unseen(sitting, waiting_ids(request.user.pk))
     if following:
         return SeeOther(sitting.url_of(following))
     return SeeOther(reverse("done", kwargs={"request_id": item.pk}) + sitting.query())
 
 
 @page
-def done(http: SignedInRequest, request_id: str) -> HttpResponse:
+def done(request: SignedInRequest, request_id: str) -> HttpResponse:
     """What was sent, where nothing is left to answer but what was skipped."""
-    mine = reviewed(http).filter(response_by_id=http.user.pk)
-    item = find_request(http, request_id, among=mine)
-    sitting, waiting = Sitting.of(http), waiting_ids(http.user.pk)
-    shown = {
+    mine = reviewed(request).filter(response_by_id=request.user.pk)
+    item = find_request(request, request_id, among=mine)
+    sitting, waiting = Sitting.of(request), waiting_ids(request.user.pk)
+    context = {
         "item": item,
         "answer": item.in_words(item.response_data),
         "headline": headline(item.request_text),
@@ -68,4 +68,4 @@ def done(http: SignedInRequest, request_id: str) -> HttpResponse:
         "waiting": len(waiting),
         "next": waiting[0] if waiting else None,
     }
-    return render(http, "portal/done.html", shown)
+    return render(request, "portal/done.html", context)

@@ -19,12 +19,12 @@ def icon(name: str, size: int, purpose: str = "any") -> dict[str, str]:
 
 @require_safe
 @cache_control(public=True, max_age=3600)
-def manifest(http: HttpRequest) -> HttpResponse:
+def manifest(request: HttpRequest) -> HttpResponse:
     icons = [icon("icon-192", 192), icon("icon-512", 512), icon("maskable-512", 512, "maskable")]
     content = {
         "name": "Review Loop",
         "short_name": "Review Loop",
-        "description": "Requests that wait for your decision.",
+        "description": "Questions that need your decision.",
         "id": "/",
         "start_url": reverse("inbox"),
         "scope": "/",
@@ -38,12 +38,14 @@ def manifest(http: HttpRequest) -> HttpResponse:
 
 @require_safe
 @cache_control(no_cache=True)
-def service_worker(http: HttpRequest) -> HttpResponse:
+def service_worker(request: HttpRequest) -> HttpResponse:
     """At the root, so that its scope is the whole site."""
-    return render(http, "portal/notifications/sw.js", content_type="text/javascript; charset=utf-8")
+    return render(
+        request, "portal/notifications/sw.js", content_type="text/javascript; charset=utf-8"
+    )
 
 
 @require_safe
-def offline(http: HttpRequest) -> HttpResponse:
+def offline(request: HttpRequest) -> HttpResponse:
     """Kept by the service worker, which asks for it without cookies."""
-    return render(http, "portal/notifications/offline.html")
+    return render(request, "portal/notifications/offline.html")

@@ -14,42 +14,42 @@ from web.guards import SignedInRequest
 
 
 @action
-def claim(http: SignedInRequest, item: Request) -> HttpResponse:
+def claim(request: SignedInRequest, item: Request) -> HttpResponse:
     """Takes the question, or holds it longer."""
     try:
-        services.claim_request(request=item, reviewer_id=http.user.pk)
+        services.claim_request(request=item, reviewer_id=request.user.pk)
     except services.NotAReviewer:
         raise Http404 from None
     except services.TransitionLost:
-        messages.warning(http, "That came too late: here is what it has become.")
-    return back_to(http, item)
+        messages.warning(request, "That came too late. Here’s its current state.")
+    return back_to(request, item)
 
 
 @action
-def renew(http: SignedInRequest, item: Request) -> HttpResponse:
+def renew(request: SignedInRequest, item: Request) -> HttpResponse:
     """What the open page asks for by itself: 204 and which lease it has now, or 409 where the
     claim is gone."""
-    until = services.renew_claim(request=item, reviewer_id=http.user.pk)
+    until = services.renew_claim(request=item, reviewer_id=request.user.pk)
     if until is None:
         return HttpResponse(status=409)
     return HttpResponse(status=204, headers={"X-Lease": lease_text(until)})
 
 
 @action
-def release(http: SignedInRequest, item: Request) -> HttpResponse:
+def release(request: SignedInRequest, item: Request) -> HttpResponse:
     """By button, or by the page as it is left, which says the lease that it knew (`leaving`): it
     may be there again in a moment, and its new lease may have come here first."""
-    if "leaving" in http.POST:
-        if http.POST["leaving"] == lease_text(item.claim_expires_at):
-            services.leave_claim(request=item, reviewer_id=http.user.pk)
+    if "leaving" in request.POST:
+        if request.POST["leaving"] == lease_text(item.claim_expires_at):
+            services.leave_claim(request=item, reviewer_id=request.user.pk)
         return HttpResponse(status=204)
     try:
-        services.release_claim(request=item, reviewer_id=http.user.pk)
+        services.release_claim(request=item, reviewer_id=request.user.pk)
     except services.TransitionLost:
-        messages.info(http, "You did not hold this question any more.")
-    return back_to(http, item)
+        messages.info(request, "You were no longer on it.")
+    return back_to(request, item)
 
 
-def back_to(http: SignedInRequest, item: Request) -> HttpResponse:
+def back_to(request: SignedInRequest, item: Request) -> HttpResponse:
     page = reverse("review", kwargs={"request_id": item.pk})
-    return SeeOther(page + Sitting.of(http).query())
+    return SeeOther(page + Sitting.of(request).query())

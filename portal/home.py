@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 
 @require_safe
-def home(http: HttpRequest) -> HttpResponse:
-    if http.user.is_authenticated:
+def home(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
         return redirect("inbox")
-    return render(http, "portal/home.html")
+    return render(request, "portal/home.html")

@@ -10,41 +10,40 @@ from db.ids import normalize_id
 from loops.models import Loop
 from portal import polling, queue
 from portal.access import page
-from reviews.lifecycle import states
 from reviews.markdown import headline
 from reviews.models import Request
 from web.guards import SignedInRequest
 from web.humanize import countdown
 
 PER_PAGE = 50
-MOST_LOOPS = 100  # to choose from
+MAX_LOOPS = 100  # to choose from
 
 
 @page
-def inbox(http: SignedInRequest) -> HttpResponse:
+def inbox(request: SignedInRequest) -> HttpResponse:
     """At most six statements: session, person, loops, how many, which, and the fingerprint."""
     since = time.time()
-    loops = list(Loop.objects.of_member(http.user.pk).order_by("name", "id"))
-    wanted = normalize_id(http.GET.get("loop", ""))
+    loops = list(Loop.objects.of_member(request.user.pk).order_by("name", "id"))
+    wanted = normalize_id(request.GET.get("loop", ""))
     chosen = next((loop for loop in loops if loop.pk == wanted), None)
     loop_id = chosen.pk if chosen else None
-    # first the fingerprint: what changes meanwhile is noticed by the next poll
-    version = polling.fingerprint(http.user.pk, loop_id)
-    waiting = queue.pages(http.user.pk, [loop.pk for loop in loops], loop_id, per_page=PER_PAGE)
-    shown = waiting.get_page(http.GET.get("page"))
-    rows = [row_of(item) for item in shown.object_list]
-    free = (row["item"].pk for row in rows if is_free(row, http))
+    # first the fingerprint: it settles what is due, and what changes meanwhile the next poll finds
+    version = polling.fingerprint(request.user.pk, loop_id)
+    waiting = queue.pages(request.user.pk, [loop.pk for loop in loops], loop_id, per_page=PER_PAGE)
+    context = waiting.get_page(request.GET.get("page"))
+    rows = [row_of(item) for item in context.object_list]
+    free = (row["item"].pk for row in rows if row["item"].is_free_for(request.user.pk))
     return render(
-        http,
+        request,
         "portal/inbox.html",
         {
             "first": next(free, None),
-            "page": shown,
+            "page": context,
             "rows": rows,
-            "loops": loops[:MOST_LOOPS] if len(loops) > 1 else [],
+            "loops": loops[:MAX_LOOPS] if len(loops) > 1 else [],
             "chosen": chosen,
             "is_member": bool(loops),
-            "watch": polling.token(http),
+            "watch": polling.token(request),
             "version": version,
             "since": f"{since:.3f}",
         },
@@ -52,11 +51,5 @@ def inbox(http: SignedInRequest) -> HttpResponse:
 
 
 def row_of(item: Request) -> dict[str, Any]:
-    seen = item.as_seen()
-    left = countdown((seen.timeout_at - seen.now).total_seconds())
-    return {"item": seen, "left": left, "headline": headline(seen.request_text)}
-
-
-def is_free(row: dict[str, Any], http: SignedInRequest) -> bool:
-    item: Request = row["item"]
-    return item.status == states.PENDING or item.claimed_by_id == http.user.pk
+    left = countdown((item.timeout_at - item.now).total_seconds())
+    return {"item": item, "left": left, "headline": headline(item.request_text)}

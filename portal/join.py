@@ -86,8 +86,8 @@ def invitation(request: HttpRequest, code: str) -> HttpResponse:
             return redirect_to_login(path)
         return accept(request, person, loop)
     is_member = isinstance(person, User) and Loop.objects.of_member(person.pk).contains(loop)
-    shown = {"loop": loop, "path": path, "is_member": is_member}
-    return render(request, "portal/join/join.html", shown)
+    context = {"loop": loop, "path": path, "is_member": is_member}
+    return render(request, "portal/join/join.html", context)
 
 
 def accept(request: HttpRequest, person: User, loop: Loop) -> HttpResponse:

@@ -11,8 +11,8 @@ class CodeForm(forms.Form):
     code = forms.CharField(
         label="Code",
         max_length=200,
-        help_text=f"{LENGTH} letters and digits. Case, spaces and dashes do not matter.",
-        error_messages={"required": "Type the code"},
+        help_text=f"{LENGTH} letters and digits. Case, spaces and dashes don’t matter.",
+        error_messages={"required": "Enter the code"},
         widget=forms.TextInput(
             attrs={
                 "class": "code",
@@ -26,5 +26,7 @@ class CodeForm(forms.Form):
     def clean_code(self) -> str:
         code = normalize_code(self.cleaned_data["code"].rstrip("/").rpartition("/")[2])
         if not is_well_formed(code):
-            raise forms.ValidationError(f"A code has {LENGTH} letters and digits, no I, L, O, 0, 1")
+            raise forms.ValidationError(
+                f"Codes have {LENGTH} characters and never contain I, L, O, 0 or 1"
+            )
         return code

@@ -6,37 +6,41 @@ from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
-from db.ids import normalize_id
 from loops.models import Loop, Membership
 from portal.access import page
 from reviews import services
 from web.guards import SignedInRequest
 
-MOST = 500
+MAX_LOOPS = 500
 
 
 @page
-def my_loops(http: SignedInRequest) -> HttpResponse:
-    mine = Membership.objects.active().filter(user=http.user)
-    rows = mine.select_related("loop__creator").order_by("loop__name", "loop_id")[:MOST]
-    return render(http, "portal/my_loops.html", {"memberships": rows})
+def my_loops(request: SignedInRequest) -> HttpResponse:
+    mine = Membership.objects.active().filter(user=request.user)
+    rows = mine.select_related("loop__creator").order_by("loop__name", "loop_id")[:MAX_LOOPS]
+    return render(request, "portal/my_loops.html", {"memberships": rows})
 
 
 @never_cache
 @login_required
-def leave(http: SignedInRequest, loop_id: str) -> HttpResponse:
+def leave(request: SignedInRequest, loop_id: str) -> HttpResponse:
     """Ends the membership; what the person holds is given back. Creators stay."""
-    if http.method in ("GET", "HEAD"):
+    if request.method in ("GET", "HEAD"):
         return redirect("my-loops")
-    if http.method != "POST":
+    if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    mine = Loop.objects.of_member(http.user.pk).exclude(creator_id=http.user.pk)
-    loop = mine.filter(pk=normalize_id(loop_id)).first()
+    mine = Loop.objects.of_member(request.user.pk).exclude(creator_id=request.user.pk)
+    loop = mine.filter(pk=loop_id).first()
     try:
         if loop is None:
             raise Membership.DoesNotExist
-        services.remove_member(loop_id=loop.pk, member_id=http.user.pk, actor_id=http.user.pk)
-        messages.success(http, f"You have left {loop.name}.")
+        services.remove_member(
+            loop_id=loop.pk,
+            account_id=loop.creator_id,
+            member_id=request.user.pk,
+            actor_id=request.user.pk,
+        )
+        messages.success(request, f"You have left {loop.name}.")
     except (Loop.DoesNotExist, Membership.DoesNotExist):
-        messages.info(http, "There was nothing to leave: you are not in that loop, or it is yours.")
+        messages.info(request, "You can’t leave that loop. You’re not in it, or you created it.")
     return redirect("my-loops")

@@ -17,7 +17,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_ratelimit.core import get_usage
 
 from accounts.user_agent import browser_name
-from db.ids import normalize_id
 from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import services
 from reviews.notifications.mail import unsubscribe_link
@@ -42,27 +41,25 @@ class MailForm(forms.Form):
     mails = forms.ChoiceField(
         choices=EmailPreference.Mails.choices,
         widget=forms.RadioSelect,
-        label="E-mails while no device is on",
+        label="Emails when no device is on",
     )
 
 
 @require_safe
 @login_required
 @never_cache
-def notifications(http: SignedInRequest) -> HttpResponse:
-    choice = EmailPreference.objects.filter(user=http.user).first()
+def notifications(request: SignedInRequest) -> HttpResponse:
+    choice = EmailPreference.objects.filter(user=request.user).first()
     mails = choice.mails if choice else EmailPreference.Mails.EVERY
-    shown = {
-        "devices": list(
-            PushSubscription.objects.filter(user=http.user).order_by("-created_at", "-id")
-        ),
+    context = {
+        "devices": list(request.user.push_subscriptions.order_by("-created_at", "-id")),
         "push_key": vapid.public_key(),
         "form": MailForm(initial={"mails": mails}),
         "address_is_verified": EmailAddress.objects.filter(
-            user=http.user, email=http.user.email, verified=True
+            user=request.user, email=request.user.email, verified=True
         ).exists(),
     }
-    return render(http, "portal/notifications/settings.html", shown)
+    return render(request, "portal/notifications/settings.html", context)
 
 
 def form_target(view: Page) -> Page:
@@ -71,24 +68,24 @@ def form_target(view: Page) -> Page:
     @login_required
     @never_cache
     @wraps(view)
-    def posted(http: SignedInRequest, **found: str) -> HttpResponse:
-        if http.method in ("GET", "HEAD"):
+    def posted(request: SignedInRequest, **found: str) -> HttpResponse:
+        if request.method in ("GET", "HEAD"):
             return redirect("notifications")
-        if http.method != "POST":
+        if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        return view(http, **found)
+        return view(request, **found)
 
     return posted
 
 
 @form_target
-def choose_mails(http: SignedInRequest) -> HttpResponse:
-    form = MailForm(http.POST)
+def choose_mails(request: SignedInRequest) -> HttpResponse:
+    form = MailForm(request.POST)
     if form.is_valid():
-        services.choose_mails(user_id=http.user.pk, mails=form.cleaned_data["mails"])
-        messages.success(http, "Your choice is saved.")
+        services.choose_mails(user_id=request.user.pk, mails=form.cleaned_data["mails"])
+        messages.success(request, "Saved.")
     else:
-        messages.error(http, "Choose one of the three.")
+        messages.error(request, "Choose one of the options.")
     return redirect("notifications")
 
 
@@ -98,34 +95,34 @@ def respond(status: int, **content: Any) -> JsonResponse:
 
 @require_POST
 @never_cache
-def subscribe(http: HttpRequest) -> HttpResponse:
+def subscribe(request: HttpRequest) -> HttpResponse:
     """For the script of the page: registers its browser, or with `is_new` false reports it.
 
     `{"state": "on"}`, `"off"` where its owner switched it off, or `"ask"` where it is unknown.
     """
-    if not http.user.is_authenticated:
+    if not request.user.is_authenticated:
         return respond(403, error="Sign in first.")
     if not vapid.is_on():
         return respond(409, error="Push is not set up here.")
     try:
-        sent = read_object(http)
+        sent = read_object(request)
         subscription = read_subscription(sent)
     except InvalidJSON:
         return respond(400, error="The body must be a JSON object.")
     except InvalidSubscription as fault:
         return respond(400, error=str(fault))
     found = services.subscribe(
-        user_id=http.user.pk,
+        user_id=request.user.pk,
         subscription=subscription,
-        label=browser_name(http.headers.get("User-Agent", ""), unknown="Browser"),
+        label=browser_name(request.headers.get("User-Agent", ""), unknown="Browser"),
         is_new=sent.get("is_new") is not False,
     )
     if found is None:
         return respond(200, state="ask")
     device_id, is_on = found
-    held = services.subscriptions_in(http.session)
+    held = services.subscriptions_in(request.session)
     if device_id not in held:  # it goes with this sign-in
-        http.session[services.SESSION_KEY] = [*held, device_id][-services.MAX_SUBSCRIPTIONS :]
+        request.session[services.SESSION_KEY] = [*held, device_id][-services.MAX_SUBSCRIPTIONS :]
     return respond(200, state="on" if is_on else "off")
 
 
@@ -134,49 +131,44 @@ def on_device(view: DeviceAction) -> Page:
 
     @form_target
     @wraps(view)
-    def posted(http: SignedInRequest, device_id: str) -> HttpResponse:
-        known_id = normalize_id(device_id)
-        device = (
-            PushSubscription.objects.filter(pk=known_id, user=http.user).first()
-            if known_id
-            else None
-        )
+    def posted(request: SignedInRequest, device_id: str) -> HttpResponse:
+        device = request.user.push_subscriptions.filter(pk=device_id).first()
         if device is None:
             raise Http404
-        return view(http, device)
+        return view(request, device)
 
     return posted
 
 
 @on_device
-def switch(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
-    is_on = http.POST.get("is_on") == "yes"
+def switch(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
+    is_on = request.POST.get("is_on") == "yes"
     services.switch_subscription(subscription=device, is_on=is_on)
-    messages.success(http, f"{device.label} is {'on' if is_on else 'off'}.")
+    messages.success(request, f"{device.label} is {'on' if is_on else 'off'}.")
     return redirect("notifications")
 
 
 @on_device
-def remove(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
+def remove(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
     services.remove_subscription(subscription=device)
-    messages.success(http, f"{device.label} is removed.")
+    messages.success(request, f"{device.label} is removed.")
     return redirect("notifications")
 
 
 @on_device
-def test(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
+def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
     """Pushes a test message to a device, and says how its push service responded."""
     usage = get_usage(
-        http, group="test-push", key=lambda *_: http.user.pk, rate=TEST_RATE, increment=True
+        request, group="test-push", key=lambda *_: request.user.pk, rate=TEST_RATE, increment=True
     )
     if usage and usage["should_limit"]:
-        return too_many_requests(http, retry_after=max(1, usage["time_left"]))
+        return too_many_requests(request, retry_after=max(1, usage["time_left"]))
     if not vapid.is_on():
-        messages.error(http, "Push is not set up here.")
+        messages.error(request, "Push is not set up here.")
         return redirect("notifications")
     message = Message(
         title="Review Loop",
-        body="This device is ready: requests will be shown like this.",
+        body="This device is ready. New questions will look like this.",
         url=f"{settings.SITE_URL}/settings/notifications/",
         topic="test",
         priority="high",
@@ -185,26 +177,26 @@ def test(http: SignedInRequest, device: PushSubscription) -> HttpResponse:
     target = Target(device.pk, device.endpoint, device.host, device.p256dh, device.auth)
     outcome = DISPATCHER.try_now(message, target, TEST_SECONDS)
     if is_accepted(outcome):
-        messages.success(http, f"Sent to {device.label}: it should appear in a moment.")
+        messages.success(request, f"Sent to {device.label}. It should appear in a moment.")
     elif outcome is None:
-        messages.warning(http, "The push service has not answered yet; look at the device.")
+        messages.warning(request, "The push service hasn’t responded yet. Check the device.")
     elif outcome.result == Result.GONE:
         services.remove_subscription(subscription=device)
-        messages.error(http, f"{device.label} has ended its subscription, so it is removed.")
+        messages.error(request, f"{device.label} is no longer subscribed and was removed.")
     else:
-        messages.error(http, f"The push service did not take it: {outcome.error}.")
+        messages.error(request, f"The push service rejected it: {outcome.error}.")
     return redirect("notifications")
 
 
 @csrf_exempt  # mail programs post here by themselves; the link says whose e-mails end
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def unsubscribe(http: HttpRequest, token: str) -> HttpResponse:
+def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """A GET asks, since mail scanners open links; a POST ends the e-mails."""
     user_id = unsubscribe_link.read(token)
     if user_id is None:
         raise Http404
-    if http.method == "POST":
+    if request.method == "POST":
         services.choose_mails(user_id=user_id, mails=EmailPreference.Mails.NONE)
-    is_done = http.method == "POST"
-    return render(http, "portal/notifications/unsubscribe.html", {"is_done": is_done})
+    is_done = request.method == "POST"
+    return render(request, "portal/notifications/unsubscribe.html", {"is_done": is_done})

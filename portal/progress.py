@@ -14,7 +14,7 @@ from db.ids import normalize_id
 from portal.queue import answerable_ids
 
 FURTHEST = 100  # waiting questions are counted up to here
-MOST_SKIPPED = 30
+MAX_SKIPPED = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,15 @@ class Sitting:
     sent: str | None = None
 
     @classmethod
-    def of(cls, http: HttpRequest) -> "Sitting":
+    def of(cls, request: HttpRequest) -> "Sitting":
         """What the address says; anything odd counts as nothing."""
-        said = http.GET.get("n", "")
+        said = request.GET.get("n", "")
         is_number = said.isascii() and said.isdigit() and len(said) <= 4
-        ids = (normalize_id(raw) for raw in http.GET.get("skipped", "").split(".")[:MOST_SKIPPED])
+        ids = (normalize_id(raw) for raw in request.GET.get("skipped", "").split(".")[:MAX_SKIPPED])
         return cls(
             answered=int(said) if is_number else 0,
             skipped=tuple(found for found in ids if found),
-            sent=normalize_id(http.GET.get("sent", "")),
+            sent=normalize_id(request.GET.get("sent", "")),
         )
 
     def after_answer(self, request_id: str) -> "Sitting":
@@ -42,7 +42,7 @@ class Sitting:
 
     def without(self, request_id: str) -> "Sitting":
         """With one more skipped; the oldest of too many may come again."""
-        return replace(self, sent=None, skipped=(*self.skipped, request_id)[-MOST_SKIPPED:])
+        return replace(self, sent=None, skipped=(*self.skipped, request_id)[-MAX_SKIPPED:])
 
     def query(self) -> str:
         """The end of an address, from the question mark on; '' where there is nothing to say."""

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from portal import answer_form, polling, saved_answers
 from portal.progress import Sitting, find_place
-from reviews import context, markdown, services
+from reviews import markdown, outline
 from reviews.lifecycle import states
 from reviews.models import Request
 from web.guards import SignedInRequest
@@ -20,40 +20,40 @@ from web.image_policy import render_with_image
 
 
 def question_page(
-    http: SignedInRequest, item: Request, *, typed: Sequence[str] = (), error: str = ""
+    request: SignedInRequest, item: Request, *, typed: Sequence[str] = (), error: str = ""
 ) -> HttpResponse:
     """The question with its form, or with what has become of it; `typed` is kept either way.
 
     422 where the answer was refused, 409 where it came too late.
     """
-    sitting = Sitting.of(http)
-    sent = _sent(http, sitting)
-    is_answerable = services.is_answerable(item, reviewer_id=http.user.pk)
-    shown = {
+    sitting = Sitting.of(request)
+    sent = _sent(request, sitting)
+    is_answerable = item.is_free_for(request.user.pk)
+    context = {
         **_asked(item),
-        "is_mine": item.claimed_by_id == http.user.pk,
+        "is_mine": item.claimed_by_id == request.user.pk,
         "held_for": _seconds_held(item),
         "until": lease_text(item.claim_expires_at),
         "lease": settings.CLAIM_LEASE_SECONDS,
-        "place": find_place(sitting, http.user.pk, item.pk),
+        "place": find_place(sitting, request.user.pk, item.pk),
         "sitting": sitting.query(),
         "sent": sent,
         "offers_notifications": sent is not None and sitting.answered == 1,  # once a sitting
-        "watch": polling.token(http),
+        "watch": polling.token(request),
         "version": polling.version(item.status, item.claimed_by_id),
     }
     status = 200
     if is_answerable:
-        kept_answer = [] if typed else saved_answers.read(http.session, item.pk)
-        shown["was_kept"] = bool(kept_answer)
-        shown["form"] = answer_form.build(item, typed or kept_answer, error)
+        kept_answer = [] if typed else saved_answers.read(request.session, item.pk)
+        context["was_kept"] = bool(kept_answer)
+        context["form"] = answer_form.build(item, typed or kept_answer, error)
         status = 422 if error else status
     else:
-        draft = typed or saved_answers.read(http.session, item.pk)
-        shown["draft"] = answer_form.draft_in_words(item, draft)
-        status = 409 if http.method == "POST" else status
+        draft = typed or saved_answers.read(request.session, item.pk)
+        context["draft"] = answer_form.draft_in_words(item, draft)
+        status = 409 if request.method == "POST" else status
     return render_with_image(
-        http, "portal/request.html", shown, image_url=item.image_url, status=status
+        request, "portal/request.html", context, image_url=item.image_url, status=status
     )
 
 
@@ -63,8 +63,8 @@ def _asked(item: Request) -> dict[str, Any]:
         "item": item,
         "is_open": item.status in states.OPEN,
         "question": _question(item.request_text),
-        "context": context.outline(item.context),
-        "context_is_short": context.is_short(item.context),
+        "context": outline.outline(item.context),
+        "context_is_short": outline.is_short(item.context),
         "left": countdown((item.timeout_at - item.now).total_seconds()),
         "default": item.in_words(item.default_response),
         "answer": item.in_words(item.response_data) if item.response_by_id else "",
@@ -90,11 +90,11 @@ def lease_text(until: datetime | None) -> str:
     return until.isoformat() if until else ""
 
 
-def _sent(http: SignedInRequest, sitting: Sitting) -> dict[str, str] | None:
+def _sent(request: SignedInRequest, sitting: Sitting) -> dict[str, str] | None:
     """The answer that this page follows, in words; one statement where there is one."""
     if sitting.sent is None:
         return None
-    mine = Request.objects.reviewed_by(http.user.pk).filter(response_by_id=http.user.pk)
+    mine = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
     columns = ("request_text", "response_type", "response_config", "response_data")
     before = mine.only(*columns).filter(pk=sitting.sent).first()
     if before is None:

@@ -6,20 +6,17 @@ again on the question's page.
 
 from django.contrib.sessions.backends.base import SessionBase
 
-from db.ids import normalize_id
-
 _KEY = "kept_answers"
-MOST = 3  # questions
-LONGEST = 12_000  # characters: no answer has more
+MAX_QUESTIONS = 3  # questions
+MAX_LENGTH = 12_000  # characters: no answer has more
 
 
-def keep(session: SessionBase, raw_id: str, typed: list[str]) -> None:
+def keep(session: SessionBase, request_id: str, typed: list[str]) -> None:
     """Keeps what was posted for the question; the oldest of too many goes."""
-    request_id = normalize_id(raw_id)
-    if request_id is None or sum(map(len, typed)) > LONGEST:
+    if sum(map(len, typed)) > MAX_LENGTH:
         return
     kept = {key: value for key, value in session.get(_KEY, {}).items() if key != request_id}
-    session[_KEY] = dict([*kept.items(), (request_id, typed)][-MOST:])
+    session[_KEY] = dict([*kept.items(), (request_id, typed)][-MAX_QUESTIONS:])
 
 
 def read(session: SessionBase, request_id: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+import web.path_converters  # noqa: F401 (registers <id:…>)
 from portal import (
     answering,
     app_files,
@@ -15,9 +16,9 @@ from portal import (
     work,
 )
 
-QUESTION = "inbox/<str:request_id>/"
+QUESTION = "inbox/<id:request_id>/"
 SETTINGS = "settings/notifications/"
-DEVICE = f"{SETTINGS}devices/<str:device_id>/"
+DEVICE = f"{SETTINGS}devices/<id:device_id>/"
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -31,7 +32,7 @@ urlpatterns = [
     path(f"{QUESTION}renew/", claiming.renew, name="renew"),
     path(f"{QUESTION}release/", claiming.release, name="release"),
     path("loops/", my_loops.my_loops, name="my-loops"),
-    path("loops/<str:loop_id>/leave/", my_loops.leave, name="leave-loop"),
+    path("loops/<id:loop_id>/leave/", my_loops.leave, name="leave-loop"),
     path("my-work/", work.work, name="work"),
     path("join/", join.enter_code, name="enter-code"),
     path("join/<str:code>", join.join, name="join"),

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from portal.access import page
-from reviews import context
+from reviews import outline
 from reviews.markdown import headline
 from reviews.models import Request
 from web.guards import SignedInRequest
@@ -16,38 +16,40 @@ from web.keyset import behind, read_page
 
 PER_PAGE = 30
 DAYS = 30
-MOST_COUNTED = 10_000
-MOST_LOOKED_AT = 1_000  # for times and feedback, the newest
+MAX_COUNTED = 10_000
+MAX_LOOKED_AT = 1_000  # for times and feedback, the newest
 
 _OF_PERSON = """response_by_id = %(person)s
            AND response_at > statement_timestamp() - make_interval(days => %(days)s)"""
 _FIGURES = f"""
 SELECT (SELECT count(*) FROM (
           SELECT FROM reviews_request
-           WHERE {_OF_PERSON} LIMIT {MOST_COUNTED + 1:d}) AS counted),
+           WHERE {_OF_PERSON} LIMIT {MAX_COUNTED + 1:d}) AS counted),
        percentile_cont(0.5) WITHIN GROUP (ORDER BY took), count(f.request_id)
   FROM (SELECT id, response_at - created_at AS took
           FROM reviews_request
          WHERE {_OF_PERSON}
-         ORDER BY response_at DESC, id DESC LIMIT {MOST_LOOKED_AT:d}) AS answered
+         ORDER BY response_at DESC, id DESC LIMIT {MAX_LOOKED_AT:d}) AS answered
   LEFT JOIN reviews_feedback f ON f.request_id = answered.id
 """  # noqa: S608 (nothing in it comes from outside)
 
 
 @page
-def work(http: SignedInRequest) -> HttpResponse:
+def work(request: SignedInRequest) -> HttpResponse:
     """Four statements: session, person, figures, and the answers with their feedback."""
-    mine = Request.objects.reviewed_by(http.user.pk).filter(response_by_id=http.user.pk)
+    mine = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
     rows = mine.select_related("loop", "feedback").defer("context", "default_response")
-    answers = read_page(rows, behind=behind(http), among=mine, size=PER_PAGE, moment="response_at")
-    shown = {
+    answers = read_page(
+        rows, behind=behind(request), among=mine, size=PER_PAGE, moment="response_at"
+    )
+    context = {
         "rows": [row_of(item) for item in answers.rows],
         "older": answers.older,
         "is_first": answers.is_first,
-        "figures": read_figures(http.user.pk),
+        "figures": read_figures(request.user.pk),
         "days": DAYS,
     }
-    return render(http, "portal/work.html", shown)
+    return render(request, "portal/work.html", context)
 
 
 def row_of(item: Request) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def row_of(item: Request) -> dict[str, Any]:
         "headline": headline(item.request_text),
         "answer": item.in_words(item.response_data),
         "took": countdown((item.response_at - item.created_at).total_seconds()),
-        "feedback": context.outline(feedback.body) if feedback else "",
+        "feedback": outline.outline(feedback.body) if feedback else "",
     }
 
 
@@ -69,8 +71,8 @@ def read_figures(person_id: str) -> dict[str, Any]:
         cursor.execute(_FIGURES, {"person": person_id, "days": DAYS})
         answers, median, with_feedback = cursor.fetchone()
     return {
-        "answers": answers if answers <= MOST_COUNTED else f"{MOST_COUNTED:,}+",
+        "answers": answers if answers <= MAX_COUNTED else f"{MAX_COUNTED:,}+",
         "median": "–" if median is None else countdown(median.total_seconds()),
         "feedback": with_feedback,
-        "of": f"of the newest {MOST_LOOKED_AT:,}" if answers > MOST_LOOKED_AT else "",
+        "of": f"of the newest {MAX_LOOKED_AT:,}" if answers > MAX_LOOKED_AT else "",
     }

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
+from reviews.lifecycle.settling import of_loops, read_settled
 from reviews.lifecycle.states import OPEN
-from reviews.models import OVERDUE_SQL
 
 FOLD_BATCH = 5000
 _ONE_REPAIRS_AT_A_TIME = 0x52657461  # of this database's advisory locks
 
 _BY_SCOPE = """
-SELECT scope_id, status, priority, n FROM reviews_tally
+SELECT scope_id, creator_id, status, priority, n FROM reviews_tally
  UNION ALL
-SELECT loop_id, status, priority, n FROM reviews_tallychange
+SELECT loop_id, creator_id, status, priority, n FROM reviews_tallychange
  UNION ALL
-SELECT creator_id, status, priority, n FROM reviews_tallychange
+SELECT creator_id, creator_id, status, priority, n FROM reviews_tallychange
 """
 _FOLD = """
 WITH taken AS (
@@ -28,44 +28,43 @@ WITH taken AS (
         SELECT id FROM reviews_tallychange ORDER BY id LIMIT %(batch)s FOR UPDATE SKIP LOCKED)
     RETURNING creator_id, loop_id, status, priority, n
 ), folded AS (
-    INSERT INTO reviews_tally (scope_id, status, priority, n)
-    SELECT scope_id, status, priority, sum(n)
+    INSERT INTO reviews_tally (scope_id, status, priority, creator_id, n)
+    SELECT scope_id, status, priority, min(creator_id), sum(n)
       FROM taken CROSS JOIN LATERAL (VALUES (creator_id), (loop_id)) AS scope (scope_id)
      GROUP BY 1, 2, 3 HAVING sum(n) <> 0
      ORDER BY 1, 2, 3  -- two folds at once lock in the same order
-    ON CONFLICT (scope_id, status, priority) DO UPDATE SET n = reviews_tally.n + excluded.n
+    ON CONFLICT ON CONSTRAINT reviews_tally_pkey DO UPDATE SET n = reviews_tally.n + excluded.n
 )
 SELECT count(*) FROM taken
 """
 _DIFFERENCES = f"""
-SELECT scope_id, status, priority, coalesce(counted.n, 0) AS counted, coalesce(actual.n, 0) AS n
-  FROM (SELECT scope_id, status, priority, sum(n)::bigint AS n FROM ({_BY_SCOPE}) AS every
-         GROUP BY 1, 2, 3) AS counted
-  FULL JOIN (SELECT scope_id, status, priority, count(*) AS n FROM reviews_request
+SELECT scope_id, status, priority, coalesce(counted.n, 0) AS counted, coalesce(actual.n, 0) AS n,
+       creator_id
+  FROM (SELECT scope_id, creator_id, status, priority, sum(n)::bigint AS n
+          FROM ({_BY_SCOPE}) AS every GROUP BY 1, 2, 3, 4) AS counted
+  FULL JOIN (SELECT scope_id, creator_id, status, priority, count(*) AS n FROM reviews_request
               CROSS JOIN LATERAL (VALUES (creator_id), (loop_id)) AS scope (scope_id)
-              GROUP BY 1, 2, 3) AS actual USING (scope_id, status, priority)
+              GROUP BY 1, 2, 3, 4) AS actual USING (scope_id, creator_id, status, priority)
  WHERE coalesce(counted.n, 0) <> coalesce(actual.n, 0)
 """  # noqa: S608 (nothing in it comes from outside)
 # A difference is added and not the number set: whatever else changes meanwhile adds up.
 _REPAIR = f"""
 WITH difference AS ({_DIFFERENCES} ORDER BY 1, 2, 3), repaired AS (
-    INSERT INTO reviews_tally (scope_id, status, priority, n)
-    SELECT scope_id, status, priority, n - counted FROM difference
-    ON CONFLICT (scope_id, status, priority) DO UPDATE SET n = reviews_tally.n + excluded.n
+    INSERT INTO reviews_tally (scope_id, status, priority, creator_id, n)
+    SELECT scope_id, status, priority, creator_id, n - counted FROM difference
+    ON CONFLICT ON CONSTRAINT reviews_tally_pkey DO UPDATE SET n = reviews_tally.n + excluded.n
 )
 SELECT scope_id, status, priority, counted, n FROM difference
 """  # noqa: S608
 _OPEN = f"""
-SELECT scope_id, sum(n)::bigint
-  FROM (SELECT scope_id, n FROM reviews_tally
-         WHERE scope_id = ANY (%(loops)s) AND status = ANY (%(open)s)
-         UNION ALL
-        SELECT loop_id, n FROM reviews_tallychange
-         WHERE loop_id = ANY (%(loops)s) AND status = ANY (%(open)s)
-         UNION ALL
-        SELECT loop_id, -1 FROM reviews_request
-         WHERE loop_id = ANY (%(loops)s) AND {OVERDUE_SQL}) AS every
- GROUP BY scope_id
+SELECT {of_loops([]).is_due}, scope_id, n FROM (VALUES (1)) AS one LEFT JOIN (
+    SELECT scope_id, sum(n)::bigint AS n
+      FROM (SELECT scope_id, n FROM reviews_tally
+             WHERE scope_id = ANY (%(loops)s) AND status = ANY (%(open)s)
+             UNION ALL
+            SELECT loop_id, n FROM reviews_tallychange
+             WHERE loop_id = ANY (%(loops)s) AND status = ANY (%(open)s)) AS every
+     GROUP BY scope_id) AS counted ON true
 """  # noqa: S608
 
 
@@ -92,10 +91,17 @@ def numbers_of(column: str, scope_id: str) -> str:
 
 
 def open_by_loop(loop_ids: list[str]) -> dict[str, int]:
-    """How many requests of each loop can still be answered; loops without any may be missing."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OPEN, {"loops": loop_ids, "open": sorted(OPEN)})
-        return dict(cursor.fetchall())
+    """How many requests of each loop are open; loops without any may be missing. It settles what
+    is due in them."""
+    params = {"loops": loop_ids, "open": sorted(OPEN)}
+
+    def read() -> tuple[dict[str, int], bool]:
+        with connection.cursor() as cursor:
+            cursor.execute(_OPEN, params)
+            rows = cursor.fetchall()
+        return {loop_id: n for _, loop_id, n in rows if loop_id is not None}, rows[0][0]
+
+    return read_settled(of_loops(loop_ids), read)
 
 
 def fold() -> int:
@@ -122,4 +128,4 @@ def repair() -> list[Difference]:
 def _compare(sql: str) -> list[Difference]:
     with connection.cursor() as cursor:
         cursor.execute(sql)
-        return sorted((Difference(*row) for row in cursor.fetchall()), key=str)
+        return sorted((Difference(*row[:5]) for row in cursor.fetchall()), key=str)

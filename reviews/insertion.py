@@ -36,7 +36,7 @@ WITH {AUDIENCE}, made AS (
     INSERT INTO reviews_request ({", ".join([*_GIVEN, *_DERIVED])})
     SELECT {", ".join([*(f"%({name})s" for name in _GIVEN), *_DERIVED.values()])}
       FROM audience WHERE owner_id = %(creator_id)s AND members > 0
-    RETURNING id, loop_id, priority, timeout_at, created_at
+    RETURNING id, creator_id, loop_id, priority, timeout_at, created_at
 ), {ENQUEUE}
 SELECT owner_id = %(creator_id)s, members, timeout_at, created_at, items
   FROM audience LEFT JOIN made ON true CROSS JOIN pushes

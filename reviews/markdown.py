@@ -24,8 +24,8 @@ TAGS = {
 }
 ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
-LONGEST = 20_000  # characters; beyond, colours cost more than they tell
-MOST_CELLS = 2000  # 2,000 characters could ask for sixty thousand, which take seconds
+MAX_LENGTH = 20_000  # characters; beyond, colours cost more than they tell
+MAX_CELLS = 2000  # 2,000 characters could ask for sixty thousand, which take seconds
 _CODE = HtmlFormatter(nowrap=True, classprefix="hl-")
 _MARKS = re.compile(r"^```\w*|^[\s#>]*[-+]\s+|^[\s#>]+|[*`]+|^[\s|:-]+$", re.MULTILINE)
 _LINK = re.compile(r"<a href=")
@@ -35,9 +35,9 @@ _LINK = re.compile(r"<a href=")
 def render(text: str, *, level: int = 3) -> str:
     """The HTML, to be trusted; `level` is the rank of its headings. About 10 ms for 2,000
     characters with code."""
-    parser = _UNRULED if cells(text) > MOST_CELLS else _PARSER
+    parser = _UNRULED if cells(text) > MAX_CELLS else _PARSER
     html = parser.render(text, {"level": level})
-    if parser is _PARSER and len(html) > LONGEST:
+    if parser is _PARSER and len(html) > MAX_LENGTH:
         html = _PLAIN.render(text, {"level": level})
     cleaned = nh3.clean(
         html,

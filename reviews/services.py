@@ -1,5 +1,6 @@
 """What changes requests. One transaction each; the API and the pages call the same function."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -13,19 +14,22 @@ from psycopg.types.json import Json
 from accounts import quota
 from accounts.quota import Account
 from db.columns import dumps
-from db.ids import new_id
+from db.ids import owned_id
 from loops.models import Loop, Membership
 from loops.services import hold_loop, hold_membership, tell, touch
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
-from reviews.lifecycle import states, transitions
-from reviews.models import SEEN, Feedback, Request, RequestQuerySet
+from reviews.lifecycle import settling, states, transitions
+from reviews.lifecycle.conditions import is_held_by
+from reviews.lifecycle.settling import read_settled
+from reviews.models import Feedback, Request, RequestQuerySet
 from reviews.notifications.push.dispatch import DISPATCHER
 from reviews.notifications.push.outbox import Item
 from reviews.response_types import response_type
 
 DEFERRED_TIMEOUT = timedelta(days=30)
 LEAVING = timedelta(seconds=5)
+ATTEMPTS = 3
 
 
 class TransitionLost(Exception):
@@ -45,7 +49,7 @@ class NoActiveMembers(Exception):
 
 
 class LoopGone(Exception):
-    """The loop was deleted meanwhile."""
+    """The loop was already deleted."""
 
 
 def create_request(
@@ -64,7 +68,7 @@ def create_request(
     """
     request = Request(
         **{"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields},
-        id=request_id or new_id(),
+        id=request_id or owned_id(account.id),
         loop_id=loop_id,
         creator_id=account.id,
         api_key_id=api_key_id,
@@ -86,33 +90,40 @@ def _send_pushes(request: Request, pushes: list[Item]) -> None:
 
 
 def read_request(request_id: str, *, allowed: RequestQuerySet | None = None) -> Request:
-    """The request as it stands, settled on the spot where it is overdue.
+    """The request as it stands, settled on the spot where it is due and held by nobody.
 
     `allowed` narrows the search. Raises Request.DoesNotExist.
     """
     rows = (Request.objects.all() if allowed is None else allowed).complete_read()
-    request: Request = rows.get(pk=request_id)
-    if request.status in states.OPEN and request.seen_status == states.TIMEOUT:
-        transitions.move(states.TIME_OUT, transitions.ONE, id=request_id)
-        request = rows.get(pk=request_id)
-    return request.as_seen()
+
+    def read() -> tuple[Request, bool]:
+        request: Request = rows.get(pk=request_id)
+        return request, request.is_due
+
+    return read_settled(settling.one(request_id), read)
 
 
-@transaction.atomic
 def cancel_request(*, request_id: str, account_id: str) -> str | None:
     """Ends a pending request and credits the call that created it; returns the credited key.
 
     Raises Request.DoesNotExist (also for another account's request), TransitionLost.
     """
-    request = (
-        Request.objects.created_by(account_id).only("api_key_id", "created_at").get(pk=request_id)
-    )
-    if not transitions.move(states.CANCEL, transitions.ONE, id=request_id):
-        raise TransitionLost(read_request(request_id))
-    key_id: str | None = request.api_key_id
-    if key_id is not None and quota.credit(key_id=key_id, created_at=request.created_at):
-        return key_id
-    return None
+    mine = Request.objects.created_by(account_id).only("api_key_id", "created_at")
+    credited: list[str] = []
+
+    def attempt() -> bool:
+        request = mine.get(pk=request_id)
+        if not transitions.move(states.CANCEL, transitions.ONE, id=request_id):
+            return False
+        key_id: str | None = request.api_key_id
+        if key_id is not None and quota.credit(
+            key_id=key_id, account_id=account_id, created_at=request.created_at
+        ):
+            credited.append(key_id)
+        return True
+
+    _move_or_lose(states.CANCEL, request_id, attempt)
+    return credited[0] if credited else None
 
 
 def may_have_feedback(request: Request) -> bool:
@@ -125,31 +136,36 @@ def add_feedback(*, request: Request, feedback: dict[str, Any]) -> None:
     """Attaches feedback to a completed request, replacing what was there."""
     Feedback.objects.update_or_create(
         request=request,
+        account_id=request.creator_id,
         defaults={"body": feedback, "updated_at": Now()},
         create_defaults={"body": feedback},
     )
-    Request.objects.filter(pk=request.pk).update(updated_at=Now())
+    mine = Request.objects.created_by(request.creator_id)
+    mine.filter(pk=request.pk).update(updated_at=Now())
 
 
-@transaction.atomic
 def claim_request(*, request: Request, reviewer_id: str) -> None:
     """Takes the request for a lease; the claimer's own claim is renewed instead.
 
     Raises NotAReviewer, TransitionLost.
     """
-    _hold(request, reviewer_id)
-    if renew_claim(request=request, reviewer_id=reviewer_id):
-        return
-    _move_or_lose(
-        states.CLAIM, request, reviewer=reviewer_id, lease=float(settings.CLAIM_LEASE_SECONDS)
-    )
+    lease = float(settings.CLAIM_LEASE_SECONDS)
+
+    def attempt() -> bool:
+        _hold(request, reviewer_id)
+        if renew_claim(request=request, reviewer_id=reviewer_id):
+            return True
+        claim = {"id": request.pk, "reviewer": reviewer_id, "lease": lease}
+        return bool(transitions.move(states.CLAIM, transitions.ONE, **claim))
+
+    _move_or_lose(states.CLAIM, request.pk, attempt)
 
 
 @transaction.atomic(savepoint=False)
 def renew_claim(*, request: Request, reviewer_id: str) -> datetime | None:
     """Prolongs the reviewer's own lease; returns its end, None where there is none any more."""
     lease = timedelta(seconds=settings.CLAIM_LEASE_SECONDS)
-    mine = Request.objects.filter(SEEN[states.CLAIMED], claimed_by_id=reviewer_id)
+    mine = Request.objects.filter(is_held_by(reviewer_id))
     if not mine.filter(pk=request.pk).update(claim_expires_at=Now() + lease):
         return None
     # nobody else can change the row before this transaction ends
@@ -162,25 +178,23 @@ def leave_claim(*, request: Request, reviewer_id: str) -> None:
     """Lets the reviewer's own lease run out in LEAVING: who only loads the page anew renews it
     before anybody else can take the request. Only the lease that `request` was read with: one
     that was renewed since is held by a page that is still there."""
-    lease = {"claimed_by_id": reviewer_id, "claim_expires_at": request.claim_expires_at}
-    mine = Request.objects.filter(SEEN[states.CLAIMED], **lease)
+    mine = Request.objects.filter(
+        is_held_by(reviewer_id), claim_expires_at=request.claim_expires_at
+    )
     soon = Least(F("claim_expires_at"), Now() + LEAVING)
     mine.filter(pk=request.pk).update(claim_expires_at=soon)
 
 
-@transaction.atomic
 def release_claim(*, request: Request, reviewer_id: str) -> None:
     """Gives a claimed request back to everybody. Raises TransitionLost."""
-    _move_or_lose(states.RELEASE, request, reviewer=reviewer_id)
+    release = {"id": request.pk, "reviewer": reviewer_id}
+    _move_or_lose(
+        states.RELEASE,
+        request.pk,
+        lambda: bool(transitions.move(states.RELEASE, transitions.ONE, **release)),
+    )
 
 
-def is_answerable(request: Request, *, reviewer_id: str) -> bool:
-    """Whether an answer of this reviewer would get through, as the request was read."""
-    is_mine = request.status == states.CLAIMED and request.claimed_by_id == reviewer_id
-    return request.status == states.PENDING or is_mine
-
-
-@transaction.atomic
 def answer_request(*, request: Request, reviewer_id: str, answer: object) -> None:
     """Completes the request. The same answer again, by the same reviewer, is a success.
 
@@ -188,9 +202,14 @@ def answer_request(*, request: Request, reviewer_id: str, answer: object) -> Non
     """
     kind = response_type(request.response_type)
     value = kind.check_answer(request.response_config, answer)
-    _hold(request, reviewer_id)
+    given = {"id": request.pk, "reviewer": reviewer_id, "answer": Json(value, dumps=dumps)}
+
+    def attempt() -> bool:
+        _hold(request, reviewer_id)
+        return bool(transitions.move(states.ANSWER, transitions.ONE, **given))
+
     try:
-        _move_or_lose(states.ANSWER, request, reviewer=reviewer_id, answer=Json(value, dumps=dumps))
+        _move_or_lose(states.ANSWER, request.pk, attempt)
     except TransitionLost as lost:
         told = lost.request
         if told.response_by_id != reviewer_id or told.response_data != value:
@@ -198,36 +217,42 @@ def answer_request(*, request: Request, reviewer_id: str, answer: object) -> Non
 
 
 @transaction.atomic
-def delete_loop(*, loop_id: str, key_id: str | None = None) -> None:
+def delete_loop(*, loop_id: str, account_id: str, key_id: str | None = None) -> None:
     """Takes the loop out of every list and cancels its open requests, without credit.
 
     Raises Loop.DoesNotExist.
     """
-    loop = Loop.objects.alive().select_for_update().get(pk=loop_id)
-    Loop.objects.filter(pk=loop_id).update(deleted_at=Now(), updated_at=Now())
+    mine = Loop.objects.of_creator(account_id).filter(pk=loop_id)
+    loop = mine.select_for_update().get()
+    mine.update(deleted_at=Now(), updated_at=Now())
     transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id)
     tell(loop, "loop.deleted", loop.name, key_id=key_id)
 
 
 @transaction.atomic
 def remove_member(
-    *, loop_id: str, member_id: str, key_id: str | None = None, actor_id: str | None = None
+    *,
+    loop_id: str,
+    account_id: str,
+    member_id: str,
+    key_id: str | None = None,
+    actor_id: str | None = None,
 ) -> datetime:
     """Ends a membership and gives back what the member holds as claimed; returns the moment.
-    `actor_id` is the member's own where somebody leaves.
+    `account_id` is the loop's. `actor_id` is the member's own where somebody leaves.
 
     Raises Loop.DoesNotExist, Membership.DoesNotExist.
     """
-    hold_loop(loop_id)
-    members = Membership.objects.filter(loop_id=loop_id, member_id=member_id)
+    hold_loop(loop_id, account_id=account_id)
+    members = Membership.objects.filter(loop_id=loop_id, account_id=account_id, member_id=member_id)
     address = members.values_list(Coalesce("user__email", "email"), flat=True).first()
     removed_at: datetime | None = members.select_for_update().values_list(Now(), flat=True).first()
     if removed_at is None:
         raise Membership.DoesNotExist
     members.delete()
-    touch(loop_id)
+    touch(loop_id, account_id=account_id)
     transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
-    loop = Loop.objects.only("creator_id", "name").get(pk=loop_id)
+    loop = Loop.objects.of_creator(account_id).only("creator_id", "name").get(pk=loop_id)
     if actor_id == member_id:
         tell(loop, "member.left", loop.name, actor_id=actor_id)
     else:
@@ -236,16 +261,27 @@ def remove_member(
 
 
 def _hold(request: Request, reviewer_id: str) -> None:
-    if not hold_membership(loop_id=request.loop_id, user_id=reviewer_id):
+    if not hold_membership(
+        loop_id=request.loop_id, account_id=request.creator_id, user_id=reviewer_id
+    ):
         raise NotAReviewer
 
 
-def _move_or_lose(transition: states.Transition, request: Request, **params: Any) -> None:
-    for _ in range(2):
-        if transitions.move(transition, transitions.ONE, id=request.pk, **params):
-            return
-        told = read_request(request.pk)
+def _move_or_lose(
+    transition: states.Transition, request_id: str, attempt: Callable[[], bool]
+) -> None:
+    """Commits what `attempt` has moved, or undoes it and raises TransitionLost.
+
+    What the request has become is read behind the transaction: reading may settle it, and what is
+    settled is told only once it is committed.
+    """
+    for _ in range(ATTEMPTS):
+        with transaction.atomic():
+            if attempt():
+                return
+            transaction.set_rollback(True)
+        told = read_request(request_id)
         if told.status not in transition.sources:
             break
-        # whoever was in the way has gone since: a claim released, a member removed
+        # whoever was in the way has gone since: a claim released or lapsed, a member removed
     raise TransitionLost(told)

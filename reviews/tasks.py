@@ -12,13 +12,13 @@ from reviews.lifecycle import states, transitions
 @shared_task(expires=2)
 def settle_overdue() -> int:
     """Times out what is overdue; returns how many."""
-    return _sweep("settle_overdue", states.TIME_OUT, transitions.DUE)
+    return _sweep("settle_overdue", states.TIME_OUT)
 
 
 @shared_task(expires=2)
 def release_lapsed() -> int:
     """Gives back claims whose lease has run out; returns how many."""
-    return _sweep("release_lapsed", states.LAPSE, transitions.RUN_OUT)
+    return _sweep("release_lapsed", states.LAPSE)
 
 
 @shared_task(expires=2)
@@ -27,9 +27,11 @@ def fold_tally() -> int:
     return _repeat("fold_tally", counters.fold, counters.FOLD_BATCH)
 
 
-def _sweep(name: str, transition: states.Transition, which: str) -> int:
+def _sweep(name: str, transition: states.Transition) -> int:
+    due = transitions.due_in(transition)
+
     def step() -> int:
-        return len(transitions.move(transition, which, is_sweep=True))
+        return len(transitions.sweep(transition, due))
 
     return _repeat(name, step, transitions.BATCH)
 

@@ -49,7 +49,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             with transaction.atomic():
                 saved: User = super().save_user(request, user, form, commit)
         except IntegrityError:  # the form was sent twice at once
-            messages.info(request, "This account exists now: sign in.")
+            messages.info(request, "Account created. Please sign in.")
             raise ImmediateHttpResponse(redirect("account_login")) from None
         return saved
 

@@ -8,8 +8,8 @@ from accounts.code_services import confirm_address
 
 SHOWN = "shown_address"  # in the state of a sign-in: the address that a code has shown
 TAKEN_OVER = (
-    "Your address is confirmed. Nobody had done that before, so the account may have been a"
-    " stranger's: {lost}. Go on with codes, or set a password under Account."
+    "Your address is confirmed. Someone else may have created this account, so we secured it:"
+    " {lost}. Continue with email codes, or set a password under Account."
 )
 
 

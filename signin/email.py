@@ -19,18 +19,18 @@ class EmailAddresses(EmailView):  # type: ignore[misc]
         return form
 
 
-def email_addresses(http: HttpRequest) -> HttpResponse:
+def email_addresses(request: HttpRequest) -> HttpResponse:
     view = EmailAddresses.as_view()
-    return (keeping(view) if is_typed(http) else view)(http)
+    return (keeping(view) if is_typed(request) else view)(request)
 
 
-def is_typed(http: HttpRequest) -> bool:
+def is_typed(request: HttpRequest) -> bool:
     """Only an address to add is typed; the other buttons choose one that is there."""
-    return "action_add" in http.POST
+    return "action_add" in request.POST
 
 
-def on_old_token(http: HttpRequest) -> None:
-    (keep if is_typed(http) else say_it_is_old)(http)
+def on_old_token(request: HttpRequest) -> None:
+    (keep if is_typed(request) else say_it_is_old)(request)
 
 
 vars(email_addresses)["on_old_token"] = on_old_token

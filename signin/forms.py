@@ -28,7 +28,7 @@ class AddressForm(forms.Form):
         label="Email",
         max_length=254,
         validators=[validate_address],
-        error_messages={"required": "Type your e-mail address"},
+        error_messages={"required": "Enter your email address"},
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
 
@@ -39,7 +39,7 @@ class AddressForm(forms.Form):
 class NewcomerForm(AddressForm):
     """Where a code goes, and who will be new here."""
 
-    name = name_field(error_messages={"required": "Type your name"})
+    name = name_field(error_messages={"required": "Enter your name"})
     field_order = ["name", "email"]
 
 
@@ -49,7 +49,7 @@ class TypedCodeForm(forms.Form):
     code = forms.CharField(
         label="Code",
         max_length=50,
-        error_messages={"required": "Type the code from the mail"},
+        error_messages={"required": "Enter the code from the email"},
         widget=forms.TextInput(
             attrs={
                 "autocomplete": "one-time-code",

@@ -71,7 +71,7 @@ def test_status_is_written_in_one_place() -> None:
     writers = [
         name
         for name, path in MODULES.items()
-        if "UPDATE reviews_request SET status" in path.read_text(encoding="utf-8")
+        if "UPDATE reviews_request AS r SET status" in path.read_text(encoding="utf-8")
     ]
     assert writers == ["reviews.lifecycle.transitions"]
 
@@ -87,6 +87,18 @@ def test_what_sends_has_one_shape(room: str) -> None:
     assert {"Item", "claim_due", "record", "give_back"} <= vars(outbox).keys()
     assert {"DELAYS", "attempt"} <= vars(attempt).keys()
     assert isinstance(dispatch.DISPATCHER, Engine)
+
+
+# A deadline or the end of a lease, compared with a clock: in SQL, or in a look-up of the ORM.
+CLOCK = r"(Now\(|statement_timestamp|clock_timestamp|\{|%\()"
+JUDGEMENT = re.compile(rf"(timeout_at|claim_expires_at)(__[lg]te?=|\s*[<>]=?)\s*{CLOCK}")
+
+
+def test_what_a_request_is_right_now_is_judged_in_one_place() -> None:
+    judges = [
+        name for name, path in MODULES.items() if JUDGEMENT.search(path.read_text(encoding="utf-8"))
+    ]
+    assert judges == ["reviews.lifecycle.conditions"]
 
 
 def test_sentences_of_errors_stand_in_one_place() -> None:
@@ -142,3 +154,9 @@ def test_templates_hold_no_script_and_no_style() -> None:
         assert " style=" not in text, path
         assert "<script>" not in text, path
         assert " onclick=" not in text, path
+
+
+def test_lines_of_templates_fit_on_a_screen() -> None:
+    for path in (ROOT / "templates").rglob("*.html"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            assert len(line) <= 160, f"{path}:{number} has {len(line)} characters"

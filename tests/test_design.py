@@ -1,5 +1,6 @@
 """The tags that every template may use."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -79,7 +80,8 @@ def test_a_chart_has_axes_titles_and_a_table() -> None:
     assert html.count('<rect class="series-1" x=') == 2
     assert "<title>1 Mar, timed out: 1 requests</title>" in html
     assert ">8</text>" in html
-    assert '<th scope="row">3 Mar</th><td class="figure">7</td><td class="figure">–</td>' in html
+    row = '<th scope="row">3 Mar</th><td class="figure">7</td><td class="figure">–</td>'
+    assert row in re.sub(r">\s+<", "><", html)
     assert " style=" not in html
 
 
@@ -90,14 +92,14 @@ def test_lines_leave_a_gap_where_a_number_is_missing() -> None:
 
 
 def test_a_chart_of_nothing_says_so() -> None:
-    assert "Nothing to draw yet" in drawn("{% chart c %}", c=Chart("X", ["a"], [Series("s", [0])]))
+    assert "No data yet" in drawn("{% chart c %}", c=Chart("X", ["a"], [Series("s", [0])]))
 
 
 @pytest.mark.parametrize("status", SYMBOLS)
 def test_pages_of_errors_need_no_database(status: int) -> None:
-    answer = error_page(HttpRequest(), status, "That did not work", "Try again.")
+    answer = error_page(HttpRequest(), status, "Bad request", "Try again.")
     html = answer.content.decode()
     assert answer.status_code == status
     assert f"Error {status}" in html
-    assert "<h1>That did not work</h1>" in html
+    assert "<h1>Bad request</h1>" in html
     assert "Sign in" not in html

@@ -1,12 +1,24 @@
 """Waiting for a condition instead of sleeping for a guess."""
 
+import os
 import time
 from collections.abc import Callable
 
+USUAL = 10.0  # seconds, on a quiet machine
+MAX = 60.0
 
-def wait_until(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    """Return as soon as `condition()` is true; fail when it is not after `seconds`."""
-    deadline = time.monotonic() + seconds
+
+def stretched(seconds: float = USUAL) -> float:
+    """The seconds that a test waits at most: multiplied by the load of each core where there is
+    more than one process for it, up to a minute."""
+    crowd = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    return max(seconds, min(seconds * crowd, MAX))
+
+
+def wait_until(condition: Callable[[], object], seconds: float = USUAL) -> None:
+    """Return as soon as `condition()` is true; fail when it is not after `seconds`, stretched."""
+    begun = time.monotonic()
     while not condition():
-        assert time.monotonic() < deadline, f"not so after {seconds} s"
+        waited = time.monotonic() - begun
+        assert waited < stretched(seconds), f"not so after {waited:.0f} s"
         time.sleep(0.02)

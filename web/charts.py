@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 HEIGHT = 170.0  # px of the plot; 8 above and 22 below are for letters
 TOP = 8.0
-MOST_X_LABELS = 6
+MAX_X_LABELS = 6
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Chart:
         return round((place + 0.5) * 100 / max(1, len(self.labels)), 3)
 
     def x_labels(self) -> list[dict[str, object]]:
-        every = math.ceil(len(self.labels) / MOST_X_LABELS) or 1
+        every = math.ceil(len(self.labels) / MAX_X_LABELS) or 1
         return [
             {"x": self.x(place), "text": text}
             for place, text in enumerate(self.labels)

@@ -21,12 +21,14 @@ SYMBOLS = {
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """400, such as an unknown Host."""
-    return error_page(request, 400, "That did not work", "The browser sent something odd.")
+    return error_page(request, 400, "Bad request", "Your browser sent an invalid request.")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """403."""
-    return error_page(request, 403, "Not for you", "Your account may not do that.")
+    return error_page(
+        request, 403, "Access denied", "Your account doesn’t have permission to do this."
+    )
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -44,7 +46,7 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
         then = urlencode({"next": request.POST.get("next", "")})
         return redirect(f"{request.path}?{then}")  # from where whoever is in is led on
     sentence = "Nothing was sent. Go back, reload the page, and try again."
-    return error_page(request, 403, "That page was too old", sentence)
+    return error_page(request, 403, "This page has expired", sentence)
 
 
 def is_sent_by_hand(request: HttpRequest) -> bool:
@@ -58,14 +60,14 @@ def is_sent_by_hand(request: HttpRequest) -> bool:
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """404."""
-    sentence = "There is nothing here, or it is not for your account."
+    sentence = "This page doesn’t exist, or your account can’t see it."
     return error_page(request, 404, "Not found", sentence)
 
 
 def too_many_requests(request: HttpRequest, *, retry_after: int | None = None) -> HttpResponse:
     """429, from our throttles and from django-allauth's; `retry_after` is in seconds."""
     sentence = "Wait a minute or two, then try again."
-    response = error_page(request, 429, "Too many tries", sentence)
+    response = error_page(request, 429, "Too many attempts", sentence)
     if retry_after is not None:
         response["Retry-After"] = str(retry_after)
     return response
@@ -73,17 +75,17 @@ def too_many_requests(request: HttpRequest, *, retry_after: int | None = None) -
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """500."""
-    sentence = "The fault is ours, and it is in the log. Try again in a moment."
+    sentence = "The problem is on our side and has been logged. Try again in a moment."
     return error_page(request, 500, "Something went wrong", sentence)
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
     """503 while the database is out of reach."""
-    sentence = "Nothing was sent, and nothing is lost. Try again in a moment."
-    return error_page(request, 503, "Back in a moment", sentence)
+    sentence = "Nothing was sent or lost. Try again in a moment."
+    return error_page(request, 503, "Temporarily unavailable", sentence)
 
 
 def error_page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
     """A page that asks the database nothing: it may be what is wrong."""
-    shown = {"title": title, "sentence": sentence, "status": status, "symbol": SYMBOLS[status]}
-    return render(request, "error.html", shown, status=status)
+    context = {"title": title, "sentence": sentence, "status": status, "symbol": SYMBOLS[status]}
+    return render(request, "error.html", context, status=status)

@@ -21,53 +21,53 @@ from web.guards import Page
 
 _KEY = "kept_form"
 NOT_TYPED = {"csrfmiddlewaretoken", "once", "token"}
-LONGEST = 20_000  # characters, names included: no honest form has more
+MAX_LENGTH = 20_000  # characters, names included: no honest form has more
 RATE = "60/h"  # forms of one address whose sender is not signed in
-LONGEST_WAIT = 3600  # seconds; whoever signs in later may be somebody else
-SAID = "You are signed in again, and what you typed is still here. Nothing was sent yet."
+MAX_WAIT = 3600  # seconds; whoever signs in later may be somebody else
+SAID = "You’re signed in again. What you typed is still here and hasn’t been sent yet."
 
 
 def keeping(view: Page) -> Page:
     """Around a form's target and its guards."""
 
     @wraps(view)
-    def kept(http: HttpRequest, **ids: str) -> HttpResponse:
-        if http.method == "POST" and not http.user.is_authenticated:
-            keep(http)
-        return view(http, **ids)
+    def kept(request: HttpRequest, **ids: str) -> HttpResponse:
+        if request.method == "POST" and not request.user.is_authenticated:
+            keep(request)
+        return view(request, **ids)
 
     vars(kept)["on_old_token"] = keep
     return kept
 
 
-def keep(http: HttpRequest, **ids: str) -> None:
+def keep(request: HttpRequest, **ids: str) -> None:
     """In place of what was kept before."""
-    typed = {name: http.POST.getlist(name) for name in http.POST if name not in NOT_TYPED}
+    typed = {name: request.POST.getlist(name) for name in request.POST if name not in NOT_TYPED}
     texts = [text for name, values in typed.items() for text in (name, *values)]
-    if sum(map(len, texts)) <= LONGEST and has_room(http):
-        http.session[_KEY] = {"path": http.path, "typed": typed, "at": time.time()}
+    if sum(map(len, texts)) <= MAX_LENGTH and has_room(request):
+        request.session[_KEY] = {"path": request.path, "typed": typed, "at": time.time()}
 
 
-def has_room(http: HttpRequest) -> bool:
+def has_room(request: HttpRequest) -> bool:
     """Whether something may be kept in the session. A stranger's ends within the hour, and counts
     against the address that it comes from."""
-    if http.user.is_authenticated:
+    if request.user.is_authenticated:
         return True
-    usage = get_usage(http, "kept", key="ip", rate=RATE, increment=True)
+    usage = get_usage(request, "kept", key="ip", rate=RATE, increment=True)
     if usage and usage["should_limit"]:
         return False
-    http.session.set_expiry(LONGEST_WAIT)
+    request.session.set_expiry(MAX_WAIT)
     return True
 
 
-def refill(http: HttpRequest, form: Form, target: str, **ids: str) -> bool:
+def refill(request: HttpRequest, form: Form, target: str, **ids: str) -> bool:
     """Whether something was kept for the form whose target has this name; it is in the form now,
     without hidden fields, which belong to the page that was sent."""
-    kept = http.session.get(_KEY)
+    kept = request.session.get(_KEY)
     if form.is_bound or kept is None or kept["path"] != reverse(target, kwargs=ids):
         return False
-    del http.session[_KEY]
-    if time.time() - kept["at"] > LONGEST_WAIT:
+    del request.session[_KEY]
+    if time.time() - kept["at"] > MAX_WAIT:
         return False
     typed = QueryDict(mutable=True)
     for name, values in kept["typed"].items():
@@ -76,5 +76,5 @@ def refill(http: HttpRequest, form: Form, target: str, **ids: str) -> bool:
         if not field.widget.is_hidden:
             value = field.widget.value_from_datadict(typed, {}, form.add_prefix(name))
             form.initial[name] = value
-    messages.info(http, SAID)
+    messages.info(request, SAID)
     return True

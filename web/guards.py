@@ -32,7 +32,7 @@ class Stale(Exception):
         self.url = reverse(back, kwargs=ids)
 
 
-OLD_PAGE = "That page was from before you signed in again. Nothing was done: try it once more."
+OLD_PAGE = "That page expired when you signed in again. Nothing was changed. Please try again."
 
 
 def page(view: Page) -> Page:
@@ -51,13 +51,13 @@ def action(back: str, *, without: str = "") -> Callable[[Page], Page]:
 
     def decorate(view: Page) -> Page:
         @wraps(view)
-        def posted(http: SignedInRequest, **ids: str) -> HttpResponse:
-            if http.method in ("GET", "HEAD"):
+        def posted(request: SignedInRequest, **ids: str) -> HttpResponse:
+            if request.method in ("GET", "HEAD"):
                 ids.pop(without, None)
                 return redirect(reverse(back, kwargs=ids))
-            if http.method != "POST":
+            if request.method != "POST":
                 return HttpResponseNotAllowed(["POST"])
-            return view(http, **ids)
+            return view(request, **ids)
 
         return _guarded(posted)
 
@@ -68,17 +68,17 @@ def _guarded(view: Page) -> Page:
     @login_required
     @never_cache
     @wraps(view)
-    def guarded(http: SignedInRequest, **ids: str) -> HttpResponse:
+    def guarded(request: SignedInRequest, **ids: str) -> HttpResponse:
         try:
-            return view(http, **ids)
+            return view(request, **ids)
         except Stale as stale:
-            messages.info(http, str(stale))
+            messages.info(request, str(stale))
             return redirect(stale.url)
 
     vars(guarded)["on_old_token"] = say_it_is_old
     return guarded
 
 
-def say_it_is_old(http: HttpRequest, **ids: str) -> None:
+def say_it_is_old(request: HttpRequest, **ids: str) -> None:
     """For `web.error_pages.form_expired`."""
-    messages.info(http, OLD_PAGE)
+    messages.info(request, OLD_PAGE)

@@ -9,9 +9,9 @@ _JOINERS = "\u200c\u200d"  # they hold a letter's or an emoji's shape together
 def one_line(text: str) -> str:
     """The text with single blanks for line breaks and controls, and without invisible marks: some
     turn the direction of what follows."""
-    shown = [
+    context = [
         " " if unicodedata.category(c) in _BREAKS else c
         for c in text
         if unicodedata.category(c) != "Cf" or c in _JOINERS
     ]
-    return " ".join("".join(shown).split())
+    return " ".join("".join(context).split())

@@ -36,7 +36,7 @@ def attempt(item: Item) -> Outcome:
     try:
         secrets = retry_once(lambda: read_secrets(item.account_id))
     except vault.Unreadable:
-        return Outcome(error="The webhook secret is sealed with a key that is not set.")
+        return Outcome(error="The webhook secret can't be decrypted: its key is not set.")
     return post(item, secrets)
 
 

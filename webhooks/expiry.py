@@ -16,28 +16,28 @@ from webhooks.attempt import DELAYS
 from webhooks.models import TEST_EVENT
 from webhooks.outbox import FAILURES_TO_OPEN, INTERRUPTED, MAX_PAUSE
 
-MAX_ROWS = 500  # in one statement; beat comes again in a second
+MAX_BATCH = 500  # in one statement; beat comes again in a second
 _EXPIRE = """
 WITH held_back AS (
-    SELECT d.id FROM webhooks_circuit c CROSS JOIN LATERAL (
+    SELECT d.id, c.account_id FROM webhooks_circuit c CROSS JOIN LATERAL (
         SELECT id FROM webhooks_delivery
          WHERE account_id = c.account_id AND host = c.host AND state = 'waiting'
            AND next_attempt_at <= statement_timestamp() - make_interval(secs => %(patience)s)
          ORDER BY next_attempt_at LIMIT %(most)s FOR UPDATE SKIP LOCKED
     ) d WHERE c.open_until > statement_timestamp() AND c.failures >= %(failures)s LIMIT %(most)s
 ), lost AS (
-    SELECT id FROM webhooks_delivery
+    SELECT id, account_id FROM webhooks_delivery
      WHERE claim_id IS NOT NULL AND next_attempt_at <= statement_timestamp()
        AND event = %(test_event)s LIMIT %(most)s FOR UPDATE SKIP LOCKED
 ), dead AS (
     UPDATE webhooks_delivery SET state = 'dead', claim_id = NULL, is_manual = false
-     WHERE id IN (SELECT id FROM held_back UNION SELECT id FROM lost) AND state = 'waiting'
+     WHERE (id, account_id) IN (TABLE held_back UNION TABLE lost) AND state = 'waiting'
        AND next_attempt_at <= statement_timestamp() - make_interval(
            secs => CASE WHEN event = %(test_event)s THEN 0 ELSE %(patience)s END)
-    RETURNING id
+    RETURNING id, account_id
 ), closed AS (
     UPDATE webhooks_attempt SET finished_at = statement_timestamp(), error = %(interrupted)s
-     WHERE finished_at IS NULL AND delivery_id IN (SELECT id FROM dead)
+     WHERE finished_at IS NULL AND (delivery_id, account_id) IN (TABLE dead)
 )
 SELECT count(*) FROM dead
 """
@@ -50,7 +50,7 @@ def expire() -> int:
         "patience": patience,
         # half of the probes that fit into that time: they come late when threads are short
         "failures": FAILURES_TO_OPEN + int(patience / MAX_PAUSE / 2),
-        "most": MAX_ROWS,
+        "most": MAX_BATCH,
         "test_event": TEST_EVENT,
         "interrupted": INTERRUPTED,
     }

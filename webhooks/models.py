@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
-from db.columns import ExactJSONField, LookupField, id_field
+from db.columns import ExactJSONField, LookupField, in_bucket_of, owned_id_field
 
 TEST_EVENT = "webhook.test"  # attempted once, in the web request that asks for it
 
@@ -20,10 +20,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def of_account(self, account_id: str) -> "DeliveryQuerySet":
         return self.filter(account_id=account_id)
 
-    def about(self, subject_id: str, *, claims: Iterable[int]) -> "DeliveryQuerySet":
-        """The deliveries of a request's end and of these claims, found by their occurrences."""
-        named = [f"{subject_id}:claim:{number}" for number in claims]
-        return self.filter(occurrence__in=[f"{subject_id}:end", *named])
+    def about(self, occurrences: Iterable[str]) -> "DeliveryQuerySet":
+        """The deliveries of these occurrences, found by the index that keeps them unique."""
+        return self.filter(occurrence__in=list(occurrences))
 
     def in_state(self, state: str) -> "DeliveryQuerySet":
         """Filters by state, with the value written into the SQL.
@@ -42,8 +41,8 @@ class Delivery(models.Model):
     """One event for one receiver.
 
     `occurrence` names what happened and is unique: the database refuses a second row for one
-    final transition or one claim. While an attempt is under way, `claim_id` fences its writes and
-    `next_attempt_at` is the end of its lease.
+    final transition or one claim. The id derives from it (`webhooks.event_ids`). While an attempt
+    is under way, `claim_id` fences its writes and `next_attempt_at` is the end of its lease.
     """
 
     class State(models.TextChoices):
@@ -51,7 +50,7 @@ class Delivery(models.Model):
         DELIVERED = "delivered"
         DEAD = "dead"
 
-    id = id_field()
+    id = owned_id_field("account_id")
     account = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.PROTECT,
@@ -63,7 +62,7 @@ class Delivery(models.Model):
     )
     event = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=24)
-    occurrence = LookupField(max_length=60, unique=True)
+    occurrence = LookupField(max_length=60)
     url = models.TextField()
     host = models.CharField(max_length=255)
     body = models.BinaryField()
@@ -79,6 +78,8 @@ class Delivery(models.Model):
 
     class Meta:
         constraints = [
+            in_bucket_of("account_id", name="delivery_in_bucket"),
+            models.UniqueConstraint(fields=["occurrence"], name="delivery_occurrence_unique"),
             models.CheckConstraint(
                 condition=Q(state="delivered", delivered_at__isnull=False)
                 | Q(state__in=["waiting", "dead"], delivered_at__isnull=True),
@@ -118,7 +119,14 @@ class Delivery(models.Model):
 class Attempt(models.Model):
     """One POST. The row is inserted before it; while `finished_at` is null its end is unknown."""
 
-    id = id_field()
+    id = owned_id_field("account_id")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # as in the delivery
+    )
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts")
     is_manual = models.BooleanField(default=False)
     started_at = models.DateTimeField(db_default=Now())
@@ -130,6 +138,7 @@ class Attempt(models.Model):
     response_body = models.BinaryField(null=True)
 
     class Meta:
+        constraints = [in_bucket_of("account_id", name="attempt_in_bucket")]
         ordering = ["started_at", "id"]
 
     def __str__(self) -> str:
@@ -143,13 +152,11 @@ class Circuit(models.Model):
     until `open_until`, and then one delivery probes.
     """
 
+    pk = models.CompositePrimaryKey("account_id", "host")
     account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)
     host = models.CharField(max_length=255)
     failures = models.PositiveIntegerField()
     open_until = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["account", "host"], name="circuit_per_host")]
 
     def __str__(self) -> str:
         return f"{self.host}: {self.failures}"

@@ -256,11 +256,11 @@ def post(
         with adapter.send(request, stream=True, timeout=patience, proxies={}) as received:
             content = received.raw.read(MAX_RESPONSE, decode_content=False)
         if deadline.passed:
-            raise Unreachable(f"No complete answer within {seconds:g} s.")
+            raise Unreachable(f"No complete response within {seconds:g} s.")
         return Response(received.status_code, bounded(received.headers), content)
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         if deadline.passed or isinstance(error, requests.Timeout | TimeoutError):
-            raise Unreachable(f"No complete answer within {seconds:g} s.") from None
+            raise Unreachable(f"No complete response within {seconds:g} s.") from None
         raise Unreachable(describe(error)) from None
     finally:
         adapter.close()

@@ -17,29 +17,28 @@ from django.db import connection, transaction
 from psycopg.types.json import Json
 
 from db.columns import dumps
-from db.ids import new_id
+from db.ids import new_id, owned_id_sql
+from webhooks.event_ids import EVENT_ID_SQL
 from webhooks.models import TEST_EVENT, Delivery
 
 # Inserts a delivery for each row of a CTE `events (account_id, url, name, subject_id, occurrence,
 # payload)`, in the statement that made them happen. `services.enqueue` does it from Python.
-ENQUEUE = """
+ENQUEUE = f"""
 INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, url, host, body,
        state, next_attempt_at, failed_attempts, is_manual, created_at)
-SELECT (SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0'))
-           || left(md5((SELECT gen_random_uuid()::text) || occurrence), 12),
-       account_id, name, subject_id, occurrence, url,
+SELECT {EVENT_ID_SQL}, account_id, name, subject_id, occurrence, url,
        left(lower(split_part(split_part(split_part(split_part(split_part(
            url, '://', 2), '/', 1), '?', 1), '#', 1), '@', -1)), 255),
        convert_to(payload, 'UTF8'),
        'waiting', statement_timestamp(), 0, false, statement_timestamp()
   FROM events
-"""
+"""  # noqa: S608 (nothing in it comes from outside)
 FAILURES_TO_OPEN = 5
 MAX_PAUSE = 600
-INTERRUPTED = "Interrupted: its end was not recorded within the lease."
+INTERRUPTED = "Interrupted: no result was recorded in time."
 NO_EXCEPTIONS: Mapping[str, int] = MappingProxyType({})
 _ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
-_CLAIM = """
+_CLAIM = f"""
 WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in one
     (SELECT account_id, host FROM webhooks_delivery WHERE state = 'waiting'
       ORDER BY account_id, host LIMIT 1)
@@ -73,7 +72,7 @@ WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in on
          ORDER BY next_attempt_at LIMIT greatest(lanes.free, 0)
     ) d
 ), picked AS (
-    SELECT id, is_abandoned, in_doubt
+    SELECT id, account_id, is_abandoned, in_doubt
       FROM due LEFT JOIN unnest(%(accounts)s::text[], %(bounds)s::int[])
            AS fewer (account_id, bound) USING (account_id)
      WHERE place <= coalesce(fewer.bound, %(each)s)
@@ -82,18 +81,16 @@ WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in on
     UPDATE webhooks_delivery
        SET claim_id = %(claim_id)s,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s)
-     WHERE id IN (SELECT id FROM picked)
+     WHERE (id, account_id) IN (SELECT id, account_id FROM picked)
        AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
     RETURNING id, account_id, host, url, body, failed_attempts, is_manual
 ), closed AS (
     UPDATE webhooks_attempt SET finished_at = statement_timestamp(), error = %(interrupted)s
-     WHERE finished_at IS NULL AND delivery_id IN (
-        SELECT id FROM claimed JOIN picked USING (id) WHERE is_abandoned)
+     WHERE finished_at IS NULL AND (delivery_id, account_id) IN (
+        SELECT id, claimed.account_id FROM claimed JOIN picked USING (id) WHERE is_abandoned)
 ), begun AS (
-    INSERT INTO webhooks_attempt (id, delivery_id, is_manual, started_at, error)
-    SELECT lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0')
-               || substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
-           id, is_manual, statement_timestamp(), ''
+    INSERT INTO webhooks_attempt (id, account_id, delivery_id, is_manual, started_at, error)
+    SELECT {owned_id_sql("account_id")}, account_id, id, is_manual, statement_timestamp(), ''
       FROM claimed
     RETURNING id, delivery_id
 )
@@ -101,7 +98,7 @@ SELECT claimed.id, begun.id, claimed.account_id, claimed.host, claimed.url, clai
        claimed.failed_attempts, picked.in_doubt
   FROM claimed JOIN picked ON picked.id = claimed.id
   JOIN begun ON begun.delivery_id = claimed.id
-"""
+"""  # noqa: S608
 
 _RECORD = """
 WITH fenced AS (
@@ -110,12 +107,12 @@ WITH fenced AS (
            failed_attempts = failed_attempts + %(failed)s,
            delivered_at = CASE WHEN %(delivered)s THEN statement_timestamp() END,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(delay)s)
-     WHERE id = %(id)s AND claim_id = %(claim_id)s
+     WHERE id = %(id)s AND account_id = %(account_id)s AND claim_id = %(claim_id)s
     RETURNING id
 ), circuit AS (
     INSERT INTO webhooks_circuit (account_id, host, failures, open_until)
     SELECT %(account_id)s, %(host)s, 1, NULL FROM fenced WHERE %(unreachable)s
-    ON CONFLICT (account_id, host) DO UPDATE SET
+    ON CONFLICT ON CONSTRAINT webhooks_circuit_pkey DO UPDATE SET
         failures = webhooks_circuit.failures + 1,
         open_until = CASE WHEN webhooks_circuit.failures + 1 >= %(to_open)s
             THEN statement_timestamp() + make_interval(secs => least(
@@ -132,16 +129,17 @@ UPDATE webhooks_attempt
        request_headers = %(request_headers)s, response_headers = %(response_headers)s,
        response_body = %(response_body)s
   FROM fenced
- WHERE webhooks_attempt.id = %(attempt_id)s
+ WHERE webhooks_attempt.id = %(attempt_id)s AND webhooks_attempt.account_id = %(account_id)s
 """
 
 _GIVE_BACK = """
 WITH fenced AS (
     UPDATE webhooks_delivery SET claim_id = NULL, next_attempt_at = statement_timestamp()
-     WHERE id = %s AND claim_id = %s
+     WHERE id = %(id)s AND account_id = %(account_id)s AND claim_id = %(claim_id)s
     RETURNING id
 )
-DELETE FROM webhooks_attempt USING fenced WHERE webhooks_attempt.id = %s
+DELETE FROM webhooks_attempt USING fenced
+ WHERE webhooks_attempt.id = %(attempt_id)s AND webhooks_attempt.account_id = %(account_id)s
 """
 
 
@@ -215,10 +213,7 @@ def record(item: Item, outcome: Outcome, *, state: Delivery.State, delay: float 
     Returns False where the lease was lost: then nothing is written.
     """
     params: dict[str, Any] = {
-        "id": item.delivery_id,
-        "claim_id": item.claim_id,
-        "attempt_id": item.attempt_id,
-        "account_id": item.account_id,
+        **_fence(item),
         "host": item.host,
         "state": state.value,
         "delivered": state == Delivery.State.DELIVERED,
@@ -243,7 +238,17 @@ def record(item: Item, outcome: Outcome, *, state: Delivery.State, delay: float 
 def give_back(item: Item) -> None:
     """Undoes a claim whose attempt was never begun: the delivery is due again at once."""
     with connection.cursor() as cursor:
-        cursor.execute(_GIVE_BACK, [item.delivery_id, item.claim_id, item.attempt_id])
+        cursor.execute(_GIVE_BACK, _fence(item))
+
+
+def _fence(item: Item) -> dict[str, Any]:
+    """The parameters that find an item while its claim holds."""
+    return {
+        "id": item.delivery_id,
+        "account_id": item.account_id,
+        "claim_id": item.claim_id,
+        "attempt_id": item.attempt_id,
+    }
 
 
 def as_json(value: dict[str, str] | None) -> Json | None:

@@ -20,7 +20,8 @@ def read_log(
     """
     found = deliveries.in_state(chosen["state"]) if chosen["state"] else deliveries
     found = found.filter(event=chosen["event"]) if chosen["event"] else found
-    made = Attempt.objects.filter(delivery=OuterRef("pk")).order_by().values("delivery")
+    mine = Attempt.objects.filter(delivery=OuterRef("pk"), account=OuterRef("account"))
+    made = mine.order_by().values("delivery")
     count = Subquery(made.annotate(count=Count("pk")).values("count"))
     rows = found.defer("body").annotate(attempts_made=Coalesce(count, 0), now=Now())
     return read_page(rows, behind=behind, among=deliveries, size=PER_PAGE)

@@ -12,10 +12,11 @@ from django.db.models.functions import Now
 
 from accounts import secret_services
 from db.columns import dumps
-from db.ids import new_id
+from db.ids import new_id, owned_id
 from db.times import iso
 from webhooks import outbox
 from webhooks.attempt import judge, post
+from webhooks.event_ids import event_id
 from webhooks.models import TEST_EVENT, Attempt, Circuit, Delivery
 from webhooks.outbox import Item, Outcome
 
@@ -47,6 +48,11 @@ def enqueue(events: Sequence[Event]) -> list[Delivery]:
     """
     return Delivery.objects.bulk_create(
         Delivery(
+            id=event_id(
+                subject_id=event.subject_id,
+                occurrence=event.occurrence,
+                account_id=event.account_id,
+            ),
             account_id=event.account_id,
             event=event.name,
             subject_id=event.subject_id,
@@ -113,18 +119,18 @@ def send_test(*, account_id: str, url: str, now: datetime) -> tuple[Delivery, Ou
     state, _ = judge(outcome, failed_before=0)
     final = Delivery.State.DEAD if state == Delivery.State.WAITING else state
     outbox.record(item, outcome, state=final)
-    return Delivery.objects.get(pk=item.delivery_id), outcome
+    return Delivery.objects.of_account(account_id).get(pk=item.delivery_id), outcome
 
 
 @transaction.atomic
 def _begin_test(account_id: str, url: str, now: datetime) -> Item:
     """Inserts the delivery of a test event, claimed from the beginning, and its attempt."""
-    test_id, claim_id = new_id(), new_id()
+    test_id, claim_id = owned_id(account_id), new_id()
     payload = {"event": TEST_EVENT, "timestamp": iso(now), "data": {}}
     (row,) = enqueue([Event(account_id, url, TEST_EVENT, test_id, f"{test_id}:test", payload)])
     lease = timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS)
-    Delivery.objects.filter(pk=row.pk).update(
+    Delivery.objects.of_account(account_id).filter(pk=row.pk).update(
         claim_id=claim_id, is_manual=True, next_attempt_at=Now() + lease
     )
-    begun = Attempt.objects.create(delivery=row, is_manual=True)
+    begun = Attempt.objects.create(account_id=account_id, delivery=row, is_manual=True)
     return Item(row.pk, begun.pk, claim_id, account_id, row.host, url, bytes(row.body), 0)

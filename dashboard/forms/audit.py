@@ -14,7 +14,7 @@ class AuditFilterForm(forms.Form):
     who = forms.ChoiceField(
         label="By",
         required=False,
-        choices=[("", "Anybody"), ("me", "Me"), ("others", "Others")],
+        choices=[("", "Anyone"), ("me", "Me"), ("others", "Others")],
     )
     since = forms.DateField(
         label="From", required=False, widget=forms.DateInput(attrs={"type": "date"})
@@ -27,5 +27,5 @@ class AuditFilterForm(forms.Form):
         found: dict[str, Any] = super().clean() or self.cleaned_data
         since, until = found.get("since"), found.get("until")
         if since and until and since > until:
-            self.add_error("until", "This day comes before the first")
+            self.add_error("until", "The last day is before the first")
         return found

@@ -6,16 +6,11 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 
+from reviews.lifecycle import states
 from web.web_urls import MAX_URL_LENGTH, is_web_url
 from webhooks.models import TEST_EVENT, Delivery
 
-EVENTS = (
-    "request.completed",
-    "request.claimed",
-    "request.timeout",
-    "request.cancelled",
-    TEST_EVENT,
-)
+EVENTS = (*states.EVENTS, TEST_EVENT)
 
 
 class FilterForm(forms.Form):
@@ -25,7 +20,9 @@ class FilterForm(forms.Form):
         label="State", required=False, choices=[("", "All states"), *Delivery.State.choices]
     )
     event = forms.ChoiceField(
-        label="Event", required=False, choices=[("", "All events"), *((e, e) for e in EVENTS)]
+        label="Event",
+        required=False,
+        choices=[("", "All events"), *((name, name) for name in EVENTS)],
     )
 
 
@@ -34,8 +31,8 @@ class TestEventForm(forms.Form):
 
     url = forms.CharField(
         label="URL",
-        help_text="An event with nothing in it is sent there at once, signed like every other.",
-        error_messages={"required": "Type the URL of a receiver"},
+        help_text="We send an empty, signed event there right away.",
+        error_messages={"required": "Enter the URL of a receiver"},
         widget=forms.URLInput(
             attrs={"autocomplete": "url", "maxlength": MAX_URL_LENGTH, "spellcheck": "false"}
         ),
@@ -45,7 +42,7 @@ class TestEventForm(forms.Form):
         url: str = self.cleaned_data["url"]
         if not is_web_url(url):
             raise forms.ValidationError(
-                "Type a whole URL, such as https://example.com/hook,"
+                "Enter a full URL, such as https://example.com/hook,"
                 f" of at most {MAX_URL_LENGTH} characters"
             )
         return url
@@ -57,8 +54,8 @@ class ResendDeadForm(forms.Form):
     since = forms.DateTimeField(
         label="Dead deliveries created since",
         error_messages={
-            "required": "Say since when",
-            "invalid": "Type a date and a time, such as 2026-03-31T18:00",
+            "required": "Enter a start time",
+            "invalid": "Enter a date and time, such as 2026-03-31T18:00",
         },
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
@@ -71,5 +68,5 @@ class ResendDeadForm(forms.Form):
     def clean_since(self) -> datetime:
         since: datetime = self.cleaned_data["since"]
         if since > timezone.now():
-            raise forms.ValidationError("That moment is still to come; this is in your time zone")
+            raise forms.ValidationError("Enter a time in the past, in your time zone")
         return since

@@ -20,7 +20,7 @@ OVERLAPS = {"0": "Now", "1": "In 1 hour", "24": "In 24 hours", "168": "In 7 days
 
 
 # The last day of the calendar is no moment any more in other zones, and cannot be read back.
-LONGEST_LIFE = timedelta(days=36_525)
+MAX_LIFETIME = timedelta(days=36_525)
 
 
 MOMENT = "%Y-%m-%dT%H:%M"
@@ -34,7 +34,7 @@ class KeyForm(forms.Form):
         max_length=100,
         error_messages={"required": "Give the key a name"},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        help_text="What will use it, such as “Refund bot, production”.",
+        help_text="For example “Refund bot, production”.",
     )
     permissions = forms.MultipleChoiceField(
         label="Permissions",
@@ -42,12 +42,13 @@ class KeyForm(forms.Form):
         initial=list(PERMISSIONS),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Writing does not include reading. Without any, a key can only test itself.",
+        help_text="Write access doesn’t include read access. A key without permissions can only"
+        " test itself.",
     )
     expires_at = forms.DateTimeField(
         label="Expires",
         required=False,
-        error_messages={"invalid": "Type a date and a time, such as 2027-03-31T18:00"},
+        error_messages={"invalid": "Enter a date and time, such as 2027-03-31T18:00"},
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
     )
     token = forms.CharField(widget=forms.HiddenInput)
@@ -60,9 +61,9 @@ class KeyForm(forms.Form):
     def clean_expires_at(self) -> datetime | None:
         moment: datetime | None = self.cleaned_data["expires_at"]
         if moment is not None and moment <= timezone.now():
-            raise forms.ValidationError("That moment has passed: choose a later one")
-        if moment is not None and moment - timezone.now() > LONGEST_LIFE:
-            raise forms.ValidationError("That is more than 100 years: leave it empty instead")
+            raise forms.ValidationError("Choose a time in the future")
+        if moment is not None and moment - timezone.now() > MAX_LIFETIME:
+            raise forms.ValidationError("Choose a time within 100 years, or leave it empty")
         return moment
 
 
@@ -89,16 +90,16 @@ class TypedNameForm(forms.Form):
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
-        error_messages={"required": "Type the name to go on"},
+        error_messages={"required": "Enter the name to confirm"},
     )
 
     def __init__(self, *args: Any, name: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.name = name
-        self.fields["typed"].label = f"Type “{name}” to go on"
+        self.fields["typed"].label = f"Type “{name}” to confirm"
 
     def clean_typed(self) -> str:
         typed: str = self.cleaned_data["typed"]
         if typed.split() != self.name.split():
-            raise forms.ValidationError(f"That is not the name. It is: {self.name}")
+            raise forms.ValidationError(f"The name doesn’t match. It is: {self.name}")
         return typed

@@ -43,7 +43,7 @@ class LoopForm(forms.Form):
     def __init__(self, *args: Any, kept: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if kept is not None and kept not in ICONS:
-            choices = [(kept, f"As it is ({kept[:30]})"), *NAMES.items()]
+            choices = [(kept, f"Current ({kept[:30]})"), *NAMES.items()]
             icon: Any = self.fields["icon"]
             icon.choices = choices
 
@@ -75,9 +75,12 @@ class InviteForm(forms.Form):
     """Whom to invite."""
 
     email = forms.EmailField(
-        label="E-mail address",
+        label="Email address",
         max_length=254,
         validators=[validate_address],
-        error_messages={"required": "Type an address", "invalid": "Type a whole e-mail address"},
+        error_messages={
+            "required": "Enter an email address",
+            "invalid": "Enter a full email address",
+        },
         widget=forms.EmailInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

@@ -45,7 +45,7 @@ class QuestionForm(forms.Form):
 
     loop = forms.ChoiceField(label="Loop", error_messages={"required": "Choose a loop"})
     type = forms.ChoiceField(
-        label="Shows",
+        label="Content",
         choices=[("markdown", "Text"), ("image", "Text and image")],
         initial="markdown",
         widget=forms.RadioSelect,
@@ -65,7 +65,7 @@ class QuestionForm(forms.Form):
     )
     processing_type = forms.ChoiceField(
         label="Deadline",
-        choices=[("time-sensitive", "After a while"), ("deferred", "In 30 days")],
+        choices=[("time-sensitive", "Within a set time"), ("deferred", "Within 30 days")],
         initial="time-sensitive",
         widget=forms.RadioSelect,
     )
@@ -76,19 +76,19 @@ class QuestionForm(forms.Form):
     response_type = forms.ChoiceField(
         label="Answer", initial="single_select", widget=forms.RadioSelect
     )
-    required = forms.BooleanField(label="An answer must be given", required=False, initial=True)
+    required = forms.BooleanField(label="Answer required", required=False, initial=True)
     default_response = forms.CharField(
         label="Default response",
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 2}),
-        help_text="Counts if nobody answers in time. Several options: one in each line.",
+        help_text="Used if nobody answers in time. For several options, one per line.",
     )
     callback_url = forms.CharField(
         label="Callback URL",
         required=False,
         widget=forms.TextInput({"inputmode": "url"}),
-        help_text="What becomes of the request is posted there.",
+        help_text="We send status updates to this URL.",
     )
     context = forms.CharField(
         label="Context",
@@ -134,7 +134,7 @@ class QuestionForm(forms.Form):
             try:
                 parse_object(typed.encode(errors="replace"))
             except InvalidJSON:
-                sentence = 'Type a JSON object, such as {"order": 4821}'
+                sentence = 'Enter a JSON object, such as {"order": 4821}'
                 raise forms.ValidationError(sentence) from None
         return typed
 
@@ -162,11 +162,11 @@ class QuestionForm(forms.Form):
         detail = error.detail if isinstance(error.detail, str) else ""
         named, _, rest = detail.partition(" ")
         if isinstance(error, TimeoutRequired) or named == "timeout_seconds":
-            return "timeout", "Type a time between a minute and a day"
+            return "timeout", "Enter a time between one minute and one day"
         if isinstance(error, RequestTextRequired):
-            return "request_text", "Type the question"
+            return "request_text", "Enter the question"
         if detail.startswith("options array"):
-            return "options", "Type at least one option"
+            return "options", "Enter at least one option"
         number_of = _OPTION.match(detail)
         if number_of:
             return "options", f"Option {int(number_of[1]) + 1} {number_of[2]}"

@@ -11,9 +11,9 @@ from accounts.time_zones import choices
 class ProfileForm(forms.Form):
     """Name and time zone."""
 
-    name = name_field(error_messages={"required": "Type your name"})
+    name = name_field(error_messages={"required": "Enter your name"})
     time_zone = forms.ChoiceField(
-        label="Time zone", help_text="Pages show times in it. The API always speaks UTC."
+        label="Time zone", help_text="Used for times on pages. The API always uses UTC."
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

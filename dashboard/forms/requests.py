@@ -59,7 +59,7 @@ class RequestFilterForm(forms.Form):
         until: date | None = self.cleaned_data["until"]
         since = self.cleaned_data.get("since")
         if since and until and until < since:
-            raise forms.ValidationError("This day is before the other one")
+            raise forms.ValidationError("The last day is before the first")
         return until
 
     @property
@@ -132,14 +132,14 @@ def unknown_feedback(feedback: dict[str, Any] | None) -> dict[str, Any]:
 
 def initial_feedback(feedback: dict[str, Any] | None) -> dict[str, Any]:
     """What the form shows of feedback that was given before, by whatever way."""
-    shown: dict[str, Any] = {}
+    context: dict[str, Any] = {}
     for name, value in (feedback or {}).items():
         if isinstance(value, bool):
-            shown[name] = "yes" if value else "no"
+            context[name] = "yes" if value else "no"
         elif isinstance(value, list):
-            shown[name] = ", ".join(map(str, value))
+            context[name] = ", ".join(map(str, value))
         elif isinstance(value, float) and value.is_integer():
-            shown[name] = str(int(value))
+            context[name] = str(int(value))
         elif value is not None:
-            shown[name] = str(value)
-    return shown
+            context[name] = str(value)
+    return context

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from accounts.webhook_secrets import LONGEST, SHORTEST, is_acceptable
+from accounts.webhook_secrets import MAX_LENGTH, MIN_LENGTH, is_acceptable
 
 
 class SecretForm(forms.Form):
@@ -11,7 +11,7 @@ class SecretForm(forms.Form):
     secret = forms.CharField(
         label="Your secret",
         strip=False,
-        error_messages={"required": "Type a secret"},
+        error_messages={"required": "Enter a secret"},
         widget=forms.TextInput(
             attrs={
                 "autocomplete": "off",
@@ -20,7 +20,8 @@ class SecretForm(forms.Form):
                 "class": "mono",
             }
         ),
-        help_text=f"{SHORTEST} to {LONGEST} characters, every blank counts. Not whsec_ in front:"
+        help_text=f"{MIN_LENGTH} to {MAX_LENGTH} characters. Spaces count."
+        " Don’t start it with whsec_:"
         " libraries would decode it.",
     )
 
@@ -28,8 +29,8 @@ class SecretForm(forms.Form):
         text: str = self.cleaned_data["secret"]
         if not is_acceptable(text):
             raise forms.ValidationError(
-                f"A secret has {SHORTEST} to {LONGEST} characters; this one has {len(text)}"
+                f"A secret has {MIN_LENGTH} to {MAX_LENGTH} characters; this one has {len(text)}"
                 if text.strip()
-                else "A secret cannot be blank"
+                else "A secret can’t be blank"
             )
         return text

@@ -17,7 +17,7 @@ def ask_for_notifications(
     """Shows itself where there is something to ask, and with `always` also what became of it;
     `aside` on a page whose main button is another.
 
-    The page loads `js/push.js`.
+    The page loads the module `js/push.js`, or one that imports it.
     """
     token = context.get("csrf_token")
     shown = {"always": always, "aside": aside, "csrf_token": token}

@@ -5,6 +5,8 @@ are due at once are settled with their events in about a second, and nothing can
 transition and its event. `data.request` is the single read; a property test compares the two.
 """
 
+from collections.abc import Iterable
+
 from db.json_sql import (
     Value,
     json_object,
@@ -69,7 +71,7 @@ BODY: dict[str, str | Value] = {
     "response_at": moment("r.response_at"),
     "response_time_seconds": raw(_TAKEN),
     "created_at": moment("r.created_at"),
-    "timestamp": word(f"(SELECT {moment_text('statement_timestamp()')})"),  # once in a statement
+    "timestamp": word(f"(SELECT {moment_text('clock_timestamp()')})"),  # once, after the transition
     "data": raw(
         json_object(
             {
@@ -81,7 +83,7 @@ BODY: dict[str, str | Value] = {
     ),
 }
 
-# What happened, once: the request's end, or its n-th claim.
+# What happened, once: the request's end, or its n-th claim. `occurrences` is the same in Python.
 OCCURRENCE = "r.id || CASE r.status WHEN 'claimed' THEN ':claim:' || r.claim_count ELSE ':end' END"
 
 EVENTS = f"""
@@ -93,3 +95,8 @@ SELECT r.creator_id AS account_id, r.callback_url AS url, %(event)s::text AS nam
          ON p.id = CASE r.status WHEN 'claimed' THEN r.claimed_by_id ELSE r.response_by_id END
  WHERE r.callback_url IS NOT NULL
 """  # noqa: S608 (nothing in it comes from outside)
+
+
+def occurrences(request_id: str, *, claims: Iterable[int]) -> list[str]:
+    """The names of a request's end and of these claims, counted from 1."""
+    return [f"{request_id}:end", *(f"{request_id}:claim:{number}" for number in claims)]

@@ -33,3 +33,4 @@ CANCEL: Final = Transition("cancel", frozenset({PENDING}), CANCELLED, "request.c
 WITHDRAW: Final = Transition("withdraw", OPEN, CANCELLED, "request.cancelled")
 
 TRANSITIONS: Final = (CLAIM, RELEASE, LAPSE, ANSWER, TIME_OUT, CANCEL, WITHDRAW)
+EVENTS: Final = tuple(dict.fromkeys(each.event for each in TRANSITIONS if each.event))

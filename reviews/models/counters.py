@@ -10,22 +10,17 @@ from db.columns import LookupField
 class Tally(models.Model):
     """The requests of one account, or of one loop (`scope_id`), by status and priority.
 
-    `reviews.counters.fold` alone writes here.
+    `creator_id` is the account in both cases. `reviews.counters.fold` alone writes here.
     """
 
+    pk = models.CompositePrimaryKey("scope_id", "status", "priority")
+    creator_id = LookupField(max_length=24)
     scope_id = LookupField(max_length=24)
     status = LookupField(max_length=9)
     priority = LookupField(max_length=8)
     n = models.BigIntegerField()
 
     objects: ClassVar[Any] = models.Manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["scope_id", "status", "priority"], name="tally_of_scope_once"
-            ),
-        ]
 
     def __str__(self) -> str:
         return f"{self.scope_id} {self.status} {self.priority}: {self.n}"

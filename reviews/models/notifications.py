@@ -7,17 +7,17 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from db.columns import LookupField, id_field
+from db.columns import LookupField, in_bucket_of, owned_id_field
 
 
 class PushSubscription(models.Model):
     """A browser that agreed to pushes: a PushSubscription of the Push API."""
 
-    id = id_field()
+    id = owned_id_field("user_id")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="push_subscriptions"
     )
-    endpoint = LookupField(max_length=2048, unique=True)
+    endpoint = LookupField(max_length=2048)
     host = models.CharField(max_length=255)
     p256dh = models.CharField(max_length=100)
     auth = models.CharField(max_length=30)
@@ -25,6 +25,12 @@ class PushSubscription(models.Model):
     is_on = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            in_bucket_of("user_id", name="push_subscription_in_bucket"),
+            models.UniqueConstraint(fields=["endpoint"], name="push_subscription_endpoint_unique"),
+        ]
 
     def __str__(self) -> str:
         return self.label
@@ -38,8 +44,8 @@ class EmailPreference(models.Model):
     """
 
     class Mails(models.TextChoices):
-        EVERY = "every", "Every request"
-        CRITICAL = "critical", "Critical requests only"
+        EVERY = "every", "Every question"
+        CRITICAL = "critical", "Critical questions only"
         NONE = "none", "None"
 
     user = models.OneToOneField(
@@ -67,9 +73,9 @@ class EmailPreference(models.Model):
 class Notification(models.Model):
     """One message to send: one request, to one push subscription or to one person by email.
 
-    The statement that creates the request inserts it. While it waits, it is due at
-    `next_attempt_at`; while it is claimed, `claim_id` fences writes, and `next_attempt_at` is
-    the end of the lease.
+    The statement that creates the request inserts it. It belongs to the request's account, since
+    the recipient may review for many. While it waits, it is due at `next_attempt_at`; while it is
+    claimed, `claim_id` fences writes, and `next_attempt_at` is the end of the lease.
     """
 
     class Channel(models.TextChoices):
@@ -81,6 +87,14 @@ class Notification(models.Model):
         SENT = "sent"
         DROPPED = "dropped"
 
+    id = owned_id_field("account_id")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # the request refers to it
+    )
     request = models.ForeignKey(
         "reviews.Request", on_delete=models.CASCADE, related_name="notifications", db_index=False
     )
@@ -112,6 +126,7 @@ class Notification(models.Model):
 
     class Meta:
         constraints = [
+            in_bucket_of("account_id", name="notification_in_bucket"),
             models.UniqueConstraint(
                 fields=["request", "subscription"],
                 condition=Q(channel="push"),

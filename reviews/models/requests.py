@@ -8,25 +8,11 @@ from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Now
 
-from db.columns import ExactJSONField, id_field
+from db.columns import ExactJSONField, in_bucket_of, owned_id_field
 from loops.models import Loop, Membership
 from reviews import response_types
 from reviews.lifecycle import states
-
-OVERDUE = Q(status__in=states.OPEN, timeout_at__lte=Now())
-LAPSED = Q(status=states.CLAIMED, claim_expires_at__lte=Now(), timeout_at__gt=Now())
-SEEN: dict[str, Q] = {
-    states.PENDING: Q(status=states.PENDING, timeout_at__gt=Now()) | LAPSED,
-    states.CLAIMED: Q(status=states.CLAIMED, claim_expires_at__gt=Now(), timeout_at__gt=Now()),
-    states.COMPLETED: Q(status=states.COMPLETED),
-    states.TIMEOUT: Q(status=states.TIMEOUT) | OVERDUE,
-    states.CANCELLED: Q(status=states.CANCELLED),
-}
-
-# The index `request_due` is found in these words alone. Its statistics know that few rows are
-# overdue; those of the column `timeout_at` count the finished ones too.
-DUE_AT_SQL = "CASE WHEN status IN ('pending', 'claimed') THEN timeout_at END"
-OVERDUE_SQL = f"status IN ('pending', 'claimed') AND {DUE_AT_SQL} <= statement_timestamp()"
+from reviews.lifecycle.conditions import IS_DUE, is_free_for
 
 PRIORITIES = ("low", "medium", "high", "critical")
 _RANK = Case(
@@ -36,17 +22,12 @@ _RANK = Case(
 
 
 class RequestQuerySet(models.QuerySet["Request"]):
-    """The ways to reach a request. A row counts as what it is at this moment: overdue ones as
-    timed out and lapsed claims as pending, whether or not a sweep has been there."""
+    """The ways to reach a request as it is stored; `reviews.lifecycle.settling` sees to what is
+    due."""
 
-    def seen(self) -> "RequestQuerySet":
-        """Adds `seen_status`, and `now` of the database."""
-        status = Case(
-            When(OVERDUE, then=Value(states.TIMEOUT)),
-            When(LAPSED, then=Value(states.PENDING)),
-            default=F("status"),
-        )
-        columns: dict[str, Any] = {"seen_status": status, "now": Now()}
+    def with_clock(self) -> "RequestQuerySet":
+        """Adds `now` of the database."""
+        columns: dict[str, Any] = {"now": Now()}
         return self.annotate(**columns)
 
     def created_by(self, user_id: str) -> "RequestQuerySet":
@@ -63,16 +44,17 @@ class RequestQuerySet(models.QuerySet["Request"]):
     def for_inbox(self) -> "RequestQuerySet":
         """What a line of the inbox shows, without the bulky rest."""
         return (
-            self.seen()
+            self.with_clock()
             .select_related("loop", "claimed_by")
             .defer("context", "response_config", "default_response", "response_data")
         )
 
     def complete_read(self) -> "RequestQuerySet":
-        """With everything that a single read shows."""
-        return self.seen().select_related(
-            "loop", "creator", "response_by", "claimed_by", "feedback"
-        )
+        """With everything that a single read shows, and `is_due`: whether it is to be settled."""
+        is_due = models.ExpressionWrapper(IS_DUE, output_field=models.BooleanField())
+        columns: dict[str, Any] = {"is_due": is_due}
+        people = ("creator", "response_by", "claimed_by")
+        return self.with_clock().annotate(**columns).select_related("loop", *people, "feedback")
 
 
 def member_of_its_loop(user_id: str) -> Exists:
@@ -89,7 +71,7 @@ class Request(models.Model):
         HIGH = "high"
         CRITICAL = "critical"
 
-    id = id_field()
+    id = owned_id_field("creator_id")
     loop = models.ForeignKey(
         Loop, on_delete=models.PROTECT, related_name="requests", db_index=False
     )
@@ -146,11 +128,12 @@ class Request(models.Model):
     updated_at = models.DateTimeField()
 
     objects: ClassVar[Any] = RequestQuerySet.as_manager()
-    seen_status: str  # by RequestQuerySet.seen()
-    now: datetime
+    now: datetime  # by RequestQuerySet.with_clock()
+    is_due: bool  # by RequestQuerySet.complete_read()
 
     class Meta:
         constraints = [
+            in_bucket_of("creator_id", name="request_in_bucket"),
             models.CheckConstraint(
                 condition=Q(status__in=states.STATUSES), name="request_status_known"
             ),
@@ -198,7 +181,7 @@ class Request(models.Model):
                 condition=Q(status__in=["pending", "claimed"]),
                 name="request_inbox",
             ),
-            models.Index(  # DUE_AT_SQL
+            models.Index(  # reviews.lifecycle.conditions.DUE_AT
                 Case(When(status__in=["pending", "claimed"], then=F("timeout_at"))),
                 condition=Q(status__in=["pending", "claimed"]),
                 name="request_due",
@@ -234,20 +217,9 @@ class Request(models.Model):
         kind = response_types.response_type(self.response_type)
         return kind.in_words(self.response_config, answer)
 
-    def as_seen(self) -> "Request":
-        """This row as it will stand once it is settled. For reading, never to be saved."""
-        if self.seen_status == states.TIMEOUT and self.status != states.TIMEOUT:
-            self.response_data, self.updated_at = self.default_response, self.timeout_at
-            self._drop_claim()
-        elif self.seen_status == states.PENDING and self.status == states.CLAIMED:
-            assert self.claim_expires_at is not None
-            self.updated_at = self.claim_expires_at
-            self._drop_claim()
-        self.status = self.seen_status
-        return self
-
-    def _drop_claim(self) -> None:
-        self.claimed_by = self.claimed_at = self.claim_expires_at = None
+    def is_free_for(self, person_id: str) -> bool:
+        """Whether an answer of this person would get through, as the row was read."""
+        return is_free_for(person_id, status=self.status, holder_id=self.claimed_by_id)
 
     @property
     def answered_by(self) -> str | None:
@@ -259,6 +231,13 @@ class Feedback(models.Model):
     """What the creator thinks of an answer, as submitted."""
 
     request = models.OneToOneField(Request, primary_key=True, on_delete=models.CASCADE)
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # the request refers to it
+    )
     body = ExactJSONField()
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(db_default=Now())

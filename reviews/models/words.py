@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 
@@ -19,6 +20,13 @@ class RequestWords(models.Model):
         on_delete=models.CASCADE,
         related_name="+",
         db_constraint=False,  # the trigger writes in the statement that makes the request
+    )
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
     )
     words = SearchVectorField()
 

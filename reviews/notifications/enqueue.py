@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from db.ids import new_id
+from db.ids import new_id, owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
 from reviews.models import Request
 from reviews.notifications.outbox import BY_MAIL
@@ -10,14 +10,15 @@ from reviews.notifications.push import vapid
 from reviews.notifications.push.message import Target, about_request
 from reviews.notifications.push.outbox import LEASE, Item
 
-# Follows a CTE `made (id, loop_id, priority)`, and takes the parameters of `parameters()`.
+# Follows a CTE `made (id, creator_id, loop_id, priority)`, and takes what `parameters` returns.
 # `pushes.items` is null, or what `read_items` reads: pushes that are claimed for this process
 # from the beginning, so that it can send them as soon as the transaction is committed.
 ENQUEUE = f"""
 pushed AS (
-    INSERT INTO reviews_notification (request_id, recipient_id, channel, subscription_id, claim_id,
-                                      next_attempt_at)
-    SELECT made.id, u.id, 'push', d.id, %(push_claim)s::text,
+    INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,
+                                      subscription_id, claim_id, next_attempt_at)
+    SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'push', d.id,
+           %(push_claim)s::text,
            statement_timestamp() + make_interval(secs => %(push_lease)s::float)
       FROM made
       JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
@@ -25,8 +26,10 @@ pushed AS (
      WHERE %(push)s::boolean
     RETURNING id, request_id, subscription_id
 ), mailed AS (
-    INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
-    SELECT made.id, u.id, 'mail', statement_timestamp()
+    INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,
+                                      next_attempt_at)
+    SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'mail',
+           statement_timestamp()
       FROM made
       JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
      WHERE {BY_MAIL}
@@ -57,4 +60,8 @@ def read_items(rows: list[Any] | None, request: Request, *, claim_id: str) -> li
         priority=request.priority,
         seconds_left=request.timeout_seconds,
     )
-    return [Item(pk, claim_id, request.pk, 0, Target(*target), message) for pk, _, *target in rows]
+    account_id = request.creator_id
+    return [
+        Item(pk, claim_id, account_id, request.pk, 0, Target(*target), message)
+        for pk, _, *target in rows
+    ]

@@ -4,18 +4,21 @@ As in `webhooks.outbox`, a claim leases notifications under a fresh claim id, an
 write is fenced by it: a process that has lost its lease writes nothing.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
 
+from db.ids import owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
+from reviews.lifecycle.conditions import OPEN, in_time
 from reviews.notifications.outcome import Outcome, Result, State
 from reviews.notifications.push import vapid
 
 KEPT_DAYS = 7
-MAX_ERROR = 500
+MAX_ERROR_LENGTH = 500
 
 # Whether a person gets an email about a request: u is the person, `priority` the request's.
 BY_MAIL = """
@@ -30,16 +33,17 @@ BY_MAIL = """
 
 # Whether a notification is still wanted: n is the notification, r its request.
 WANTED = f"""
-    r.status IN ('pending', 'claimed') AND r.timeout_at > statement_timestamp()
+    {OPEN} AND {in_time()}
     AND EXISTS (SELECT 1 FROM {ACTIVE_MEMBERS}
                  WHERE m.loop_id = r.loop_id AND m.user_id = n.recipient_id)
-"""  # noqa: S608 (nothing in it comes from outside)
+"""  # noqa: S608
 
 _SENT = """
 WITH done AS (
     UPDATE reviews_notification
        SET state = 'sent', claim_id = NULL, done_at = statement_timestamp(), error = ''
-     WHERE id = ANY (%(ids)s::bigint[]) AND claim_id = %(claim)s::text
+     WHERE id = ANY (%(ids)s::text[]) AND account_id = %(account)s::text
+       AND claim_id = %(claim)s::text
     RETURNING subscription_id
 ), used AS (
     UPDATE reviews_pushsubscription SET last_used_at = statement_timestamp()
@@ -47,17 +51,18 @@ WITH done AS (
        AND (last_used_at IS NULL OR last_used_at < statement_timestamp() - interval '1 hour')
 )
 UPDATE reviews_request SET notifications_sent = notifications_sent + (SELECT count(*) FROM done)
- WHERE id = %(request)s::text AND EXISTS (SELECT 1 FROM done WHERE subscription_id IS NOT NULL)
+ WHERE id = %(request)s::text AND creator_id = %(account)s::text
+   AND EXISTS (SELECT 1 FROM done WHERE subscription_id IS NOT NULL)
 """
 
-_LATER = """
+_SOON = "statement_timestamp() + make_interval(secs => %(delay)s::float)"
+_LATER = f"""
 UPDATE reviews_notification n
    SET claim_id = NULL, failed_attempts = failed_attempts + 1, error = %(error)s::text,
-       next_attempt_at = statement_timestamp() + make_interval(secs => %(delay)s::float)
- WHERE id = %(id)s::bigint AND claim_id = %(claim)s::text
-   AND EXISTS (SELECT 1 FROM reviews_request r WHERE r.id = n.request_id
-       AND r.timeout_at > statement_timestamp() + make_interval(secs => %(delay)s::float))
-"""
+       next_attempt_at = {_SOON}
+ WHERE id = %(id)s::text AND account_id = %(account)s::text AND claim_id = %(claim)s::text
+   AND EXISTS (SELECT 1 FROM reviews_request r WHERE r.id = n.request_id AND {in_time(_SOON)})
+"""  # noqa: S608
 
 # After the last push to a person has failed for good, an email takes its place.
 _DROP = f"""
@@ -65,17 +70,19 @@ WITH dropped AS (
     UPDATE reviews_notification
        SET state = 'dropped', claim_id = NULL, done_at = statement_timestamp(),
            error = %(error)s::text
-     WHERE id = %(id)s::bigint AND claim_id = %(claim)s::text
-    RETURNING id, request_id, recipient_id, channel, subscription_id
+     WHERE id = %(id)s::text AND account_id = %(account)s::text AND claim_id = %(claim)s::text
+    RETURNING id, account_id, request_id, recipient_id, channel, subscription_id
 ), removed AS (
     DELETE FROM reviews_pushsubscription
      WHERE id IN (SELECT subscription_id FROM dropped) AND endpoint = %(gone)s::text
     RETURNING id
 )
-INSERT INTO reviews_notification (request_id, recipient_id, channel, next_attempt_at)
-SELECT r.id, u.id, 'mail', statement_timestamp()
+INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,
+                                  next_attempt_at)
+SELECT {owned_id_sql("dropped.account_id")}, dropped.account_id, r.id, u.id, 'mail',
+       statement_timestamp()
   FROM dropped
-  JOIN reviews_request r ON r.id = dropped.request_id
+  JOIN reviews_request r ON r.id = dropped.request_id AND r.creator_id = dropped.account_id
   JOIN accounts_user u ON u.id = dropped.recipient_id AND u.is_active
  WHERE %(instead)s::boolean AND dropped.channel = 'push'
    AND NOT EXISTS (SELECT 1 FROM reviews_notification other
@@ -87,12 +94,13 @@ ON CONFLICT DO NOTHING
 
 _GIVE_BACK = """
 UPDATE reviews_notification SET claim_id = NULL, next_attempt_at = statement_timestamp()
- WHERE id = ANY (%(ids)s::bigint[]) AND claim_id = %(claim)s::text
+ WHERE id = ANY (%(ids)s::text[]) AND account_id = %(account)s::text
+   AND claim_id = %(claim)s::text
 """
 
 _TIDY = """
-DELETE FROM reviews_notification WHERE id IN (
-    SELECT id FROM reviews_notification
+DELETE FROM reviews_notification WHERE (id, account_id) IN (
+    SELECT id, account_id FROM reviews_notification
      WHERE done_at < statement_timestamp() - make_interval(days => %(days)s::int)
      ORDER BY done_at LIMIT %(limit)s::int)
 """
@@ -100,10 +108,11 @@ DELETE FROM reviews_notification WHERE id IN (
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A claimed notification of either channel."""
+    """A claimed notification of either channel. The account is that of its request."""
 
-    notification_id: int
+    notification_id: str
     claim_id: str
+    account_id: str
     request_id: str
     failed_attempts: int
 
@@ -127,17 +136,25 @@ def record_sent(items: Sequence[Item]) -> None:
     Pushes count in the request's `notifications_sent`.
     """
     first = items[0]
-    params = {"ids": _ids(items), "request": first.request_id, "claim": first.claim_id}
+    params = {
+        "ids": [item.notification_id for item in items],
+        "account": first.account_id,
+        "request": first.request_id,
+        "claim": first.claim_id,
+    }
     _execute(_SENT, params)
 
 
 def give_back(items: Sequence[Item]) -> None:
-    """Undoes claims whose attempt was never begun: they are due again at once.
+    """Undoes claims whose attempt was never begun: the items are due again at once.
 
-    The items are those of one claim.
+    One statement for each account and claim.
     """
-    if items:
-        _execute(_GIVE_BACK, {"ids": _ids(items), "claim": items[0].claim_id})
+    groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for item in items:
+        groups[item.account_id, item.claim_id].append(item.notification_id)
+    for (account_id, claim_id), ids in groups.items():
+        _execute(_GIVE_BACK, {"ids": ids, "account": account_id, "claim": claim_id})
 
 
 def remove_old(limit: int = 5000) -> int:
@@ -166,12 +183,12 @@ def _drop(item: Item, outcome: Outcome, *, mail_instead: bool) -> None:
 
 def _fence(item: Item, outcome: Outcome) -> dict[str, Any]:
     """The parameters that find an item while its claim holds, and the error to keep."""
-    error = outcome.error[:MAX_ERROR]
-    return {"id": item.notification_id, "claim": item.claim_id, "error": error}
-
-
-def _ids(items: Sequence[Item]) -> list[int]:
-    return [item.notification_id for item in items]
+    return {
+        "id": item.notification_id,
+        "account": item.account_id,
+        "claim": item.claim_id,
+        "error": outcome.error[:MAX_ERROR_LENGTH],
+    }
 
 
 def _execute(sql: str, params: dict[str, Any]) -> int:

@@ -34,7 +34,7 @@ class Outcome:
     endpoint: str = ""
 
 
-STALE = Outcome(Result.STALE, "Nobody waits for it any more.")
+STALE = Outcome(Result.STALE, "It is no longer needed.")
 
 
 def judge(

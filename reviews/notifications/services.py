@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from db.ids import new_id
+from db.ids import owned_id
 from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications.push.subscription import Subscription
 
@@ -19,7 +19,7 @@ INSERT INTO reviews_pushsubscription AS known (id, user_id, endpoint, host, p256
 SELECT %(id)s, %(user)s, %(endpoint)s::varchar, %(host)s, %(p256dh)s, %(auth)s, %(label)s
  WHERE %(is_new)s::boolean
     OR EXISTS (SELECT 1 FROM reviews_pushsubscription WHERE endpoint = %(endpoint)s::varchar)
-ON CONFLICT (endpoint) DO UPDATE
+ON CONFLICT ON CONSTRAINT push_subscription_endpoint_unique DO UPDATE
    SET id = CASE WHEN known.user_id = excluded.user_id
                  THEN known.id ELSE excluded.id END,
        is_on = known.is_on OR known.user_id <> excluded.user_id
@@ -52,7 +52,7 @@ def subscribe(
         cursor.execute(
             _SUBSCRIBE,
             {
-                "id": new_id(),
+                "id": owned_id(user_id),
                 "user": user_id,
                 "endpoint": subscription.endpoint,
                 "host": subscription.host,

@@ -14,11 +14,11 @@ from reviews.models import RequestQuerySet
 
 # As in the trigger that writes the words: every ASCII character but letters and digits.
 SEPARATORS = r"[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+"
-MOST_WORDS = 12
+MAX_WORDS = 12
 NEAR = 1000  # requests that are looked at before the index is
 RARE = 1000  # matches; the planner cannot tell rare words from common ones by their beginning
-SHORTEST_PREFIX = 8  # characters of an id: its first 12 are the time, to the minute here
-_ID_PREFIX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},24}}\Z")
+MIN_PREFIX_LENGTH = 8  # characters of an id: its first 12 are the time, to the minute here
+_ID_PREFIX = re.compile(rf"[0-9a-f]{{{MIN_PREFIX_LENGTH},24}}\Z")
 
 _PARSED = "to_tsquery('simple'::regconfig, %s)"
 _BY_INDEX = f"""
@@ -26,7 +26,7 @@ SELECT request_id FROM reviews_requestwords
  WHERE words @@ ({_PARSED} && %s::tsquery) AND numnode({_PARSED}) > 0"""  # noqa: S608
 # OFFSET keeps the planner from turning the look at one row into a join with all that match.
 _BY_ROW = f"""EXISTS (SELECT FROM reviews_requestwords
-     WHERE request_id = walked.id AND words @@ (SELECT {_PARSED}) OFFSET 0)"""
+     WHERE request_id = walked.id AND account_id = %s AND words @@ (SELECT {_PARSED}) OFFSET 0)"""
 # Hexadecimal digits sort alike in every collation; LIKE would need an index of its own.
 _BY_ID = "id >= %s AND id < %s"
 
@@ -42,18 +42,18 @@ def newest(
     RARE taken from the index, and only what is neither near nor rare is walked for to the end.
     """
     mine: RequestQuerySet = requests.created_by(account_id)
-    words = re.sub(SEPARATORS, " ", typed.replace("\0", " ")).split()[:MOST_WORDS]
+    words = re.sub(SEPARATORS, " ", typed.replace("\0", " ")).split()[:MAX_WORDS]
     if not words:
         return mine.none()
     query = " & ".join(f"'{word}':*" for word in words)
     indexed, by_index = _BY_INDEX, [query, f"'={account_id}'", query]
-    row, by_row = _BY_ROW, [query]
+    row, by_row = _BY_ROW, [account_id, query]
     prefix = typed.strip().lower()
     if _ID_PREFIX.match(prefix):
         ends = [prefix, prefix + "g"]
-        indexed += f" UNION ALL SELECT id FROM reviews_request WHERE {_BY_ID}"  # noqa: S608
+        indexed += f" UNION ALL SELECT id FROM reviews_request WHERE creator_id = %s AND {_BY_ID}"  # noqa: S608
         row = f"({row} OR {_BY_ID})"
-        by_index, by_row = by_index + ends, by_row + ends
+        by_index, by_row = [*by_index, account_id, *ends], by_row + ends
     found = _walk(mine, row, by_row, count, most=NEAR)
     if len(found) < count:
         found = _farther(mine, indexed, by_index) or found

@@ -35,8 +35,8 @@ class Number(ResponseType):
         "allow_negative the default of min_value is −max_value."
     )
     settings = (
-        Setting("min_value", {"type": "number", "default": 1}, "Smallest"),
-        Setting("max_value", {"type": "number"}, "Largest"),
+        Setting("min_value", {"type": "number", "default": 1}, "Minimum"),
+        Setting("max_value", {"type": "number"}, "Maximum"),
         Setting(
             "decimal_places",
             {"type": "integer", "minimum": 0, "maximum": MAX_DECIMAL_PLACES, "default": 2},
@@ -45,7 +45,7 @@ class Number(ResponseType):
         Setting(
             "allow_negative",
             {"type": "boolean", "default": False},
-            "Negative numbers too",
+            "Allow negative numbers",
             kind="flag",
         ),
     )

@@ -33,7 +33,7 @@ OPTIONS: Final = Setting(
     },
     label="Options",
     kind="options",
-    help_text="One in each line. Behind a | stands what people read, before it what you get.",
+    help_text="One option per line. Optional: value | label.",
     is_mandatory=True,
 )
 

@@ -49,7 +49,7 @@ class Rating(ResponseType):
         Setting(
             "scale_step",
             {"type": "number", "exclusiveMinimum": 0, "default": 1},
-            "In steps of",
+            "Step",
             initial="1",
         ),
     )

@@ -34,11 +34,11 @@ class Text(ResponseType):
     description = "Free text."
     settings = (
         Setting("placeholder", {"type": "string"}, "Placeholder", kind="text"),
-        Setting("min_length", _LENGTH, "Shortest, in characters"),
+        Setting("min_length", _LENGTH, "Minimum length"),
         Setting(
             "max_length",
             {**_LENGTH, "minimum": 1, "default": MAX_TEXT_LENGTH},
-            "Longest, in characters",
+            "Maximum length",
         ),
     )
     required_by_default = True

@@ -1,8 +1,7 @@
-"use strict";
 // Offers notifications on this device, and keeps the service up to date about it.
 
 const LATER = "push-later"; // when "Not now" was chosen, in this browser
-const A_MONTH = 30 * 24 * 3600 * 1000;
+const MONTH = 30 * 24 * 3600 * 1000;
 
 const isApple = /iPhone|iPad/.test(navigator.userAgent)
   || (navigator.platform === "MacIntel" && navigator.maxTouchPoints > 1);
@@ -18,9 +17,9 @@ function isSame(buffer, key) {
   return held.length === key.length && held.every((value, place) => value === key[place]);
 }
 
-function waits() {
+function isPostponed() {
   try {
-    return Date.now() - Number(localStorage.getItem(LATER) ?? 0) < A_MONTH;
+    return Date.now() - Number(localStorage.getItem(LATER) ?? 0) < MONTH;
   } catch {
     return false;
   }
@@ -42,7 +41,7 @@ class Offer {
     for (const each of this.card.querySelectorAll("[data-push-state]")) {
       each.hidden = each.dataset.pushState !== state;
     }
-    const asks = (state === "ask" || state === "home") && !waits();
+    const asks = (state === "ask" || state === "home") && !isPostponed();
     this.card.hidden = !(asks || this.isAsked || "always" in this.card.dataset);
   }
 
@@ -71,8 +70,8 @@ class Offer {
     this.isAsked = true;
     button.disabled = true;
     try {
-      const answer = await Notification.requestPermission();
-      if (answer !== "granted") return this.show(answer === "denied" ? "denied" : "ask");
+      const permission = await Notification.requestPermission();
+      if (permission !== "granted") return this.show(permission === "denied" ? "denied" : "ask");
       this.show(await this.report(await this.subscribe(), true));
       if ("always" in this.card.dataset) location.reload(); // the list has one more
     } catch {
@@ -93,26 +92,26 @@ class Offer {
   // Tells the service of the subscription; what it knows of it decides what is shown.
   async report(subscription, isNew) {
     const token = this.card.querySelector("[name=csrfmiddlewaretoken]").value;
-    const answer = await fetch(this.card.dataset.subscribe, {
+    const response = await fetch(this.card.dataset.subscribe, {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-CSRFToken": token },
       body: JSON.stringify({ ...subscription.toJSON(), is_new: isNew }),
     });
-    if (!answer.ok) throw new Error(`${answer.status}`);
-    return (await answer.json()).state;
+    if (!response.ok) throw new Error(`${response.status}`);
+    return (await response.json()).state;
   }
 
   later() {
     try {
       localStorage.setItem(LATER, String(Date.now()));
-    } catch { /* asked again, then */ }
+    } catch { /* no storage: the next page asks again */ }
     this.card.hidden = true;
   }
 }
 
-function offer() {
+// Starts the cards of the page; to be called again after a page that came without a reload.
+export function offerNotifications() {
   for (const card of document.querySelectorAll("[data-push]")) new Offer(card).begin();
 }
 
-addEventListener("portal:show", offer); // a page that came without a reload
-offer();
+offerNotifications();

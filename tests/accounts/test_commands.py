@@ -39,7 +39,7 @@ def test_createapikey_takes_name_permissions_and_limit(owner: User, api: type[Ap
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nobody"], "is not an e-mail address"),
+        (["nobody"], "is not an email address"),
         (["a@example.com", "--permissions", "loops:paint"], "is not one of: loops:read"),
         (["a@example.com", "--limit", "0"], "--limit must be"),
         (["a@example.com", "--name", " "], "--name must be"),

@@ -95,10 +95,10 @@ def test_the_other_forms_refuse_them_too(path: str, email: str) -> None:
 
 def test_so_do_invitations_and_the_command_line(loop: Loop, owner: User) -> None:
     form = {"email": LIKE_LINUS[0]}
-    answer = signed_in(owner).post(f"/dashboard/loops/{loop.pk}/invite/", form)
-    assert "Type a whole e-mail address" in words(answer)
+    response = signed_in(owner).post(f"/dashboard/loops/{loop.pk}/invite/", form)
+    assert "Enter a full email address" in words(response)
     assert Membership.objects.filter(loop=loop, status="pending").count() == 0
-    with pytest.raises(CommandError, match="is not an e-mail address"):
+    with pytest.raises(CommandError, match="is not an email address"):
         call_command("createapikey", LIKE_LINUS[0])
     create_account(email="linus@example.com")
     for command in ("makeoperator", "webhooksecret"):

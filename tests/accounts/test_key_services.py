@@ -87,9 +87,9 @@ class TestRoll:
     def test_an_overlap_of_nothing_ends_the_old_one_now(self, owner: User, api: type[Api]) -> None:
         old, old_secret = create_api_key(user=owner, name="CI")
         roll_api_key(key=old, secret=key_format.new_key(), overlap=timedelta(0))
-        answer = api(old_secret).get("/v1/test")
-        assert answer.status_code == 401
-        assert answer.json()["msg"] == "API key is inactive"
+        response = api(old_secret).get("/v1/test")
+        assert response.status_code == 401
+        assert response.json()["msg"] == "API key is inactive"
 
     def test_an_earlier_end_stays(self, owner: User) -> None:
         soon = timezone.now() + timedelta(minutes=5)

@@ -18,7 +18,7 @@ from tests.conftest import Api
 from tests.portal import signed_in, words
 
 pytestmark = pytest.mark.django_db
-LISTS = ("user", "apikey", "usage", "auditentry")
+LISTS = ("user", "apikey", "usagerow", "auditentry")
 
 
 def actions(account: User) -> list[tuple[str, str, str]]:
@@ -33,17 +33,17 @@ def change(browser: Client, kind: str, pk: str, **fields: str) -> Any:
 class TestWhoGetsIn:
     def test_a_stranger_signs_in_on_our_own_page_and_comes_back(self) -> None:
         browser = Client()
-        answer = browser.get("/admin/accounts/user/", follow=True)
-        path, query = answer.redirect_chain[-1][0].split("?")
+        response = browser.get("/admin/accounts/user/", follow=True)
+        path, query = response.redirect_chain[-1][0].split("?")
         assert path == "/accounts/login/"
         assert query == "next=/admin/accounts/user/"
         assert browser.post("/admin/login/", {"username": "x", "password": "y"}).status_code == 302
 
     @pytest.mark.parametrize("path", ["", *(f"accounts/{name}/" for name in LISTS), "login/"])
     def test_an_outsider_does_not(self, outsider: User, path: str) -> None:
-        answer = signed_in(outsider).get(f"/admin/{path}", follow=True)
-        assert answer.status_code == 403
-        assert "Not for you" in words(answer)
+        response = signed_in(outsider).get(f"/admin/{path}", follow=True)
+        assert response.status_code == 403
+        assert "Access denied" in words(response)
 
     def test_the_operator_is_told_to_use_two_factors(self, operator: User) -> None:
         browser = signed_in(operator)
@@ -94,7 +94,7 @@ class TestAccounts:
 
     def test_not_oneself(self, operator: User) -> None:
         answer = change(signed_in(operator), "user", operator.pk, hourly_limit="")
-        assert "You cannot switch yourself off." in words(answer)
+        assert "You can’t disable your own account." in words(answer)
         operator.refresh_from_db()
         assert operator.is_active
 
@@ -102,8 +102,8 @@ class TestAccounts:
         TOTP.activate(owner, "JBSWY3DPEHPK3PXP")
         RecoveryCodes.activate(owner)
         form = {"action": "end_two_factor", "_selected_action": [owner.pk]}
-        answer = signed_in(operator).post("/admin/accounts/user/", form, follow=True)
-        assert "Turned off for: owner@example.com." in words(answer)
+        response = signed_in(operator).post("/admin/accounts/user/", form, follow=True)
+        assert "Turned off for: owner@example.com." in words(response)
         assert not owner.authenticator_set.exists()  # type: ignore[attr-defined]
         assert actions(owner) == [("security.two_factor_off", "", operator.email)]
 
@@ -121,8 +121,8 @@ class TestKeys:
         key, _ = create_api_key(user=owner, name="CI")
         form = {"action": "revoke", "_selected_action": [key.pk]}
         for revoked in (1, 0):
-            answer = signed_in(operator).post("/admin/accounts/apikey/", form, follow=True)
-            assert f"Revoked: {revoked}." in words(answer)
+            response = signed_in(operator).post("/admin/accounts/apikey/", form, follow=True)
+            assert f"Revoked: {revoked}." in words(response)
         key.refresh_from_db()
         assert key.state == ApiKey.State.REVOKED
         assert actions(owner)[-1] == ("key.revoked", f"CI ({key})", operator.email)
@@ -148,7 +148,7 @@ def test_no_filter_feels_a_secret_out(operator: User, lookup: str) -> None:
     assert signed_in(operator).get(f"/admin/accounts/{lookup}").status_code == 400
 
 
-@pytest.mark.parametrize("path", ["user/add/", "apikey/add/", "usage/add/", "auditentry/add/"])
+@pytest.mark.parametrize("path", ["user/add/", "apikey/add/", "usagerow/add/", "auditentry/add/"])
 def test_nothing_is_made_here(operator: User, path: str) -> None:
     assert signed_in(operator).get(f"/admin/accounts/{path}").status_code == 403
 
@@ -197,6 +197,6 @@ def test_makeoperator(owner: User) -> None:
 def test_createsuperuser_makes_an_operator_who_can_sign_in(db: None) -> None:
     User.objects.create_superuser("boss@example.com", "correct horse battery")
     form = {"login": "boss@example.com", "password": "correct horse battery"}
-    answer = Client().post("/accounts/login/?next=/admin/", form, follow=True)
-    assert answer.redirect_chain == [("/admin/", 302)]
-    assert answer.status_code == 200
+    response = Client().post("/accounts/login/?next=/admin/", form, follow=True)
+    assert response.redirect_chain == [("/admin/", 302)]
+    assert response.status_code == 200

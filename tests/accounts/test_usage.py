@@ -15,7 +15,9 @@ pytestmark = pytest.mark.django_db
 def used(key: ApiKey, hours_ago: int, calls: int, credits: int = 0) -> None:
     hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     then = hour - timedelta(hours=hours_ago)
-    Usage.objects.create(key=key, hour=then, calls=calls, credits=credits, last_at=then)
+    Usage.objects.create(
+        account_id=key.user_id, key=key, hour=then, calls=calls, credits=credits, last_at=then
+    )
 
 
 def test_every_hour_of_the_window_is_there(

@@ -232,7 +232,7 @@ class TestCommand:
         old = secret_of(owner)
         printed, _ = run("webhooksecret", owner.email, "--rotate")
         assert printed.strip() == secret_of(owner) != old
-        with pytest.raises(CommandError, match="--force cuts it off"):
+        with pytest.raises(CommandError, match="--force to end it"):
             run("webhooksecret", owner.email, "--rotate")
         again, _ = run("webhooksecret", owner.email, "--rotate", "--force")
         assert again != printed

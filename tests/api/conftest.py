@@ -25,8 +25,8 @@ def ask(api: Api, plenty: str, loop: Loop) -> Ask:
     """A function that sends the usual question with changes, and returns the request's id."""
 
     def send_question(**changes: Any) -> str:
-        answer = api(plenty).post(f"/v1/api/loops/{loop.pk}/requests", question(**changes))
-        data = granted(answer, "Request created and broadcasted successfully", status=201)
+        response = api(plenty).post(f"/v1/api/loops/{loop.pk}/requests", question(**changes))
+        data = granted(response, "Request created and broadcasted successfully", status=201)
         return str(data["request_id"])
 
     return send_question

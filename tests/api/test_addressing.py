@@ -86,8 +86,8 @@ def test_head_is_get_without_its_body(path: str, owner_key: str) -> None:
 @pytest.mark.contract("http.slash")
 def test_a_trailing_slash(api: Api, owner_key: str) -> None:
     granted(api(owner_key).get("/v1/test/"), "API key is valid")
-    answer = api(owner_key).post("/v1/api/loops/", LOOP)
-    loop = granted(answer, "Loop created successfully with QR code", status=201)["loop"]
+    response = api(owner_key).post("/v1/api/loops/", LOOP)
+    loop = granted(response, "Loop created successfully with QR code", status=201)["loop"]
     path = f"/v1/api/loops/{loop['id']}"
     granted(api(owner_key).get(f"{path}/"), "Loop retrieved successfully")
     granted(api(owner_key).put(f"{path}/", {"name": "x"}), "Loop updated successfully")
@@ -95,8 +95,8 @@ def test_a_trailing_slash(api: Api, owner_key: str) -> None:
     granted(api(owner_key).get(f"{path}/requests/?limit=1"), "Loop requests retrieved successfully")
     granted(api(owner_key).get("/v1/api/requests/?limit=1"), "Requests retrieved successfully")
     refused(api(owner_key).get(f"/v1/api/requests/{NOWHERE}/"), 404, "Request not found")
-    answer = api(owner_key).post(f"/v1/api/requests/{NOWHERE}/feedback/", {})
-    refused(answer, 404, "Request not found")
+    response = api(owner_key).post(f"/v1/api/requests/{NOWHERE}/feedback/", {})
+    refused(response, 404, "Request not found")
     granted(api(owner_key).delete(f"{path}/"), "Loop deleted successfully")
 
 
@@ -160,9 +160,9 @@ def test_bodies_of_get_and_delete_are_ignored(owner_key: str, raw: bytes) -> Non
 
 @pytest.mark.contract("http.openapi")
 def test_the_document_is_outside() -> None:
-    answer = Client().get("/openapi.json")
-    assert answer.status_code == 200
-    assert json.loads(answer.content)["openapi"].startswith("3.1")
+    response = Client().get("/openapi.json")
+    assert response.status_code == 200
+    assert json.loads(response.content)["openapi"].startswith("3.1")
 
 
 @pytest.mark.contract("envelope.error", "envelope.msg", "envelope.data", "envelope.keys")

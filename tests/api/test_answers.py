@@ -126,8 +126,8 @@ def test_no_operation_answers(api: Api, plenty: str, member_key: str, ask: Ask) 
     asked = ask()
     for key in (plenty, member_key):
         for path in ("answer", "respond", "response", "claim"):
-            answer = api(key).post(f"/v1/api/requests/{asked}/{path}", {"answer": "yes"})
-            assert answer.status_code == 404
+            response = api(key).post(f"/v1/api/requests/{asked}/{path}", {"answer": "yes"})
+            assert response.status_code == 404
         assert api(key).put(f"/v1/api/requests/{asked}", {"status": "completed"}).status_code == 405
     assert Request.objects.get(pk=asked).status == "pending"
     assert len(OPERATIONS) == 14

@@ -109,9 +109,9 @@ def test_failed_keys_never_touch_a_valid_one(api: Api, owner_key: str, settings:
     settings.FAILED_KEY_RATE = "3/h"
     for _ in range(3):
         refused(api("wrong").get("/v1/test"), 401, "Invalid API key")
-    answer = api("wrong").get("/v1/test")
-    assert (answer.status_code, body_of(answer)["error"]) == (429, True)
-    assert int(answer["Retry-After"]) >= 1
+    response = api("wrong").get("/v1/test")
+    assert (response.status_code, body_of(response)["error"]) == (429, True)
+    assert int(response["Retry-After"]) >= 1
     granted(api(owner_key).get("/v1/test"), "API key is valid")
 
 

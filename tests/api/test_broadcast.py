@@ -30,6 +30,6 @@ def test_pending_members_get_no_broadcast(api: Api, plenty: str, loop: Loop, ask
 
 
 def _reached(api: Api, key: str, request_id: str) -> int:
-    answer = api(key).get(f"/v1/api/requests/{request_id}")
-    shown = granted(answer, "Request retrieved successfully")["request"]
+    response = api(key).get(f"/v1/api/requests/{request_id}")
+    shown = granted(response, "Request retrieved successfully")["request"]
     return int(shown["broadcasted_to"])

@@ -62,6 +62,6 @@ def test_ids(api: Api, owner_key: str) -> None:
 
 
 def _single(api: Api, key: str, request_id: str) -> dict[str, Any]:
-    answer = api(key).get(f"/v1/api/requests/{request_id}")
-    shown: dict[str, Any] = granted(answer, "Request retrieved successfully")["request"]
+    response = api(key).get(f"/v1/api/requests/{request_id}")
+    shown: dict[str, Any] = granted(response, "Request retrieved successfully")["request"]
     return shown

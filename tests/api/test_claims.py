@@ -110,8 +110,8 @@ def test_a_lapsed_claim_can_be_answered_and_cancelled(
         moments.let_lease_pass(asked)
     moments.answer(answered, owner)
     assert _single(api, plenty, answered)["response_by"] == owner.pk
-    answer = api(plenty).delete(f"/v1/api/requests/{cancelled}")
-    granted(answer, "Request cancelled successfully")
+    response = api(plenty).delete(f"/v1/api/requests/{cancelled}")
+    granted(response, "Request cancelled successfully")
 
 
 @pytest.mark.contract("claim.cancel")
@@ -120,11 +120,11 @@ def test_a_claimed_request_cannot_be_cancelled(
 ) -> None:
     asked = ask()
     moments.claim(asked, member)
-    answer = api(plenty).delete(f"/v1/api/requests/{asked}")
-    refused(answer, 400, "Request cannot be cancelled in current state")
+    response = api(plenty).delete(f"/v1/api/requests/{asked}")
+    refused(response, 400, "Request cannot be cancelled in current state")
 
 
 def _single(api: Api, key: str, request_id: str) -> dict[str, Any]:
-    answer = api(key).get(f"/v1/api/requests/{request_id}")
-    shown: dict[str, Any] = granted(answer, "Request retrieved successfully")["request"]
+    response = api(key).get(f"/v1/api/requests/{request_id}")
+    shown: dict[str, Any] = granted(response, "Request retrieved successfully")["request"]
     return shown

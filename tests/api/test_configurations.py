@@ -58,8 +58,8 @@ def test_what_it_takes_it_echoes(
     api: Api, owner_key: str, loop: Loop, response_type: str, config: Any, default: Any
 ) -> None:
     body = question(response_type=response_type, response_config=config, default_response=default)
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
-    path = granted(answer, CREATED, status=201)["polling_url"]
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    path = granted(response, CREATED, status=201)["polling_url"]
     shown = granted(api(owner_key).get(path), "Request retrieved successfully")["request"]
     assert shown["response_config"] == config
     assert shown["default_response"] == default
@@ -73,9 +73,9 @@ def test_options_are_required(
     api: Api, owner_key: str, loop: Loop, response_type: str, config: Any
 ) -> None:
     body = question(response_type=response_type, response_config=config)
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
     refused(
-        answer,
+        response,
         400,
         "Invalid response configuration",
         "options array required for select response type",
@@ -137,8 +137,8 @@ def test_broken_configurations(
         response_config=config,
         default_response=TYPES[response_type]["default_response"],
     )
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
-    refused_at(answer, "Invalid response configuration", field)
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    refused_at(response, "Invalid response configuration", field)
     assert not Request.objects.exists()
 
 
@@ -160,9 +160,9 @@ def test_a_default_that_matches_nothing(
     api: Api, owner_key: str, loop: Loop, response_type: str, default: Any
 ) -> None:
     body = {**of_type(response_type), "default_response": default}
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
     refused(
-        answer,
+        response,
         400,
         "Invalid default response",
         "default_response must match one of the configured options",
@@ -197,8 +197,8 @@ def test_a_default_of_another_type(
     api: Api, owner_key: str, loop: Loop, response_type: str, default: Any
 ) -> None:
     body = {**of_type(response_type), "default_response": default}
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
-    refused_at(answer, "Invalid default response", "default_response")
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    refused_at(response, "Invalid default response", "default_response")
 
 
 @pytest.mark.contract("default.unbounded", "default.select")
@@ -217,7 +217,7 @@ def test_defaults_beyond_the_bounds(
     api: Api, owner_key: str, loop: Loop, response_type: str, default: Any
 ) -> None:
     body = {**of_type(response_type), "default_response": default}
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
-    path = granted(answer, CREATED, status=201)["polling_url"]
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    path = granted(response, CREATED, status=201)["polling_url"]
     shown = granted(api(owner_key).get(path), "Request retrieved successfully")["request"]
     assert shown["default_response"] == default

@@ -98,15 +98,15 @@ def _read_qr(png: bytes) -> str:
 @pytest.mark.contract("create_loop.name", "loop.name", "body.code_points")
 @pytest.mark.parametrize("name", ["x", "x" * 100, "😀" * 100, " padded ", "e\u0301", "<b>"])
 def test_names_it_takes(api: Api, owner_key: str, name: str) -> None:
-    answer = api(owner_key).post("/v1/api/loops", {**LOOP, "name": name})
-    assert granted(answer, CREATED, status=201)["loop"]["name"] == name
+    response = api(owner_key).post("/v1/api/loops", {**LOOP, "name": name})
+    assert granted(response, CREATED, status=201)["loop"]["name"] == name
 
 
 @pytest.mark.contract("create_loop.name_required", "body.blank")
 @pytest.mark.parametrize("name", [None, "", " ", "\n\t ", "\u3000"])
 def test_a_name_is_required(api: Api, owner_key: str, name: str | None) -> None:
-    answer = api(owner_key).post("/v1/api/loops", {**LOOP, "name": name})
-    refused(answer, 400, "Loop name is required")
+    response = api(owner_key).post("/v1/api/loops", {**LOOP, "name": name})
+    refused(response, 400, "Loop name is required")
     refused(api(owner_key).post("/v1/api/loops", {}), 400, "Loop name is required")
     assert not Loop.objects.exists()
 
@@ -114,30 +114,30 @@ def test_a_name_is_required(api: Api, owner_key: str, name: str | None) -> None:
 @pytest.mark.contract("create_loop.icon_required")
 @pytest.mark.parametrize("icon", [None, "", "  "])
 def test_an_icon_is_required(api: Api, owner_key: str, icon: str | None) -> None:
-    answer = api(owner_key).post("/v1/api/loops", {**LOOP, "icon": icon})
-    refused(answer, 400, "Loop icon is required")
-    answer = api(owner_key).post("/v1/api/loops", without(LOOP, "icon"))
-    refused(answer, 400, "Loop icon is required")
+    response = api(owner_key).post("/v1/api/loops", {**LOOP, "icon": icon})
+    refused(response, 400, "Loop icon is required")
+    response = api(owner_key).post("/v1/api/loops", without(LOOP, "icon"))
+    refused(response, 400, "Loop icon is required")
 
 
 @pytest.mark.contract("create_loop.icon", "loop.icon")
 @pytest.mark.parametrize("icon", ["heart", "anything at all", "x" * 100])
 def test_icons_it_takes(api: Api, owner_key: str, icon: str) -> None:
-    answer = api(owner_key).post("/v1/api/loops", {**LOOP, "icon": icon})
-    assert granted(answer, CREATED, status=201)["loop"]["icon"] == icon
+    response = api(owner_key).post("/v1/api/loops", {**LOOP, "icon": icon})
+    assert granted(response, CREATED, status=201)["loop"]["icon"] == icon
 
 
 @pytest.mark.contract("create_loop.description", "loop.description", "body.untrimmed")
 @pytest.mark.parametrize("description", ["", " ", "y" * 500, "😀" * 500, " kept \n"])
 def test_descriptions_it_takes(api: Api, owner_key: str, description: str) -> None:
-    answer = api(owner_key).post("/v1/api/loops", {**LOOP, "description": description})
-    assert granted(answer, CREATED, status=201)["loop"]["description"] == description
+    response = api(owner_key).post("/v1/api/loops", {**LOOP, "description": description})
+    assert granted(response, CREATED, status=201)["loop"]["description"] == description
 
 
 @pytest.mark.contract("loop.description")
 def test_an_absent_description_is_empty(api: Api, owner_key: str) -> None:
-    answer = api(owner_key).post("/v1/api/loops", without(LOOP, "description"))
-    assert granted(answer, CREATED, status=201)["loop"]["description"] == ""
+    response = api(owner_key).post("/v1/api/loops", without(LOOP, "description"))
+    assert granted(response, CREATED, status=201)["loop"]["description"] == ""
 
 
 @pytest.mark.contract("create_loop.name", "create_loop.icon", "body.types", "body.details")
@@ -159,20 +159,20 @@ def test_an_absent_description_is_empty(api: Api, owner_key: str) -> None:
 def test_what_it_does_not_take(
     api: Api, owner_key: str, field: str, value: Any, detail: str
 ) -> None:
-    answer = api(owner_key).post("/v1/api/loops", {**LOOP, field: value})
-    refused(answer, 400, "Validation failed", detail)
+    response = api(owner_key).post("/v1/api/loops", {**LOOP, field: value})
+    refused(response, 400, "Validation failed", detail)
     assert not Loop.objects.exists()
 
 
 @pytest.mark.contract("http.first_fault")
 def test_the_first_fault_wins(api: Api, owner_key: str) -> None:
     faults = {"name": "x" * 101, "description": 5, "icon": ""}
-    answer = api(owner_key).post("/v1/api/loops", faults)
-    refused(answer, 400, "Validation failed", "name must be between 1 and 100 characters")
-    answer = api(owner_key).post("/v1/api/loops", {**faults, "name": "x"})
-    refused(answer, 400, "Validation failed", "description must be a string")
-    answer = api(owner_key).post("/v1/api/loops", {**faults, "name": "x", "description": ""})
-    refused(answer, 400, "Loop icon is required")
+    response = api(owner_key).post("/v1/api/loops", faults)
+    refused(response, 400, "Validation failed", "name must be between 1 and 100 characters")
+    response = api(owner_key).post("/v1/api/loops", {**faults, "name": "x"})
+    refused(response, 400, "Validation failed", "description must be a string")
+    response = api(owner_key).post("/v1/api/loops", {**faults, "name": "x", "description": ""})
+    refused(response, 400, "Loop icon is required")
 
 
 @pytest.mark.contract("create_loop.invalid_body")

@@ -34,8 +34,8 @@ CREATED = "Request created and broadcasted successfully"
 )
 def test_it_answers_with_the_broadcast(api: Api, owner_key: str, loop: Loop) -> None:
     invite_member(loop=loop, email="new@example.org")
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
-    data = granted(answer, CREATED, status=201)
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
+    data = granted(response, CREATED, status=201)
     assert ID.fullmatch(data["request_id"])
     assert TIME.fullmatch(data["timeout_at"])
     assert data == {
@@ -147,23 +147,23 @@ def test_unknown_fields_are_ignored(api: Api, owner_key: str, loop: Loop) -> Non
 @pytest.mark.contract("create.denied", "auth.request_rules")
 def test_only_the_creator(api: Api, member_key: str, outsider_key: str, loop: Loop) -> None:
     for key in (member_key, outsider_key):
-        answer = api(key).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
-        refused(answer, 403, "Only loop creators can create requests")
+        response = api(key).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
+        refused(response, 403, "Only loop creators can create requests")
     assert not Request.objects.exists()
 
 
 @pytest.mark.contract("create.missing", "create.malformed")
 def test_ids(api: Api, owner_key: str, owner: User) -> None:
-    answer = api(owner_key).post(f"/v1/api/loops/{owner.pk}/requests", QUESTION)
-    refused(answer, 404, "Loop not found")
-    answer = api(owner_key).post("/v1/api/loops/x/requests", QUESTION)
-    refused(answer, 400, "Invalid loop ID format")
+    response = api(owner_key).post(f"/v1/api/loops/{owner.pk}/requests", QUESTION)
+    refused(response, 404, "Loop not found")
+    response = api(owner_key).post("/v1/api/loops/x/requests", QUESTION)
+    refused(response, 400, "Invalid loop ID format")
 
 
 def _stored(api: Api, key: str, loop: Loop, body: dict[str, Any]) -> dict[str, Any]:
     """The single read of a request created with `body`."""
-    answer = api(key).post(f"/v1/api/loops/{loop.pk}/requests", body)
-    data = granted(answer, CREATED, status=201)
+    response = api(key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    data = granted(response, CREATED, status=201)
     shown = granted(api(key).get(data["polling_url"]), "Request retrieved successfully")["request"]
     assert shown["timeout_at"] == data["timeout_at"]
     assert isinstance(shown, dict)

@@ -52,8 +52,8 @@ def test_a_missing_field(
 @pytest.mark.contract("create.text_required", "body.blank")
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\u2003"])
 def test_a_blank_text_is_missing(api: Api, owner_key: str, loop: Loop, text: str) -> None:
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", question(request_text=text))
-    refused(answer, 400, "Request text is required")
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", question(request_text=text))
+    refused(response, 400, "Request text is required")
 
 
 @pytest.mark.contract("create.image_required")
@@ -61,10 +61,10 @@ def test_a_blank_text_is_missing(api: Api, owner_key: str, loop: Loop, text: str
 def test_an_image_needs_its_url(
     api: Api, owner_key: str, loop: Loop, absent: dict[str, Any]
 ) -> None:
-    answer = api(owner_key).post(
+    response = api(owner_key).post(
         f"/v1/api/loops/{loop.pk}/requests", question(type="image", **absent)
     )
-    refused(answer, 400, "Image URL is required when type is image")
+    refused(response, 400, "Image URL is required when type is image")
 
 
 PROCESSING = "processing_type must be one of: time-sensitive, deferred"
@@ -105,8 +105,8 @@ NO_OBJECTS: list[Any] = ["x", [], 5, True]
 def test_bounds_types_and_enumerations(
     api: Api, owner_key: str, loop: Loop, field: str, value: Any, detail: str
 ) -> None:
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", question(**{field: value}))
-    refused(answer, 400, "Validation failed", detail)
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", question(**{field: value}))
+    refused(response, 400, "Validation failed", detail)
     assert not Request.objects.exists()
 
 
@@ -125,8 +125,8 @@ def test_bounds_types_and_enumerations(
 def test_mistyped_enumerations(
     api: Api, owner_key: str, loop: Loop, field: str, detail: str, value: Any
 ) -> None:
-    answer = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", question(**{field: value}))
-    refused(answer, 400, "Validation failed", detail)
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", question(**{field: value}))
+    refused(response, 400, "Validation failed", detail)
 
 
 @pytest.mark.contract("create.image_url", "create.callback_url", "create.validation")
@@ -149,8 +149,8 @@ def test_mistyped_enumerations(
 def test_urls_it_does_not_take(api: Api, owner_key: str, loop: Loop, url: str) -> None:
     path = f"/v1/api/loops/{loop.pk}/requests"
     refused(api(owner_key).post(path, question(image_url=url)), 400, "Validation failed", IMAGE)
-    answer = api(owner_key).post(path, question(callback_url=url))
-    refused(answer, 400, "Validation failed", CALLBACK)
+    response = api(owner_key).post(path, question(callback_url=url))
+    refused(response, 400, "Validation failed", CALLBACK)
 
 
 @pytest.mark.contract("http.first_fault")

@@ -41,11 +41,11 @@ def test_its_open_requests_are_cancelled_without_credit(
     moments.claim(claimed, member)
     api(owner_key).delete(f"/v1/api/loops/{loop.pk}")
     for request_id in (pending, claimed):
-        answer = api(owner_key).get(f"/v1/api/requests/{request_id}")
-        shown = granted(answer, "Request retrieved successfully")["request"]
+        response = api(owner_key).get(f"/v1/api/requests/{request_id}")
+        shown = granted(response, "Request retrieved successfully")["request"]
         assert (shown["status"], shown["response_data"]) == ("cancelled", None)
-        answer = api(owner_key).delete(f"/v1/api/requests/{request_id}")
-        refused(answer, 400, "Request cannot be cancelled in current state")
+        response = api(owner_key).delete(f"/v1/api/requests/{request_id}")
+        refused(response, 400, "Request cannot be cancelled in current state")
     rest = granted(api(owner_key).get("/v1/test"), "API key is valid")["rate_limit"]
     assert rest["remaining"] == 100 - 6
 
@@ -76,15 +76,15 @@ def test_its_finished_requests_stay(
     assert (shown["request"]["status"], shown["request"]["response_data"]) == ("timeout", "no")
     listed = granted(client.get("/v1/api/requests"), "Requests retrieved successfully")
     assert {entry["id"] for entry in listed["requests"]} == {done, late}
-    answer = client.post(f"/v1/api/requests/{done}/feedback", {"feedback": {"rating": 5}})
-    granted(answer, "Feedback added successfully")
+    response = client.post(f"/v1/api/requests/{done}/feedback", {"feedback": {"rating": 5}})
+    granted(response, "Feedback added successfully")
 
 
 @pytest.mark.contract("delete_loop.denied", "auth.loop_rules")
 def test_only_the_creator(api: Api, member_key: str, outsider_key: str, loop: Loop) -> None:
     for key in (member_key, outsider_key):
-        answer = api(key).delete(f"/v1/api/loops/{loop.pk}")
-        refused(answer, 403, "Only loop creator can delete the loop")
+        response = api(key).delete(f"/v1/api/loops/{loop.pk}")
+        refused(response, 403, "Only loop creator can delete the loop")
     assert Loop.objects.get(pk=loop.pk).deleted_at is None
 
 
@@ -96,6 +96,6 @@ def test_ids(api: Api, owner_key: str) -> None:
 
 @pytest.mark.contract("delete_loop.data")
 def test_the_id_is_answered_in_lowercase(api: Api, owner_key: str, loop: Loop) -> None:
-    answer = api(owner_key).delete(f"/v1/api/loops/{loop.pk.upper()}")
-    assert granted(answer, DELETED) == {"loop_id": loop.pk}
+    response = api(owner_key).delete(f"/v1/api/loops/{loop.pk.upper()}")
+    assert granted(response, DELETED) == {"loop_id": loop.pk}
     assert not Request.objects.exists()

@@ -53,8 +53,8 @@ def done(ask: Ask, member: User) -> str:
 def test_it_keeps_what_was_submitted(
     api: Api, plenty: str, done: str, feedback: dict[str, Any]
 ) -> None:
-    answer = api(plenty).post(f"/v1/api/requests/{done}/feedback", {"feedback": feedback})
-    assert granted(answer, ADDED) == {"request_id": done, "feedback": feedback}
+    response = api(plenty).post(f"/v1/api/requests/{done}/feedback", {"feedback": feedback})
+    assert granted(response, ADDED) == {"request_id": done, "feedback": feedback}
     assert _stored(api, plenty, done) == feedback
 
 
@@ -62,8 +62,8 @@ def test_it_keeps_what_was_submitted(
 def test_posting_again_replaces_it(api: Api, plenty: str, done: str) -> None:
     path = f"/v1/api/requests/{done}/feedback"
     api(plenty).post(path, {"feedback": {"rating": 1, "comment": "Hm."}})
-    answer = api(plenty).post(path, {"feedback": {"rating": 5}, "other": "ignored"})
-    assert granted(answer, ADDED) == {"request_id": done, "feedback": {"rating": 5}}
+    response = api(plenty).post(path, {"feedback": {"rating": 5}, "other": "ignored"})
+    assert granted(response, ADDED) == {"request_id": done, "feedback": {"rating": 5}}
     assert _stored(api, plenty, done) == {"rating": 5}
 
 
@@ -104,8 +104,8 @@ RATINGS = ("rating", "accuracy", "timeliness", "helpfulness")
 def test_what_it_does_not_take(
     api: Api, plenty: str, done: str, field: str, value: Any, detail: str
 ) -> None:
-    answer = api(plenty).post(f"/v1/api/requests/{done}/feedback", {"feedback": {field: value}})
-    refused(answer, 400, "Validation failed", detail)
+    response = api(plenty).post(f"/v1/api/requests/{done}/feedback", {"feedback": {field: value}})
+    refused(response, 400, "Validation failed", detail)
     assert _stored(api, plenty, done) is None
 
 
@@ -124,15 +124,15 @@ def test_what_it_does_not_take(
 def test_the_object_is_required(
     api: Api, plenty: str, done: str, body: dict[str, Any], detail: str
 ) -> None:
-    answer = api(plenty).post(f"/v1/api/requests/{done}/feedback", body)
-    refused(answer, 400, "Validation failed", detail)
+    response = api(plenty).post(f"/v1/api/requests/{done}/feedback", body)
+    refused(response, 400, "Validation failed", detail)
 
 
 @pytest.mark.contract("http.first_fault")
 def test_the_first_fault_wins(api: Api, plenty: str, done: str) -> None:
     faults = {"category": "x", "comment": 5, "accuracy": 0}
-    answer = api(plenty).post(f"/v1/api/requests/{done}/feedback", {"feedback": faults})
-    refused(answer, 400, "Validation failed", "comment must be a string")
+    response = api(plenty).post(f"/v1/api/requests/{done}/feedback", {"feedback": faults})
+    refused(response, 400, "Validation failed", "comment must be a string")
 
 
 @pytest.mark.contract("feedback.state", "http.precedence")
@@ -148,8 +148,8 @@ def test_only_completed_requests(
     elif status == "cancelled":
         api(plenty).delete(f"/v1/api/requests/{asked}")
     for body in ({"feedback": {"rating": 5}}, {"feedback": 5}, {}):
-        answer = api(plenty).post(f"/v1/api/requests/{asked}/feedback", body)
-        refused(answer, 400, "Feedback can only be added to completed requests")
+        response = api(plenty).post(f"/v1/api/requests/{asked}/feedback", body)
+        refused(response, 400, "Feedback can only be added to completed requests")
 
 
 @pytest.mark.contract("feedback.denied", "auth.request_rules")
@@ -157,20 +157,20 @@ def test_only_the_account(
     api: Api, plenty: str, member_key: str, outsider_key: str, done: str
 ) -> None:
     for key in (member_key, outsider_key):
-        answer = api(key).post(f"/v1/api/requests/{done}/feedback", {"feedback": {"rating": 1}})
-        refused(answer, 403, "Access denied to this request")
+        response = api(key).post(f"/v1/api/requests/{done}/feedback", {"feedback": {"rating": 1}})
+        refused(response, 403, "Access denied to this request")
     assert _stored(api, plenty, done) is None
 
 
 @pytest.mark.contract("feedback.missing", "feedback.malformed")
 def test_ids(api: Api, owner_key: str) -> None:
     body = {"feedback": {"rating": 1}}
-    answer = api(owner_key).post(f"/v1/api/requests/{NOWHERE}/feedback", body)
-    refused(answer, 404, "Request not found")
-    answer = api(owner_key).post("/v1/api/requests/x/feedback", body)
-    refused(answer, 400, "Invalid request ID format")
+    response = api(owner_key).post(f"/v1/api/requests/{NOWHERE}/feedback", body)
+    refused(response, 404, "Request not found")
+    response = api(owner_key).post("/v1/api/requests/x/feedback", body)
+    refused(response, 400, "Invalid request ID format")
 
 
 def _stored(api: Api, key: str, request_id: str) -> Any:
-    answer = api(key).get(f"/v1/api/requests/{request_id}")
-    return granted(answer, "Request retrieved successfully")["request"]["feedback"]
+    response = api(key).get(f"/v1/api/requests/{request_id}")
+    return granted(response, "Request retrieved successfully")["request"]["feedback"]

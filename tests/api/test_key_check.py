@@ -30,8 +30,8 @@ def test_it_tells_whose_key_it_is(api: Api, owner: User) -> None:
 @pytest.mark.contract("test.rate_limit", "envelope.times")
 @pytest.mark.usefixtures("steady_hour")
 def test_it_tells_what_is_left(api: Api, owner_key: str) -> None:
-    answer = api(owner_key).get("/v1/test")
-    rest = granted(answer, "API key is valid")["rate_limit"]
+    response = api(owner_key).get("/v1/test")
+    rest = granted(response, "API key is valid")["rate_limit"]
     assert set(rest) == {"limit", "remaining", "reset_at"}
     assert (rest["limit"], rest["remaining"]) == (100, 99)
     assert TIME.fullmatch(rest["reset_at"])
@@ -56,5 +56,5 @@ def test_it_fails_with_401_and_429(api: Api, owner: User) -> None:
     refused(api("rl_live_nonsense").get("/v1/test"), 401, "Invalid API key")
     _, secret = create_api_key(user=owner, name="one", permissions=[], hourly_limit=1)
     granted(api(secret).get("/v1/test"), "API key is valid")
-    answer = api(secret).get("/v1/test")
-    assert (answer.status_code, ApiKey.objects.filter(user=owner).exists()) == (429, True)
+    response = api(secret).get("/v1/test")
+    assert (response.status_code, ApiKey.objects.filter(user=owner).exists()) == (429, True)

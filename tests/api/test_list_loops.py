@@ -48,5 +48,5 @@ def test_two_keys_of_one_account_see_the_same(
 
 
 def test_query_strings_are_of_no_effect(api: Api, owner_key: str, loop: Loop) -> None:
-    answer = api(owner_key).get("/v1/api/loops?limit=x&limit=%00&%ff=%ff&offset=-1")
-    assert granted(answer, LISTED)["count"] == 1
+    response = api(owner_key).get("/v1/api/loops?limit=x&limit=%00&%ff=%ff&offset=-1")
+    assert granted(response, LISTED)["count"] == 1

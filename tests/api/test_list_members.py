@@ -48,13 +48,13 @@ def test_it_lists_them(api: Api, owner: User, owner_key: str, member: User, loop
 @pytest.mark.contract("list_members.denied")
 def test_only_the_creator(api: Api, member_key: str, outsider_key: str, loop: Loop) -> None:
     for key in (member_key, outsider_key):
-        answer = api(key).get(f"/v1/api/loops/{loop.pk}/members")
-        refused(answer, 403, "Access denied to this loop")
+        response = api(key).get(f"/v1/api/loops/{loop.pk}/members")
+        refused(response, 403, "Access denied to this loop")
 
 
 @pytest.mark.contract("list_members.missing", "list_members.malformed")
 def test_ids(api: Api, owner_key: str) -> None:
-    answer = api(owner_key).get(f"/v1/api/loops/{NOWHERE}/members")
-    refused(answer, 404, "Loop not found")
-    answer = api(owner_key).get("/v1/api/loops/nonsense/members")
-    refused(answer, 400, "Invalid loop ID format")
+    response = api(owner_key).get(f"/v1/api/loops/{NOWHERE}/members")
+    refused(response, 404, "Loop not found")
+    response = api(owner_key).get("/v1/api/loops/nonsense/members")
+    refused(response, 400, "Invalid loop ID format")

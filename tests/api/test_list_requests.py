@@ -123,8 +123,8 @@ def test_filter_by_status(api: Api, plenty: str, member: User, ask: Ask) -> None
 def test_filters_together(api: Api, plenty: str, owner: User, loop: Loop, ask: Ask) -> None:
     other = create_loop(owner_id=owner.pk, name="Other", icon="bell")
     low, high = ask(priority="low"), ask(priority="high")
-    answer = api(plenty).post(f"/v1/api/loops/{other.pk}/requests", question(priority="low"))
-    elsewhere = answer.json()["data"]["request_id"]  # type: ignore[attr-defined]
+    response = api(plenty).post(f"/v1/api/loops/{other.pk}/requests", question(priority="low"))
+    elsewhere = response.json()["data"]["request_id"]  # type: ignore[attr-defined]
     assert ids(api, plenty, "?priority=low") == [elsewhere, low]
     assert ids(api, plenty, f"?loop_id={loop.pk}") == [high, low]
     assert ids(api, plenty, f"?loop_id={loop.pk.upper()}&priority=low&status=pending") == [low]
@@ -220,23 +220,23 @@ def test_bad_values(api: Api, owner_key: str, query: str, detail: str) -> None:
 @pytest.mark.contract("list.loop_id")
 @pytest.mark.parametrize("loop_id", ["x", "", "%00", "%ff", "0" * 25])
 def test_a_malformed_loop_id(api: Api, owner_key: str, loop_id: str) -> None:
-    answer = api(owner_key).get(f"/v1/api/requests?loop_id={loop_id}")
-    refused(answer, 400, "Invalid loop ID format")
+    response = api(owner_key).get(f"/v1/api/requests?loop_id={loop_id}")
+    refused(response, 400, "Invalid loop ID format")
 
 
 @pytest.mark.contract("list.bad_query", "http.first_fault")
 def test_the_first_bad_value_in_the_order_of_the_table(api: Api, owner_key: str) -> None:
-    answer = api(owner_key).get("/v1/api/requests?sort=x&limit=0&loop_id=x&priority=x&status=x")
+    response = api(owner_key).get("/v1/api/requests?sort=x&limit=0&loop_id=x&priority=x&status=x")
     refused(
-        answer,
+        response,
         400,
         "Validation failed",
         "status must be one of: pending, claimed, completed, timeout, cancelled",
     )
-    answer = api(owner_key).get("/v1/api/requests?sort=x&offset=-1&limit=0&loop_id=x")
-    refused(answer, 400, "Invalid loop ID format")
-    answer = api(owner_key).get("/v1/api/requests?sort=x&offset=-1&limit=0")
-    refused(answer, 400, "Validation failed", "limit must be between 1 and 100")
+    response = api(owner_key).get("/v1/api/requests?sort=x&offset=-1&limit=0&loop_id=x")
+    refused(response, 400, "Invalid loop ID format")
+    response = api(owner_key).get("/v1/api/requests?sort=x&offset=-1&limit=0")
+    refused(response, 400, "Validation failed", "limit must be between 1 and 100")
 
 
 def test_strange_query_strings(api: Api, owner_key: str) -> None:
@@ -245,5 +245,5 @@ def test_strange_query_strings(api: Api, owner_key: str) -> None:
 
 
 def test_too_many_parameters(api: Api, owner_key: str) -> None:
-    answer = api(owner_key).get("/v1/api/requests?" + "a=1&" * 1001)
-    refused(answer, 400, "Validation failed", "query must have at most 1000 parameters")
+    response = api(owner_key).get("/v1/api/requests?" + "a=1&" * 1001)
+    refused(response, 400, "Validation failed", "query must have at most 1000 parameters")

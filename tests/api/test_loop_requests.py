@@ -73,16 +73,16 @@ def test_its_query(api: Api, plenty: str, member: User, loop: Loop, ask: Ask) ->
     ],
 )
 def test_bad_values(api: Api, owner_key: str, loop: Loop, query: str, detail: str) -> None:
-    answer = api(owner_key).get(f"/v1/api/loops/{loop.pk}/requests?{query}")
-    refused(answer, 400, "Validation failed", detail)
+    response = api(owner_key).get(f"/v1/api/loops/{loop.pk}/requests?{query}")
+    refused(response, 400, "Validation failed", detail)
 
 
 @pytest.mark.contract("loop_list.missing", "loop_list.malformed")
 def test_ids(api: Api, owner_key: str) -> None:
-    answer = api(owner_key).get(f"/v1/api/loops/{NOWHERE}/requests?limit=0")
-    refused(answer, 404, "Loop not found")
-    answer = api(owner_key).get("/v1/api/loops/x/requests")
-    refused(answer, 400, "Invalid loop ID format")
+    response = api(owner_key).get(f"/v1/api/loops/{NOWHERE}/requests?limit=0")
+    refused(response, 404, "Loop not found")
+    response = api(owner_key).get("/v1/api/loops/x/requests")
+    refused(response, 400, "Invalid loop ID format")
 
 
 @pytest.mark.contract("invite.late")

@@ -80,10 +80,10 @@ def of(operation: Operation) -> str:
     return str(operation)
 
 
-def says(answer: HttpResponse, status: int, msg: str) -> None:
+def says(response: HttpResponse, status: int, msg: str) -> None:
     """The answer has this status and sentence, and no detail."""
     expected = {"error": True, "msg": msg, "data": {}}
-    assert (answer.status_code, body_of(answer)) == (status, expected)
+    assert (response.status_code, body_of(response)) == (status, expected)
 
 
 @pytest.mark.contract(

@@ -54,12 +54,12 @@ def test_each_step_comes_before_the_next(
 def test_the_loop_comes_before_the_member_and_the_query(
     api: Api, owner_key: str, outsider_key: str, loop: Loop
 ) -> None:
-    answer = api(owner_key).delete(f"/v1/api/loops/{NOWHERE}/members/x")
-    refused(answer, 404, "Loop not found")
-    answer = api(outsider_key).delete(f"/v1/api/loops/{loop.pk}/members/x")
-    refused(answer, 403, "Only loop creator can remove members")
-    answer = api(outsider_key).get(f"/v1/api/loops/{loop.pk}/requests?limit=0")
-    refused(answer, 403, "Access denied to this loop")
+    response = api(owner_key).delete(f"/v1/api/loops/{NOWHERE}/members/x")
+    refused(response, 404, "Loop not found")
+    response = api(outsider_key).delete(f"/v1/api/loops/{loop.pk}/members/x")
+    refused(response, 403, "Only loop creator can remove members")
+    response = api(outsider_key).get(f"/v1/api/loops/{loop.pk}/requests?limit=0")
+    refused(response, 403, "Access denied to this loop")
 
 
 @pytest.mark.contract("http.precedence")

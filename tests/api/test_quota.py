@@ -37,21 +37,21 @@ def issue(owner: User) -> Issue:
 
 def remaining(api: Api, key: str) -> int:
     """What is left after a call to /test, by its data and by its headers."""
-    answer = api(key).get("/v1/test")
-    rest = granted(answer, "API key is valid")["rate_limit"]
-    assert answer["X-RateLimit-Limit"] == str(rest["limit"])
-    assert answer["X-RateLimit-Remaining"] == str(rest["remaining"])
+    response = api(key).get("/v1/test")
+    rest = granted(response, "API key is valid")["rate_limit"]
+    assert response["X-RateLimit-Limit"] == str(rest["limit"])
+    assert response["X-RateLimit-Remaining"] == str(rest["remaining"])
     return int(rest["remaining"])
 
 
 @pytest.mark.contract("quota.rate", "quota.window", "quota.headers", "test.rate_limit")
 def test_a_fresh_key(api: Api, issue: Issue) -> None:
-    answer = api(issue()).get("/v1/test")
+    response = api(issue()).get("/v1/test")
     top = (int(time.time()) // 3600 + 1) * 3600
-    assert answer["X-RateLimit-Limit"] == "100"
-    assert answer["X-RateLimit-Remaining"] == "99"
-    assert answer["X-RateLimit-Reset"] == str(top)
-    reset_at = granted(answer, "API key is valid")["rate_limit"]["reset_at"]
+    assert response["X-RateLimit-Limit"] == "100"
+    assert response["X-RateLimit-Remaining"] == "99"
+    assert response["X-RateLimit-Reset"] == str(top)
+    reset_at = granted(response, "API key is valid")["rate_limit"]["reset_at"]
     assert datetime.fromisoformat(reset_at) == datetime.fromtimestamp(top, tz=UTC)
 
 
@@ -99,18 +99,18 @@ def test_beyond_the_limit(api: Api, issue: Issue) -> None:
     key = issue(hourly_limit=2)
     assert (remaining(api, key), remaining(api, key)) == (1, 0)
     for _ in range(3):
-        answer = api(key).get("/v1/test")
-        reset = int(answer["X-RateLimit-Reset"])
+        response = api(key).get("/v1/test")
+        reset = int(response["X-RateLimit-Reset"])
         reset_at = datetime.fromtimestamp(reset, tz=UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         refused(
-            answer,
+            response,
             429,
             "API rate limit exceeded",
             {"usage_count": 2, "usage_limit": 2, "remaining": 0, "reset_at": reset_at},
         )
-        assert (answer["X-RateLimit-Limit"], answer["X-RateLimit-Remaining"]) == ("2", "0")
-        assert 0 < int(answer["Retry-After"]) <= 3600
-        assert abs(reset - time.time() - int(answer["Retry-After"])) < 5
+        assert (response["X-RateLimit-Limit"], response["X-RateLimit-Remaining"]) == ("2", "0")
+        assert 0 < int(response["Retry-After"]) <= 3600
+        assert abs(reset - time.time() - int(response["Retry-After"])) < 5
     usage = Usage.objects.get()
     assert usage.calls == 2
 
@@ -121,8 +121,8 @@ def test_the_hundred_and_first(api: Api, issue: Issue) -> None:
     assert remaining(api, key) == 99
     Usage.objects.update(calls=99)
     assert remaining(api, key) == 0
-    answer = api(key).get("/v1/api/loops/x")
-    assert (answer.status_code, body_of(answer)["msg"]) == (429, "API rate limit exceeded")
+    response = api(key).get("/v1/api/loops/x")
+    assert (response.status_code, body_of(response)["msg"]) == (429, "API rate limit exceeded")
 
 
 @pytest.mark.contract("quota.window")
@@ -189,10 +189,10 @@ def test_a_cancel_by_the_same_key(api: Api, issue: Issue, loop: Loop) -> None:
 @pytest.mark.contract("quota.credit")
 def test_no_credit_for_another_window(api: Api, issue: Issue, loop: Loop) -> None:
     key = issue()
-    answer = api(key).post(
+    response = api(key).post(
         f"/v1/api/loops/{loop.pk}/requests", {**QUESTION, "timeout_seconds": 86400}
     )
-    path = json_of(answer)["data"]["polling_url"]
+    path = json_of(response)["data"]["polling_url"]
     moments.let_pass(path.rsplit("/", 1)[1], hours=1)
     granted(api(key).delete(path), "Request cancelled successfully")
     assert remaining(api, key) == 97
@@ -239,6 +239,6 @@ def test_what_no_credit_is_for(ask: Ask, plenty: str, api: Api) -> None:
 
 def _asked(api: Api, key: str, loop: Loop) -> str:
     """The polling path of a request made with `key`."""
-    answer = api(key).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
-    data = granted(answer, "Request created and broadcasted successfully", status=201)
+    response = api(key).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
+    data = granted(response, "Request created and broadcasted successfully", status=201)
     return str(data["polling_url"])

@@ -57,8 +57,8 @@ def test_only_the_creator_reads_it(
     api: Api, member_key: str, outsider_key: str, loop: Loop
 ) -> None:
     for key in (member_key, outsider_key):
-        answer = api(key).get(f"/v1/api/loops/{loop.pk}")
-        refused(answer, 403, "Access denied to this loop")
+        response = api(key).get(f"/v1/api/loops/{loop.pk}")
+        refused(response, 403, "Access denied to this loop")
 
 
 @pytest.mark.contract("read_loop.missing", "status.404")

@@ -107,15 +107,15 @@ def test_who_reads_it(
 @pytest.mark.contract("read.malformed", "status.400")
 @pytest.mark.parametrize("request_id", ["x", "0" * 23, "0" * 25, "z" * 24, "%00", "%FF", "a%0a"])
 def test_a_malformed_id(api: Api, owner_key: str, request_id: str) -> None:
-    answer = api(owner_key).get(f"/v1/api/requests/{request_id}")
-    refused(answer, 400, "Invalid request ID format")
+    response = api(owner_key).get(f"/v1/api/requests/{request_id}")
+    refused(response, 400, "Invalid request ID format")
 
 
 @pytest.mark.contract("read.missing", "status.404")
 def test_an_unknown_id(api: Api, owner_key: str, owner: User, loop: Loop) -> None:
     for request_id in (NOWHERE, loop.pk, owner.pk):
-        answer = api(owner_key).get(f"/v1/api/requests/{request_id}")
-        refused(answer, 404, "Request not found")
+        response = api(owner_key).get(f"/v1/api/requests/{request_id}")
+        refused(response, 404, "Request not found")
 
 
 @pytest.mark.contract("envelope.ids")

@@ -61,24 +61,24 @@ def test_pending_members_can_be_removed(api: Api, owner_key: str, loop: Loop) ->
 @pytest.mark.contract("remove_member.creator")
 def test_the_creator_stays(api: Api, owner: User, owner_key: str, loop: Loop) -> None:
     for user_id in (owner.pk, owner.pk.upper()):
-        answer = api(owner_key).delete(f"/v1/api/loops/{loop.pk}/members/{user_id}")
-        refused(answer, 403, "Loop creator cannot remove themselves")
+        response = api(owner_key).delete(f"/v1/api/loops/{loop.pk}/members/{user_id}")
+        refused(response, 403, "Loop creator cannot remove themselves")
     assert Membership.objects.filter(loop=loop).count() == 2
 
 
 @pytest.mark.contract("remove_member.no_member")
 @pytest.mark.parametrize("user_id", [NOWHERE, "x", "0" * 25, "%00", "%ff", "a%20b", "%C3%A9"])
 def test_no_member(api: Api, owner_key: str, loop: Loop, user_id: str) -> None:
-    answer = api(owner_key).delete(f"/v1/api/loops/{loop.pk}/members/{user_id}")
-    refused(answer, 404, "User is not a member of this loop")
+    response = api(owner_key).delete(f"/v1/api/loops/{loop.pk}/members/{user_id}")
+    refused(response, 404, "User is not a member of this loop")
 
 
 @pytest.mark.contract("remove_member.no_member")
 def test_a_person_outside_is_no_member(
     api: Api, owner_key: str, outsider: User, loop: Loop
 ) -> None:
-    answer = api(owner_key).delete(f"/v1/api/loops/{loop.pk}/members/{outsider.pk}")
-    refused(answer, 404, "User is not a member of this loop")
+    response = api(owner_key).delete(f"/v1/api/loops/{loop.pk}/members/{outsider.pk}")
+    refused(response, 404, "User is not a member of this loop")
 
 
 @pytest.mark.contract("remove_member.denied")
@@ -87,14 +87,14 @@ def test_only_the_creator(
 ) -> None:
     for key in (member_key, outsider_key):
         for user_id in (owner.pk, member.pk, NOWHERE, "x"):
-            answer = api(key).delete(f"/v1/api/loops/{loop.pk}/members/{user_id}")
-            refused(answer, 403, "Only loop creator can remove members")
+            response = api(key).delete(f"/v1/api/loops/{loop.pk}/members/{user_id}")
+            refused(response, 403, "Only loop creator can remove members")
     assert Membership.objects.filter(loop=loop).count() == 2
 
 
 @pytest.mark.contract("remove_member.missing", "remove_member.malformed")
 def test_ids(api: Api, owner_key: str, owner: User) -> None:
-    answer = api(owner_key).delete(f"/v1/api/loops/{NOWHERE}/members/{owner.pk}")
-    refused(answer, 404, "Loop not found")
-    answer = api(owner_key).delete(f"/v1/api/loops/x/members/{owner.pk}")
-    refused(answer, 400, "Invalid loop ID format")
+    response = api(owner_key).delete(f"/v1/api/loops/{NOWHERE}/members/{owner.pk}")
+    refused(response, 404, "Loop not found")
+    response = api(owner_key).delete(f"/v1/api/loops/x/members/{owner.pk}")
+    refused(response, 400, "Invalid loop ID format")

@@ -45,15 +45,15 @@ def test_it_changes_what_is_supplied(
 def test_the_thirty_icons(api: Api, owner_key: str, loop: Loop) -> None:
     assert len(set(ICONS)) == 30
     for icon in ICONS:
-        answer = api(owner_key).put(f"/v1/api/loops/{loop.pk}", {"icon": icon})
-        assert granted(answer, UPDATED)["loop"]["icon"] == icon
+        response = api(owner_key).put(f"/v1/api/loops/{loop.pk}", {"icon": icon})
+        assert granted(response, UPDATED)["loop"]["icon"] == icon
 
 
 @pytest.mark.contract("update_loop.icon", "update_loop.validation")
 @pytest.mark.parametrize("icon", ["Heart", "rocket", "", " ", "heart ", "x" * 101])
 def test_other_icons(api: Api, owner_key: str, loop: Loop, icon: str) -> None:
-    answer = api(owner_key).put(f"/v1/api/loops/{loop.pk}", {"icon": icon})
-    refused(answer, 400, "Validation failed", "icon must be one of: " + ", ".join(ICONS))
+    response = api(owner_key).put(f"/v1/api/loops/{loop.pk}", {"icon": icon})
+    refused(response, 400, "Validation failed", "icon must be one of: " + ", ".join(ICONS))
 
 
 @pytest.mark.contract("update_loop.name", "update_loop.description")
@@ -85,16 +85,16 @@ def test_what_it_does_not_take(
     api: Api, owner_key: str, loop: Loop, change: dict[str, Any], detail: str
 ) -> None:
     before = Loop.objects.values().get(pk=loop.pk)
-    answer = api(owner_key).put(f"/v1/api/loops/{loop.pk}", change)
-    refused(answer, 400, "Validation failed", detail)
+    response = api(owner_key).put(f"/v1/api/loops/{loop.pk}", change)
+    refused(response, 400, "Validation failed", detail)
     assert Loop.objects.values().get(pk=loop.pk) == before
 
 
 @pytest.mark.contract("update_loop.empty", "body.unknown_fields")
 @pytest.mark.parametrize("change", [{}, {"colour": "red"}, {"creator_id": NOWHERE}, {"name": None}])
 def test_one_field_at_least(api: Api, owner_key: str, loop: Loop, change: dict[str, Any]) -> None:
-    answer = api(owner_key).put(f"/v1/api/loops/{loop.pk}", change)
-    refused(answer, 400, "At least one field must be provided for update")
+    response = api(owner_key).put(f"/v1/api/loops/{loop.pk}", change)
+    refused(response, 400, "At least one field must be provided for update")
 
 
 @pytest.mark.contract("body.empty_put")
@@ -108,17 +108,17 @@ def test_an_empty_body_is_an_empty_object(owner_key: str, loop: Loop, content_ty
 @pytest.mark.contract("update_loop.denied", "auth.loop_rules")
 def test_only_the_creator(api: Api, member_key: str, outsider_key: str, loop: Loop) -> None:
     for key in (member_key, outsider_key):
-        answer = api(key).put(f"/v1/api/loops/{loop.pk}", {"name": "Taken"})
-        refused(answer, 403, "Only loop creator can update the loop")
+        response = api(key).put(f"/v1/api/loops/{loop.pk}", {"name": "Taken"})
+        refused(response, 403, "Only loop creator can update the loop")
     assert Loop.objects.get(pk=loop.pk).name == loop.name
 
 
 @pytest.mark.contract("update_loop.missing", "update_loop.malformed")
 def test_ids(api: Api, owner_key: str) -> None:
-    answer = api(owner_key).put(f"/v1/api/loops/{NOWHERE}", {"name": "x"})
-    refused(answer, 404, "Loop not found")
-    answer = api(owner_key).put("/v1/api/loops/nonsense", {"name": "x"})
-    refused(answer, 400, "Invalid loop ID format")
+    response = api(owner_key).put(f"/v1/api/loops/{NOWHERE}", {"name": "x"})
+    refused(response, 404, "Loop not found")
+    response = api(owner_key).put("/v1/api/loops/nonsense", {"name": "x"})
+    refused(response, 400, "Invalid loop ID format")
 
 
 def test_an_update_does_not_move_the_creation(api: Api, owner_key: str, loop: Loop) -> None:

@@ -40,43 +40,43 @@ def send(
     return client.generic(method, path, data=raw, content_type=content_type, headers=headers)  # type: ignore[return-value]
 
 
-def body_of(answer: HttpResponse) -> dict[str, Any]:
+def body_of(response: HttpResponse) -> dict[str, Any]:
     """The envelope, after a look at what all envelopes share."""
-    assert answer["Content-Type"].split(";")[0] == "application/json", answer["Content-Type"]
-    body = json_of(answer)
+    assert response["Content-Type"].split(";")[0] == "application/json", response["Content-Type"]
+    body = json_of(response)
     assert set(body) == {"error", "msg", "data"}
     assert isinstance(body["error"], bool)
     assert isinstance(body["msg"], str)
     assert isinstance(body["data"], dict | str)
     for header in ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"):
-        assert answer[header].isdigit(), header
+        assert response[header].isdigit(), header
     return body
 
 
-def json_of(answer: HttpResponse) -> dict[str, Any]:
+def json_of(response: HttpResponse) -> dict[str, Any]:
     """The answer's JSON object."""
-    body: dict[str, Any] = answer.json()  # type: ignore[attr-defined]
+    body: dict[str, Any] = response.json()  # type: ignore[attr-defined]
     return body
 
 
 def refused(
-    answer: HttpResponse, status: int, msg: str, data: str | dict[str, Any] | None = None
+    response: HttpResponse, status: int, msg: str, data: str | dict[str, Any] | None = None
 ) -> None:
     """The answer is this failure and nothing else."""
     expected = {"error": True, "msg": msg, "data": {} if data is None else data}
-    assert (answer.status_code, body_of(answer)) == (status, expected)
+    assert (response.status_code, body_of(response)) == (status, expected)
 
 
-def refused_at(answer: HttpResponse, msg: str, field: str) -> None:
+def refused_at(response: HttpResponse, msg: str, field: str) -> None:
     """The answer is a 400 `msg` whose detail names `field`."""
-    body = body_of(answer)
-    assert (answer.status_code, body["error"], body["msg"]) == (400, True, msg), body
+    body = body_of(response)
+    assert (response.status_code, body["error"], body["msg"]) == (400, True, msg), body
     assert field in body["data"]
 
 
-def granted(answer: HttpResponse, msg: str, status: int = 200) -> dict[str, Any]:
+def granted(response: HttpResponse, msg: str, status: int = 200) -> dict[str, Any]:
     """The data of an answer that is this success."""
-    body = body_of(answer)
-    assert (answer.status_code, body["error"], body["msg"]) == (status, False, msg), body
+    body = body_of(response)
+    assert (response.status_code, body["error"], body["msg"]) == (status, False, msg), body
     data: dict[str, Any] = body["data"]
     return data

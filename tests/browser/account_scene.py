@@ -58,7 +58,7 @@ def note_calls(key: ApiKey, hours_ago: int, calls: int) -> None:
     hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     then = hour - hours_ago * HOUR
     if calls:
-        Usage.objects.create(key=key, hour=then, calls=calls, last_at=then)
+        Usage.objects.create(account_id=key.user_id, key=key, hour=then, calls=calls, last_at=then)
 
 
 def sign_in_elsewhere(user: User) -> None:

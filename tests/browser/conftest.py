@@ -10,13 +10,14 @@ from collections.abc import Iterator
 
 import pytest
 from django.db import connection
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import User
+from tests.browser.contexts import opened
 from tests.browser.visitor import Visitor
-from tests.waiting import wait_until
+from tests.waiting import stretched, wait_until
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
@@ -28,8 +29,6 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1280, "height": 800}
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +49,12 @@ def chromium() -> Iterator[Browser]:
 def django_db_setup(chromium: Browser, django_db_setup: None) -> None:
     """The database comes after the browser and goes before it: Django keeps one connection with
     an event loop and another without, and the second would hinder the database's removal."""
+
+
+@pytest.fixture(autouse=True)
+def _patience() -> None:
+    """How long `expect` waits."""
+    expect.set_options(timeout=stretched() * 1_000)
 
 
 @pytest.fixture
@@ -80,14 +85,8 @@ def owner(transactional_db: None, owner: User) -> User:
 @pytest.fixture(params=[True, False], ids=["scripts", "no-scripts"])
 def page(request: pytest.FixtureRequest, chromium: Browser, site: str) -> Iterator[Page]:
     """An empty page, once with JavaScript and once without."""
-    context = chromium.new_context(
-        viewport=PHONE,  # type: ignore[arg-type]
-        base_url=site,
-        java_script_enabled=request.param,
-    )
-    context.set_default_timeout(10_000)
-    yield context.new_page()
-    context.close()
+    with opened(chromium, site, java_script_enabled=request.param) as context:
+        yield context.new_page()
 
 
 @pytest.fixture
@@ -96,12 +95,10 @@ def visitor(page: Page) -> Visitor:
 
 
 @pytest.fixture(
-    params=[(PHONE, True), (DESK, True), (PHONE, False)], ids=["phone", "desk", "no-scripts"]
+    params=[("phone", True), ("desk", True), ("phone", False)], ids=["phone", "desk", "no-scripts"]
 )
 def anyone(request: pytest.FixtureRequest, chromium: Browser, site: str) -> Iterator[Visitor]:
     """A visitor on a phone, at a desk, and on a phone without JavaScript."""
     size, scripts = request.param
-    context = chromium.new_context(viewport=size, base_url=site, java_script_enabled=scripts)
-    context.set_default_timeout(10_000)
-    yield Visitor(context.new_page())
-    context.close()
+    with opened(chromium, site, size=size, java_script_enabled=scripts) as context:
+        yield Visitor(context.new_page())

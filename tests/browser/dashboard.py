@@ -1,7 +1,7 @@
 """Signed in, and on a page of the dashboard."""
 
 from accounts.models import User
-from tests.browser.looking import session_cookie
+from tests.browser.contexts import sign_in
 from tests.browser.visitor import Visitor
 
 
@@ -9,5 +9,5 @@ def enter(visitor: Visitor, user: User, path: str) -> None:
     """Opens a page as somebody who has signed in before."""
     visitor.page.goto("/healthz")
     site = visitor.page.url.removesuffix("/healthz")
-    visitor.page.context.add_cookies([session_cookie(user, site)])  # type: ignore[list-item]
+    sign_in(visitor.page.context, user, site)
     visitor.open(path)

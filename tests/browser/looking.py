@@ -1,57 +1,46 @@
-"""Walking through the catalogue with a browser that is signed in."""
+"""Walking through the catalogue with a browser that is signed in, and looking at each page."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from accounts.models import User
 from tests.browser.catalogue import Stop
+from tests.browser.contexts import SIZES, opened
 from tests.browser.scene import Scene
-from tests.portal import confirmed
+from tests.browser.visitor import TOO_SMALL, TOO_WIDE
 
-SIZES = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 800}}
-AXE = Path(__file__).parent / "vendor/axe.min.js"
+AXE = (Path(__file__).parent / "vendor/axe.min.js").read_text(encoding="utf-8")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+COLOUR_RULES = ["color-contrast", "link-in-text-block"]  # those of them that look at colours
 # No rule of these needs the style sheets themselves, which axe would fetch once more.
 FAULTS = """async rules => (await axe.run(
     {runOnly: rules, resultTypes: ["violations"], preload: false, iframes: false}))
   .violations.flatMap(v => v.nodes.map(n =>
     `${v.id}: ${n.target} ${n.failureSummary.replace(/\\s+/g, " ")}`))"""
+# Colours change at once: axe-core would meet them half-way.
+STILL = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("*, ::before, ::after { transition: none !important }");
+  document.adoptedStyleSheets.push(sheet);
+}"""
+# Until the next picture is drawn.
+DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @contextmanager
 def signed_in_contexts(
-    browser: Browser, site: str, scene: Scene, size: str, scheme: str
+    browser: Browser, site: str, scene: Scene, size: str = "phone", scheme: str = "light"
 ) -> Iterator[dict[str, BrowserContext]]:
     """A context for each of the scene's people."""
+    options: dict[str, Any] = {"size": size, "color_scheme": scheme, "reduced_motion": "reduce"}
     with ExitStack() as stack:
         yield {
-            name: stack.enter_context(signed_in_context(browser, site, user, size, scheme))
+            name: stack.enter_context(opened(browser, site, user, **options))
             for name, user in scene.people().items()
         }
-
-
-@contextmanager
-def signed_in_context(
-    browser: Browser, site: str, user: User | None, size: str, scheme: str
-) -> Iterator[BrowserContext]:
-    """The server knows who it is; None is a stranger."""
-    options: Any = {"viewport": SIZES[size], "color_scheme": scheme, "base_url": site}
-    context = browser.new_context(**options, reduced_motion="reduce")
-    context.set_default_timeout(10_000)
-    if user:
-        context.add_cookies([session_cookie(user, site)])  # type: ignore[list-item]
-    yield context
-    context.close()
-
-
-def session_cookie(user: User, site: str) -> dict[str, str]:
-    value = confirmed(user).cookies[settings.SESSION_COOKIE_NAME].value
-    return {"name": settings.SESSION_COOKIE_NAME, "value": value, "url": site}
 
 
 def arrive(page: Page, stop: Stop, scene: Scene) -> int:
@@ -70,9 +59,35 @@ def arrive(page: Page, stop: Stop, scene: Scene) -> int:
     return answer.status if answer else 0
 
 
-def accessibility_faults(page: Page) -> list[str]:
+def accessibility_faults(page: Page, rules: list[str] = RULES) -> list[str]:
     """What axe-core objects to, one line for each element."""
     if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-    faults: list[str] = page.evaluate(FAULTS, RULES)
+        page.evaluate(AXE)
+    faults: list[str] = page.evaluate(FAULTS, rules)
     return faults
+
+
+def faults_in_every_state(page: Page, *, thumbs: bool = True) -> list[str]:
+    """What is wrong with an open page at either size, by day and by night.
+
+    It is loaded once: sizes and colours are the style sheet's. By night the rules that look at
+    colours are enough, because nothing else differs (test_night_changes_colours_alone).
+    """
+    found = []
+    page.evaluate(STILL)
+    for size in SIZES:
+        page.set_viewport_size(SIZES[size])  # type: ignore[arg-type]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.evaluate(DRAWN)
+            state = layout_faults(page, thumbs=thumbs) if scheme == "light" else []
+            state += accessibility_faults(page, RULES if scheme == "light" else COLOUR_RULES)
+            found += [f"{size}, {scheme}: {fault}" for fault in state]
+    return found
+
+
+def layout_faults(page: Page, *, thumbs: bool) -> list[str]:
+    """What is wider than the screen, or too small for a thumb."""
+    too_wide, too_small = page.evaluate(TOO_WIDE), page.evaluate(TOO_SMALL) if thumbs else []
+    found = [f"wider than the screen by {too_wide} px"] if too_wide else []
+    return found + [f"too small: {html}" for html in too_small]

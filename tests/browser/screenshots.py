@@ -13,13 +13,14 @@ from PIL import Image
 from playwright.sync_api import Browser, Route
 
 from tests.browser.catalogue import EVERY_PAGE
-from tests.browser.looking import SIZES, arrive, signed_in_contexts
+from tests.browser.contexts import SIZES
+from tests.browser.looking import arrive, signed_in_contexts
 from tests.browser.scene import set_the_scene
 from tests.dashboard.scene import alive
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT, LOOKED_AT = ROOT / "docs/screenshots", ROOT / "build/screenshots"
-MOST_COLOURS = 96
+MAX_COLOURS = 96
 TALLEST = 3  # screens
 
 
@@ -61,4 +62,4 @@ def keep(picture: bytes, path: Path) -> None:
     """With few colours."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image = Image.open(io.BytesIO(picture)).convert("RGB")
-    image.quantize(MOST_COLOURS).save(path, optimize=True)
+    image.quantize(MAX_COLOURS).save(path, optimize=True)

@@ -10,6 +10,7 @@ import requests
 from accounts.models import User
 from tests.browser.visitor import Visitor
 from tests.conftest import key_of
+from tests.waiting import stretched
 
 OPTIONS = [{"value": "full", "label": "Refund in full"}, {"value": "half", "label": "Refund half"}]
 QUESTIONS: dict[str, dict[str, Any]] = {
@@ -52,9 +53,9 @@ class Program:
         self.session.headers["Authorization"] = f"Bearer {key}"
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        answer = self.session.request(method, self.site + path, json=body, timeout=10)
-        assert answer.ok, answer.text
-        return answer.json()["data"]
+        response = self.session.request(method, self.site + path, json=body, timeout=stretched())
+        assert response.ok, response.text
+        return response.json()["data"]
 
     def ask(self, loop_id: str, response_type: str) -> str:
         """Sends the question of this type; returns where to poll."""
@@ -91,14 +92,14 @@ def test_from_the_join_link_to_the_answers(program: Program, visitor: Visitor) -
     visitor.sign_up(name="Rita Reviewer", email="rita@example.org")
     visitor.press("Join Refund desk")
     visitor.reads("You are a member of Refund desk.")
-    visitor.reads("Nothing waits for you")
+    visitor.reads("You’re all caught up")
 
     polling = {kind: program.ask(made["loop"]["id"], kind) for kind in QUESTIONS}
     visitor.open("/inbox/")
     visitor.reads("5 waiting for you")
     visitor.go(visitor.page.locator(".inbox a").first)
     answer_all_five(visitor)
-    visitor.reads("Nothing else waits for you.")
+    visitor.reads("You’re all caught up.")
 
     answers = {kind: program.read_answer(url) for kind, url in polling.items()}
     assert answers == {
@@ -132,7 +133,7 @@ def answer_all_five(visitor: Visitor) -> None:
     visitor.reads("A question of type single_select")
     visitor.reads("saucer")
     page.get_by_role("button", name="I’m on it").click()
-    visitor.reads("You hold this question")
+    visitor.reads("You’re on it")
     page.get_by_text("Refund in full").click()
     visitor.send()
 

@@ -20,21 +20,21 @@ def type_code(visitor: Visitor, code: str) -> None:
     expect(field).to_be_focused()
     expect(field).to_have_attribute("inputmode", "numeric")
     field.fill(code)
-    visitor.press("Go on")
+    visitor.press("Continue")
 
 
 def test_a_newcomer_with_a_code(visitor: Visitor, loop: Loop) -> None:
     visitor.open(f"/join/{loop.invite_code}")
-    visitor.follow("No password: a code by mail")
+    visitor.follow("Use an email code instead")
     visitor.page.get_by_label("Your name").fill("Nora New")
     visitor.page.get_by_label("Email").fill("Nora@example.org")
-    visitor.press("Send me a code")
-    visitor.reads("We have sent a mail to nora@example.org")
+    visitor.press("Email me a code")
+    visitor.reads("We sent an email to nora@example.org")
     code = code_in_the_mail()
     type_code(visitor, "000000" if code != "000000" else "111111")
-    visitor.reads("That is not the code. Tries left: 4")
+    visitor.reads("Wrong code. Attempts left: 4")
     visitor.press("Send a new code")
-    visitor.reads("We have sent a mail to nora@example.org")
+    visitor.reads("We sent an email to nora@example.org")
     type_code(visitor, code_in_the_mail())
     visitor.reads("You are signed in as nora@example.org.")
     visitor.press("Join Refund desk")
@@ -43,8 +43,8 @@ def test_a_newcomer_with_a_code(visitor: Visitor, loop: Loop) -> None:
 
 def test_a_known_person_with_a_code(visitor: Visitor, member: User) -> None:
     visitor.open("/inbox/")
-    visitor.follow("Sign in with a code by mail")
+    visitor.follow("Use an email code instead")
     visitor.page.get_by_label("Email").fill(member.email)
-    visitor.press("Send me a code")
+    visitor.press("Email me a code")
     type_code(visitor, code_in_the_mail())
     expect(visitor.page.get_by_role("heading", level=1)).to_contain_text("Inbox")

@@ -69,11 +69,11 @@ def test_asking_with_the_command_beside_it(
     page.get_by_label("Question", exact=True).fill("How good is it?")
     shows(page, "How good is it?")
     assert curl(page)["response_config"]["scale_max"] == 10
-    anyone.press("Ask the loop")
+    anyone.press("Send request")
     anyone.reads("Default response must be a number")
     expect(page.get_by_label("Question", exact=True)).to_have_value("How good is it?")
     page.get_by_label("Default response").fill("5")
-    anyone.press("Ask the loop")
+    anyone.press("Send request")
     anyone.reads("Asked 2 members.")
     made = Request.objects.latest("created_at")
     assert (made.default_response, made.response_config["scale_max"]) == (5, 10)
@@ -88,7 +88,7 @@ def test_each_response_type_shows_its_own_settings(
         anyone.page.locator(f"[name=response_type][value={kind.name}]").check()
         seen = {name for name in settings if anyone.page.locator(f"[name={name}]").is_visible()}
         assert seen == {setting.name for setting in kind.settings}
-        expect(anyone.page.get_by_label("An answer must be given")).to_be_visible()
+        expect(anyone.page.get_by_label("Answer required")).to_be_visible()
 
 
 def test_finding(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
@@ -113,9 +113,9 @@ def test_finding(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
 def test_cancelling(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
     enter(anyone, owner, f"{LIST}{scene['pending'].pk}/")
     anyone.reads("The cup arrived broken")
-    anyone.page.get_by_text("Cancel the request").first.click()
+    anyone.page.get_by_text("Cancel request").first.click()
     anyone.press("Yes, cancel it")
-    anyone.reads("Cancelled. Nobody is asked any more.")
+    anyone.reads("Request cancelled.")
     assert services.read_request(scene["pending"].pk).status == "cancelled"
 
 
@@ -126,12 +126,12 @@ def test_feedback(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
     page.get_by_text("More detail").click()
     page.get_by_label("Tags").fill("quick, short")
     page.get_by_label("Comment").fill("x" * 1001)
-    anyone.press("Replace the feedback")
+    anyone.press("Replace feedback")
     anyone.reads("At most 1,000 characters; these are 1,001")
     expect(page.get_by_label("Tags")).to_have_value("quick, short")
     page.get_by_label("Comment").fill("Fine.")
-    anyone.press("Replace the feedback")
-    anyone.reads("Your feedback is stored.")
+    anyone.press("Replace feedback")
+    anyone.reads("Feedback saved.")
     given = Feedback.objects.get(request=scene["completed"]).body
     assert given == {"rating": 3, "comment": "Fine.", "tags": ["quick", "short"]}
 
@@ -139,13 +139,13 @@ def test_feedback(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
 def test_overview(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
     enter(anyone, owner, "/dashboard/")
     page = anyone.page
-    anyone.reads("2 deliveries died since yesterday.")
+    anyone.reads("2 deliveries failed permanently since yesterday.")
     anyone.reads("Newsletter bot")
     chart = page.get_by_role("img", name=re.compile("^Answer times, in minutes"))
     expect(chart).to_be_visible()
     page.get_by_text("The numbers, in minutes").click()
     expect(page.get_by_role("table", name="Answer times, in minutes")).to_be_visible()
-    anyone.follow("See them")
+    anyone.follow("View all")
     expect(page.get_by_label("Status")).to_have_value("open")
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from accounts.models import User
+from tests.browser.contexts import SIZES, opened
 from tests.browser.visitor import TOO_WIDE, Visitor
 from tests.conftest import PASSWORD
 from tests.webhooks.log import LOG, NOW, attempted, made
@@ -16,7 +16,6 @@ from webhooks.models import Delivery
 
 LONG = "W" * 3000
 HOSTILE = f"</pre><script>document.title = 'mine'</script>\x00\u202eevil {LONG}".encode()
-SIZES = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 800}}
 
 
 def sign_in(visitor: Visitor, user: User) -> None:
@@ -51,11 +50,11 @@ def test_from_a_test_event_to_its_delivery(
     transactional_db: None, owner: User, visitor: Visitor
 ) -> None:
     sign_in(visitor, owner)
-    visitor.reads("Nothing has been sent yet")
+    visitor.reads("No deliveries yet")
     visitor.page.get_by_text("Send a test event").click()
     visitor.page.get_by_label("URL").fill("nowhere")
     visitor.press("Send test event")
-    visitor.reads("Type a whole URL")
+    visitor.reads("Enter a full URL")
     with receiving(lambda _: Reply(202, {}, HOSTILE)) as receiver:
         visitor.page.get_by_label("URL").fill(receiver.url)
         visitor.press("Send test event")
@@ -63,7 +62,7 @@ def test_from_a_test_event_to_its_delivery(
         visitor.reads("document.title = 'mine'</script>\\u0000\\u202eevil")
         visitor.page.reload()
         assert len(receiver.got) == 1
-    visitor.follow("Open this delivery")
+    visitor.follow("View delivery")
     visitor.reads("Attempt 1")
     # a test event is attempted once, whatever happens
     expect(visitor.page.get_by_role("button", name="Send again")).to_have_count(0)
@@ -74,7 +73,7 @@ def test_one_delivery_goes_again(transactional_db: None, owner: User, visitor: V
     sign_in(visitor, owner)
     visitor.open(f"{LOG}{dead.pk}/")
     visitor.press("Send again")
-    visitor.reads("It is sent again now")
+    visitor.reads("Sending it again now")
     visitor.reads("Waiting")
 
 
@@ -84,8 +83,8 @@ def test_all_that_is_dead_goes_again(transactional_db: None, owner: User, visito
     visitor.page.get_by_label("State").select_option("dead")
     visitor.press("Filter")
     expect(visitor.page.locator("tbody tr")).to_have_count(1)
-    visitor.page.get_by_text("Send dead deliveries again").click()
-    visitor.press("Send all of them again")
+    visitor.page.get_by_text("Resend dead deliveries").click()
+    visitor.press("Resend all")
     visitor.reads("1 delivery is sent again now.")
     dead.refresh_from_db()
     assert dead.state == "waiting"
@@ -97,11 +96,8 @@ def looker(
 ) -> Iterator[Visitor]:
     """A visitor at either size, by day or by night."""
     size, scheme = request.param
-    options: Any = {"viewport": SIZES[size], "color_scheme": scheme, "base_url": site}
-    context = chromium.new_context(**options)
-    context.set_default_timeout(10_000)
-    yield Visitor(context.new_page())
-    context.close()
+    with opened(chromium, site, size=size, color_scheme=scheme) as context:
+        yield Visitor(context.new_page())
 
 
 def test_nothing_is_cut_off(looker: Visitor, owner: User) -> None:
@@ -118,6 +114,6 @@ def test_nothing_is_cut_off(looker: Visitor, owner: User) -> None:
         fold.click()
     looker.look()
     looker.page.get_by_label("Dead deliveries").fill("")
-    looker.press("Send all of them again")
-    looker.reads("Say since when")
+    looker.press("Resend all")
+    looker.reads("Enter a start time")
     looker.open(f"{LOG}?state=lost")

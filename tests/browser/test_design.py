@@ -1,12 +1,12 @@
 """What every page does by itself: appearance, the way past the navigation, one form sent once."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import PHONE
-from tests.browser.looking import session_cookie
+from tests.browser.contexts import opened, sign_in
 from tests.conftest import account
 
 DARK, LIGHT = "rgb(15, 17, 24)", "rgb(245, 246, 250)"
@@ -15,10 +15,8 @@ DARK, LIGHT = "rgb(15, 17, 24)", "rgb(245, 246, 250)"
 @pytest.fixture
 def night(chromium: Browser, site: str) -> Iterator[Page]:
     """A page of somebody whose system is dark."""
-    context = chromium.new_context(base_url=site, color_scheme="dark")
-    context.set_default_timeout(10_000)
-    yield context.new_page()
-    context.close()
+    with opened(chromium, site, size="desk", color_scheme="dark") as context:
+        yield context.new_page()
 
 
 def test_the_appearance_follows_the_system_until_somebody_chooses(night: Page) -> None:
@@ -34,12 +32,12 @@ def test_the_appearance_follows_the_system_until_somebody_chooses(night: Page) -
 
 
 def test_without_scripts_the_system_decides(chromium: Browser, site: str) -> None:
-    context = chromium.new_context(base_url=site, color_scheme="dark", java_script_enabled=False)
-    page = context.new_page()
-    page.goto("/")
-    expect(page.locator("body")).to_have_css("background-color", DARK)
-    expect(page.locator("[data-theme-switch]")).to_be_hidden()
-    context.close()
+    options: dict[str, Any] = {"color_scheme": "dark", "java_script_enabled": False}
+    with opened(chromium, site, size="desk", **options) as context:
+        page = context.new_page()
+        page.goto("/")
+        expect(page.locator("body")).to_have_css("background-color", DARK)
+        expect(page.locator("[data-theme-switch]")).to_be_hidden()
 
 
 def test_the_keyboard_passes_the_navigation_and_sees_where_it_is(night: Page) -> None:
@@ -56,7 +54,7 @@ def test_the_keyboard_passes_the_navigation_and_sees_where_it_is(night: Page) ->
 def test_the_rest_of_the_navigation_opens_on_a_phone(
     transactional_db: None, page: Page, site: str
 ) -> None:
-    page.context.add_cookies([session_cookie(account("owner"), site)])  # type: ignore[list-item]
+    sign_in(page.context, account("owner"), site)
     page.goto("/dashboard/deliveries/")
     more = page.get_by_role("navigation", name="Dashboard, short")
     expect(more.get_by_role("link", name="Deliveries")).to_have_attribute("aria-current", "page")
@@ -67,15 +65,14 @@ def test_the_rest_of_the_navigation_opens_on_a_phone(
 
 
 def test_a_second_tap_sends_nothing_twice(chromium: Browser, site: str) -> None:
-    context = chromium.new_context(base_url=site, viewport=PHONE)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto("/join/")
-    posts: list[str] = []
-    page.on("request", lambda request: posts.append(request.method))
-    with page.expect_navigation():
-        page.evaluate("""() => {
-            const button = document.querySelector("main form button");
-            button.click(); button.click();
-        }""")
-    assert posts.count("POST") == 1
-    context.close()
+    with opened(chromium, site) as context:
+        page = context.new_page()
+        page.goto("/join/")
+        posts: list[str] = []
+        page.on("request", lambda request: posts.append(request.method))
+        with page.expect_navigation():
+            page.evaluate("""() => {
+                const button = document.querySelector("main form button");
+                button.click(); button.click();
+            }""")
+        assert posts.count("POST") == 1

@@ -1,11 +1,9 @@
 """What the page of a question waits for before it shows itself, and that it stands still then."""
 
-from typing import Any
-
 from playwright.sync_api import Browser, Page, Route
 
 from accounts.models import User
-from tests.browser.looking import SIZES, session_cookie
+from tests.browser.contexts import opened
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
 
@@ -19,19 +17,16 @@ BLOCKING = """() => performance.getEntriesByType("resource")
 def test_letters_that_come_late_move_nothing(
     chromium: Browser, site: str, member: User, make: Make
 ) -> None:
-    options: Any = {"viewport": SIZES["phone"], "base_url": site}
-    context = chromium.new_context(**options)
-    context.add_cookies([session_cookie(member, site)])  # type: ignore[list-item]
-    page = context.new_page()
-    held: list[Route] = []
-    page.route("**/*.woff2", lambda route: held.append(route))
-    page.goto(f"/inbox/{make().pk}/", wait_until="domcontentloaded")
-    page.wait_for_function(PAINTED)
-    assert len(blocking(page)) == 2  # the stylesheet, and the script that knows the appearance
-    before = page.evaluate(PLACES)
-    let_come(page, held)
-    assert page.evaluate(PLACES) == before
-    context.close()
+    with opened(chromium, site, member) as context:
+        page = context.new_page()
+        held: list[Route] = []
+        page.route("**/*.woff2", lambda route: held.append(route))
+        page.goto(f"/inbox/{make().pk}/", wait_until="domcontentloaded")
+        page.wait_for_function(PAINTED)
+        assert len(blocking(page)) == 2  # the stylesheet, and the script that knows the appearance
+        before = page.evaluate(PLACES)
+        let_come(page, held)
+        assert page.evaluate(PLACES) == before
 
 
 def blocking(page: Page) -> list[str]:

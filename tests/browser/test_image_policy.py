@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from accounts.models import User
 from reviews import services
 from reviews.models import Request
-from tests.browser.looking import SIZES, session_cookie
+from tests.browser.contexts import opened
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
 
@@ -27,13 +27,9 @@ LETS_IN = """() => new Promise((done) => {
 
 @pytest.fixture
 def page(chromium: Browser, site: str, member: User) -> Iterator[Page]:
-    options: Any = {"viewport": SIZES["phone"], "has_touch": True, "base_url": site}
-    context = chromium.new_context(**options)
-    context.set_default_timeout(10_000)
-    context.add_cookies([session_cookie(member, site)])  # type: ignore[list-item]
-    context.route(f"{HOST}/**", lambda it: it.fulfill(body=DOT, content_type="image/svg+xml"))
-    yield context.new_page()
-    context.close()
+    with opened(chromium, site, member, has_touch=True) as context:
+        context.route(f"{HOST}/**", lambda it: it.fulfill(body=DOT, content_type="image/svg+xml"))
+        yield context.new_page()
 
 
 def with_image(make: Make, **fields: Any) -> Request:
@@ -95,7 +91,7 @@ def test_an_image_that_is_gone_takes_its_policy_with_it(
     image = with_image(make)
     page.goto(f"/inbox/{image.pk}/#main")
     page.locator(".choice", has_text="yes").tap()
-    services.remove_member(loop_id=image.loop_id, member_id=member.pk)
-    expect(page.get_by_role("heading", name="This is not here for you")).to_be_visible()
+    services.remove_member(loop_id=image.loop_id, account_id=image.creator_id, member_id=member.pk)
+    expect(page.get_by_role("heading", name="You can’t see this question")).to_be_visible()
     expect(page.get_by_text("yes", exact=True)).to_be_visible()  # what was chosen is kept
     assert not page.evaluate(LETS_IN)

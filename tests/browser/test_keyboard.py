@@ -9,13 +9,13 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from accounts.models import ApiKey, User
 from loops.models import Loop
 from reviews.models import Request
-from tests.browser.conftest import DESK
+from tests.browser.contexts import opened
 from tests.browser.dashboard import enter
 from tests.browser.visitor import Visitor
 from tests.conftest import account
 from tests.dashboard.scene import draw
 
-MOST_TABS = 120
+MAX_TABS = 120
 # Whatever a mouse could use on the page: in sight, and not switched off.
 USABLE = """() => {
   const seen = each => each.checkVisibility({visibilityProperty: true}) && !each.disabled
@@ -73,17 +73,15 @@ def scene(owner: User) -> dict[str, Any]:
 
 @pytest.fixture
 def desk(chromium: Browser, site: str) -> Iterator[Visitor]:
-    context = chromium.new_context(viewport=DESK, base_url=site)  # type: ignore[arg-type]
-    context.set_default_timeout(10_000)
-    yield Visitor(context.new_page())
-    context.close()
+    with opened(chromium, site, size="desk") as context:
+        yield Visitor(context.new_page())
 
 
 def tab_to(page: Page, target: Locator) -> None:
     """Presses Tab until the control has the focus."""
     expect(target).to_have_count(1)
     handle = target.element_handle()
-    for _ in range(MOST_TABS):
+    for _ in range(MAX_TABS):
         if page.evaluate("each => each === document.activeElement", handle):
             return
         page.keyboard.press("Tab")
@@ -113,7 +111,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(
     for path in PAGES:
         enter(desk, owner, path.format(**ids))
         reached = 0
-        for _ in range(MOST_TABS * 2):
+        for _ in range(MAX_TABS * 2):
             desk.page.keyboard.press("Tab")
             now = desk.page.evaluate(FOCUSED)
             if now is None or now["again"]:
@@ -129,11 +127,11 @@ def test_a_loop_a_person_and_a_key(desk: Visitor, owner: User, mailoutbox: list[
     type_into(page, "Name", "Refund desk")
     tab_to(page, page.locator("[name=icon]:checked"))
     page.keyboard.press("ArrowRight")
-    press(desk, button(desk, "Make the loop"))
+    press(desk, button(desk, "Create loop"))
     desk.reads("Refund desk is there.")
     assert Loop.objects.get().icon == "shield-alt"
 
-    type_into(page, "E-mail address", "ada@example.org")
+    type_into(page, "Email address", "ada@example.org")
     with page.expect_navigation():
         page.keyboard.press("Enter")
     desk.reads("Invited: ada@example.org")
@@ -162,10 +160,10 @@ def test_asking_and_taking_it_back(desk: Visitor, owner: User, scene: dict[str, 
         page.keyboard.press("ArrowDown")
     expect(page.get_by_label("Rating", exact=True)).to_be_checked()
     type_into(page, "Default response", "3")
-    press(desk, button(desk, "Ask the loop"))
+    press(desk, button(desk, "Send request"))
     desk.reads("Asked")
-    tab_to(page, page.get_by_role("button", name="Cancel the request"))
+    tab_to(page, page.get_by_role("button", name="Cancel request"))
     page.keyboard.press("Enter")
     press(desk, button(desk, "Yes, cancel it"))
-    desk.reads("Cancelled. Nobody is asked any more.")
+    desk.reads("Request cancelled.")
     assert Request.objects.latest("created_at").status == "cancelled"

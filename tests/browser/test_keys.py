@@ -4,7 +4,6 @@ desk, and without scripts."""
 import re
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
@@ -13,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from accounts.models import ApiKey, User
 from accounts.secret_services import read_secrets
 from accounts.services import create_account, create_api_key
-from tests.browser.looking import SIZES
+from tests.browser.contexts import opened
 from tests.browser.visitor import Visitor
 from tests.conftest import PASSWORD, Api
 
@@ -24,11 +23,8 @@ KEY = re.compile(r"rl_live_[0-9A-Za-z]{36}")
 @pytest.fixture(params=WINDOWS, ids=["phone", "desk", "no-scripts"])
 def page(request: pytest.FixtureRequest, chromium: Browser, site: str) -> Iterator[Page]:
     size, scripts = request.param
-    options: Any = {"viewport": SIZES[size], "base_url": site, "java_script_enabled": scripts}
-    context = chromium.new_context(**options)
-    context.set_default_timeout(10_000)
-    yield context.new_page()
-    context.close()
+    with opened(chromium, site, size=size, java_script_enabled=scripts) as context:
+        yield context.new_page()
 
 
 @pytest.fixture
@@ -71,7 +67,7 @@ def make_key(visitor: Visitor, name: str) -> str:
 
 def test_a_key_is_made_shown_once_and_rolled(visitor: Visitor, api: type[Api]) -> None:
     sign_in(visitor, "/dashboard/keys/")
-    visitor.reads("No key yet")
+    visitor.reads("No API keys yet")
     visitor.follow("New key")
     visitor.press("Create key")
     visitor.reads("Give the key a name")
@@ -87,11 +83,11 @@ def test_a_key_is_made_shown_once_and_rolled(visitor: Visitor, api: type[Api]) -
 
     visitor.open(f"/dashboard/keys/{ApiKey.objects.get().pk}/")
     visitor.page.get_by_label("In 1 hour").check()
-    visitor.press("Roll the key")
+    visitor.press("Roll key")
     fresh = shown_key(visitor)
     assert fresh != secret
     visitor.press("I stored it")
-    visitor.reads("Took over from")
+    visitor.reads("Replaces")
     for each in (secret, fresh):
         assert api(each).get("/v1/test").status_code == 200
     visitor.page.go_back()
@@ -107,14 +103,14 @@ def test_a_key_is_ended_by_its_name(visitor: Visitor, holder: User, api: type[Ap
     visitor.press("Activate")
     assert api(secret).get("/v1/test").status_code == 200
     visitor.follow("Revoke")
-    visitor.reads("It was called 2 times in the last 24 hours.")
-    field = visitor.page.get_by_label("Type “Refund bot” to go on")
+    visitor.reads("It made 2 calls in the last 24 hours.")
+    field = visitor.page.get_by_label("Type “Refund bot” to confirm")
     field.fill("refund")
-    visitor.press("Revoke the key")
-    visitor.reads("That is not the name.")
+    visitor.press("Revoke key")
+    visitor.reads("The name doesn’t match.")
     expect(field).to_have_value("refund")
     field.fill("Refund bot")
-    visitor.press("Revoke the key")
+    visitor.press("Revoke key")
     visitor.reads("Refund bot is revoked.")
     assert api(secret).get("/v1/test").status_code == 401
 
@@ -125,24 +121,24 @@ def test_the_secret_is_revealed_and_rotated(visitor: Visitor, holder: User) -> N
     assert first not in visitor.page.content()
     visitor.press("Reveal")
     visitor.page.get_by_label("Password").fill(PASSWORD)
-    visitor.press("Go on")
+    visitor.press("Continue")
     visitor.reads(first)
     visitor.follow("Hide")
     assert first not in visitor.page.content()
 
     visitor.page.locator("summary", has_text="Rotate").click()
-    visitor.press("Make a new secret")
-    visitor.reads("A rotation is under way.")
-    visitor.page.locator("summary", has_text="End the old one now").click()
+    visitor.press("Rotate secret")
+    visitor.reads("Rotation in progress.")
+    visitor.page.locator("summary", has_text="End old secret").click()
     visitor.press("End it")
-    visitor.reads("The old secret has ended.")
+    visitor.reads("The old secret no longer works.")
     assert read_secrets(holder.pk).previous is None
 
     visitor.page.get_by_label("Your secret").fill("short")
-    visitor.press("Set the secret")
+    visitor.press("Set secret")
     visitor.reads("this one has 5")
     visitor.page.get_by_label("Your secret").fill("a secret of my own")
-    visitor.press("Set the secret")
+    visitor.press("Set secret")
     visitor.reads("Set by you")
     assert read_secrets(holder.pk).current.text == "a secret of my own"
 
@@ -151,23 +147,23 @@ def test_two_factors_are_turned_on_and_asked_for(visitor: Visitor) -> None:
     page = visitor.page
     sign_in(visitor, "/dashboard/account/")
     visitor.follow("Two-factor sign-in")
-    visitor.follow("Turn it on")
+    visitor.follow("Turn on")
     page.get_by_label("Password").fill(PASSWORD)
-    visitor.press("Go on")
+    visitor.press("Continue")
     seed = page.get_by_role("group", name="secret").inner_text()
     page.get_by_label("Authenticator code").fill("000000")
-    visitor.press("Turn it on")
+    visitor.press("Turn on")
     visitor.reads("Incorrect code.")
     assert page.get_by_role("group", name="secret").inner_text() == seed
     page.get_by_label("Authenticator code").fill(code_of(seed))
-    visitor.press("Turn it on")
+    visitor.press("Turn on")
     codes = page.get_by_role("group", name="Recovery codes").inner_text().split()
     visitor.follow("I stored them")
     visitor.reads("10 left")
 
     page.context.clear_cookies()
     sign_in(visitor, "/dashboard/audit/")
-    visitor.reads("The second step")
+    visitor.reads("Two-factor code")
     page.get_by_label("Code").fill(codes[3])
     visitor.press("Sign in")
     visitor.reads("turned two-factor sign-in on")

@@ -1,10 +1,10 @@
 """Whatever is long is broken or cut, and pushes nothing out of the page."""
 
-import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.browser.catalogue import EVERY_PAGE
-from tests.browser.looking import SIZES, arrive, signed_in_contexts
+from tests.browser.contexts import SIZES
+from tests.browser.looking import DRAWN, arrive, signed_in_contexts
 from tests.browser.overfull import overfill
 from tests.browser.scene import set_the_scene
 from tests.browser.visitor import TOO_WIDE
@@ -23,20 +23,27 @@ CUT_OFF = """[...document.querySelectorAll("main :is(h1, h2, h3, p, td, dd, dt, 
   .map(each => each.outerHTML.slice(0, 120))"""
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_nothing_is_pushed_out(
-    chromium: Browser, site: str, transactional_db: None, size: str
-) -> None:
+def test_nothing_is_pushed_out(chromium: Browser, site: str, transactional_db: None) -> None:
     scene = set_the_scene()
     overfill(scene)
     faults = []
-    with signed_in_contexts(chromium, site, scene, size, "light") as contexts:
+    with signed_in_contexts(chromium, site, scene) as contexts:
         for stop in EVERY_PAGE:
             if stop.title in LONG:
                 page = contexts[stop.who].new_page()
                 arrive(page, stop, scene)
-                wide, cut = page.evaluate(TOO_WIDE), page.evaluate(CUT_OFF)
-                faults += [f"{stop.title}: {wide} px"] if wide else []
-                faults += [f"{stop.title}: cut off: {each}" for each in cut]
+                faults += [f"{stop.title}: {fault}" for fault in pushed_out(page)]
                 page.close()
     assert faults == [], "\n".join(faults)
+
+
+def pushed_out(page: Page) -> list[str]:
+    """At either size."""
+    found = []
+    for name, size in SIZES.items():
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.evaluate(DRAWN)
+        wide, cut = page.evaluate(TOO_WIDE), page.evaluate(CUT_OFF)
+        found += [f"{name}: {wide} px"] if wide else []
+        found += [f"{name}: cut off: {each}" for each in cut]
+    return found

@@ -10,7 +10,7 @@ from accounts.services import create_account
 from loops.models import Loop
 from loops.services import create_loop
 from reviews import services
-from tests.browser.conftest import PHONE
+from tests.browser.contexts import opened
 from tests.browser.visitor import Visitor
 from tests.conftest import PASSWORD
 from tests.reviews.conftest import FIELDS, acting
@@ -28,10 +28,8 @@ SHAPES: dict[str, tuple[dict[str, Any], Any]] = {
 
 @pytest.fixture
 def visitor(chromium: Browser, site: str) -> Any:
-    context = chromium.new_context(viewport=PHONE, base_url=site)  # type: ignore[arg-type]
-    context.set_default_timeout(10_000)
-    yield Visitor(context.new_page())
-    context.close()
+    with opened(chromium, site) as context:
+        yield Visitor(context.new_page())
 
 
 @pytest.fixture
@@ -94,12 +92,12 @@ def test_pages_for_members(visitor: Visitor, wordy: User, loop: Loop) -> None:
         visitor.look()
         visitor.send()
         visitor.page.get_by_role("button", name="I’m on it").click()
-        visitor.reads("You hold this question")
+        visitor.reads("You’re on it")
         visitor.look()
     visitor.open(questions["text"])
     visitor.page.get_by_role("textbox", name="Your answer").fill(LONG * 3)
     visitor.send()
     visitor.open(questions["text"])
-    visitor.reads("You have answered this")
+    visitor.reads("You answered this question")
     for path in ("/my-work/", "/loops/"):
         visitor.open(path)

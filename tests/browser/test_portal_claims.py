@@ -31,7 +31,7 @@ def seconds_left(request: Request) -> float:
 
 def take(page: Page) -> None:
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You hold this question")).to_be_visible()
+    expect(page.get_by_text("You’re on it")).to_be_visible()
 
 
 def test_the_page_before_lets_go_too_late(desk: Desk, member: User, make: Make) -> None:
@@ -53,7 +53,7 @@ def test_a_renewed_lease_is_given_back_too(desk: Desk, member: User, make: Make)
     assert until is not None
     page.reload()
     expect(page.locator("[data-held]")).not_to_have_attribute("data-until", until.isoformat())
-    page.get_by_role("link", name="Back to the inbox").tap()
+    page.get_by_role("link", name="Back to inbox").tap()
     page.wait_for_url("**/inbox/")
     wait_until(lambda: seconds_left(request) < 6)
 
@@ -102,5 +102,5 @@ def test_a_browser_whose_tabs_cannot_speak(desk: Desk, member: User, make: Make)
     page.add_init_script("delete window.BroadcastChannel")
     page.goto(f"/inbox/{request.pk}/")
     take(page)
-    page.get_by_role("link", name="Back to the inbox").tap()
+    page.get_by_role("link", name="Back to inbox").tap()
     wait_until(lambda: seconds_left(request) < 6)

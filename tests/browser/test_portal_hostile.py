@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from accounts.models import User
+from tests.browser.contexts import SIZES, opened
 from tests.browser.hostile import questions
-from tests.browser.looking import SIZES, session_cookie
 from tests.browser.visitor import TOO_WIDE
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
@@ -69,12 +69,9 @@ def test_whatever_comes_stays_harmless(
 ) -> None:
     made = {name: make(**fields) for name, fields in questions().items()}
     assert len(made) >= 40
-    options: Any = {"viewport": SIZES[size], "base_url": site}
-    context = chromium.new_context(**options)
-    context.add_cookies([session_cookie(member, site)])  # type: ignore[list-item]
-    guard = Guard(context.new_page(), site)
-    faults = {name: guard.look(f"/inbox/{each.pk}/") for name, each in made.items()}
-    faults["inbox"] = guard.look("/inbox/")
-    faults["second page"] = guard.look("/inbox/?page=2")
-    context.close()
+    with opened(chromium, site, member, size=size) as context:
+        guard = Guard(context.new_page(), site)
+        faults = {name: guard.look(f"/inbox/{each.pk}/") for name, each in made.items()}
+        faults["inbox"] = guard.look("/inbox/")
+        faults["second page"] = guard.look("/inbox/?page=2")
     assert {name: found for name, found in faults.items() if found} == {}

@@ -3,7 +3,7 @@
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import User
-from portal.polling import MOST_ROWS
+from portal.polling import MAX_ROWS
 from reviews import services
 from reviews.models import Request
 from tests.browser.test_portal_life import Desk
@@ -34,36 +34,36 @@ def hold(request_id: str, who: User) -> None:
 def test_what_is_gone_is_marked_however_much_waits(
     desk: Desk, owner: User, member: User, make: Make
 ) -> None:
-    copies(make(), MOST_ROWS)
+    copies(make(), MAX_ROWS)
     page = desk.open(member, "/inbox/")
     first, second, *_ = rows_of(page)
     answer(first, owner)  # as many are left as are told of
-    expect(row_of(page, first)).to_contain_text("no longer waits")
+    expect(row_of(page, first)).to_contain_text("Already handled")
     make(priority="critical")
     hold(second, owner)
-    expect(row_of(page, second)).to_contain_text("Owner holds it")
-    expect(page.get_by_text("no longer waits")).to_have_count(1)
+    expect(row_of(page, second)).to_contain_text("Owner is on it")
+    expect(page.get_by_text("Already handled")).to_have_count(1)
 
 
 def test_rows_that_are_not_told_of_stay_as_they_are(
     desk: Desk, owner: User, member: User, make: Make
 ) -> None:
-    waiting = copies(make(), MOST_ROWS + 9)
+    waiting = copies(make(), MAX_ROWS + 9)
     behind = sorted(each.pk for each in waiting)[-1]
     hold(behind, owner)
     page = desk.open(member, "/inbox/?page=3")
     ids = rows_of(page)
     assert ids[-1] == behind
-    expect(row_of(page, behind)).to_contain_text("Owner holds it")
+    expect(row_of(page, behind)).to_contain_text("Owner is on it")
     make(priority="critical")
     expect(page.get_by_role("link", name="1 new")).to_be_visible()
-    expect(row_of(page, behind)).to_contain_text("Owner holds it")
-    expect(page.get_by_text("no longer waits")).to_have_count(0)
+    expect(row_of(page, behind)).to_contain_text("Owner is on it")
+    expect(page.get_by_text("Already handled")).to_have_count(0)
     # with fewer than are told of, all is known again
     before = Request.objects.exclude(pk__in=ids)
     for each in before.values_list("pk", flat=True)[:12]:
         answer(each, owner)
     answer(ids[0], owner)
-    expect(row_of(page, ids[0])).to_contain_text("no longer waits")
-    expect(row_of(page, behind)).to_contain_text("Owner holds it")
-    expect(page.get_by_text("no longer waits")).to_have_count(1)
+    expect(row_of(page, ids[0])).to_contain_text("Already handled")
+    expect(row_of(page, behind)).to_contain_text("Owner is on it")
+    expect(page.get_by_text("Already handled")).to_have_count(1)

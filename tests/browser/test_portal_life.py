@@ -2,10 +2,11 @@
 things go wrong."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django import Settings
 
 from accounts.models import User
@@ -13,7 +14,8 @@ from loops.models import Loop
 from loops.services import join_loop
 from reviews import services
 from reviews.models import Request
-from tests.browser.looking import SIZES, accessibility_faults, session_cookie
+from tests.browser.contexts import opened
+from tests.browser.looking import accessibility_faults
 from tests.browser.visitor import TOO_WIDE
 from tests.conftest import PASSWORD
 from tests.portal.conftest import make as make
@@ -32,15 +34,11 @@ class Desk:
 
     def __init__(self, chromium: Browser, site: str) -> None:
         self.chromium, self.site = chromium, site
-        self.contexts: list[BrowserContext] = []
+        self.contexts = ExitStack()
 
     def open(self, user: User | None, path: str, *, size: str = "phone", **options: Any) -> Page:
-        options = {"viewport": SIZES[size], "has_touch": size == "phone", **options}
-        context = self.chromium.new_context(base_url=self.site, **options)
-        context.set_default_timeout(10_000)
-        self.contexts.append(context)
-        if user:
-            context.add_cookies([session_cookie(user, self.site)])  # type: ignore[list-item]
+        options = {"size": size, "has_touch": size == "phone", **options}
+        context = self.contexts.enter_context(opened(self.chromium, self.site, user, **options))
         page = context.new_page()
         page.goto(path)
         return page
@@ -49,9 +47,8 @@ class Desk:
 @pytest.fixture
 def desk(chromium: Browser, site: str) -> Iterator[Desk]:
     made = Desk(chromium, site)
-    yield made
-    for context in made.contexts:
-        context.close()
+    with made.contexts:
+        yield made
 
 
 def looks_right(page: Page) -> None:
@@ -104,7 +101,7 @@ def test_with_the_keyboard_alone(desk: Desk, loop: Loop, outsider: User, make: M
     keys.press("k")
     expect(page).to_have_url(f"{desk.site}/inbox/{first.pk}/")
     keys.press("?")
-    expect(page.get_by_role("heading", name="Keys")).to_be_visible()
+    expect(page.get_by_role("heading", name="Keyboard shortcuts")).to_be_visible()
     looks_right(page)
     keys.press("Escape")
     keys.press("2")
@@ -127,8 +124,8 @@ def test_with_the_keyboard_alone(desk: Desk, loop: Loop, outsider: User, make: M
 def test_the_keys_can_be_switched_off(desk: Desk, member: User, make: Make) -> None:
     request = make()
     page = desk.open(member, f"/inbox/{request.pk}/", size="desk")
-    page.get_by_role("button", name="Keys").click()
-    page.get_by_label("Use these keys").uncheck()
+    page.get_by_role("button", name="Shortcuts").click()
+    page.get_by_label("Use keyboard shortcuts").uncheck()
     page.get_by_role("button", name="Close").click()
     for _ in range(2):
         page.keyboard.press("1")
@@ -143,17 +140,17 @@ def test_two_who_want_the_same(desk: Desk, owner: User, member: User, make: Make
     slow.get_by_role("textbox", name="Your answer").fill("My draft")
     quick.get_by_role("button", name="I’m on it").tap()
     expect(quick.locator("[data-held-live]")).to_contain_text("for 9 min")
-    expect(slow.get_by_text("Member holds this question")).to_be_visible()
+    expect(slow.get_by_text("Member is on it")).to_be_visible()
     expect(slow.get_by_text("My draft")).to_be_visible()
     looks_right(slow)
-    quick.get_by_role("button", name="Give it back").tap()
+    quick.get_by_role("button", name="Release").tap()
     expect(slow.get_by_role("textbox", name="Your answer")).to_have_value("My draft")
     quick.get_by_role("button", name="I’m on it").tap()
-    expect(slow.get_by_text("Member holds this question")).to_be_visible()
+    expect(slow.get_by_text("Member is on it")).to_be_visible()
     quick.get_by_role("textbox", name="Your answer").fill("First")
     quick.get_by_role("button", name="Send answer").tap()
-    expect(slow.get_by_text("Member has answered this")).to_be_visible()
-    expect(slow.get_by_role("heading", name="What you were about to send")).to_be_visible()
+    expect(slow.get_by_text("Member answered this question")).to_be_visible()
+    expect(slow.get_by_role("heading", name="Your unsent answer")).to_be_visible()
     expect(slow.get_by_text("My draft")).to_be_visible()
     slow.get_by_role("link", name="Next question").tap()
     expect(slow).to_have_url(f"{desk.site}/inbox/{following.pk}/?skipped={request.pk}")
@@ -163,8 +160,8 @@ def test_leaving_the_page_gives_the_claim_back(desk: Desk, member: User, make: M
     request = make()
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You hold this question")).to_be_visible()
-    page.get_by_role("link", name="Back to the inbox").tap()
+    expect(page.get_by_text("You’re on it")).to_be_visible()
+    page.get_by_role("link", name="Back to inbox").tap()
     page.wait_for_url("**/inbox/")
     wait_until(lambda: services.read_request(request.pk).status == "pending")
 
@@ -175,7 +172,7 @@ def test_loading_the_page_anew_lets_nobody_in_between(
     request = make()
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You hold this question")).to_be_visible()
+    expect(page.get_by_text("You’re on it")).to_be_visible()
     for _ in range(2):
         with page.expect_response("**/renew/") as renewed:
             page.reload()
@@ -192,7 +189,7 @@ def test_while_it_is_held_the_lease_is_renewed(
     request = make()
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You hold this question")).to_be_visible()
+    expect(page.get_by_text("You’re on it")).to_be_visible()
     until = services.read_request(request.pk).claim_expires_at
     later = Request.objects.filter(pk=request.pk, claim_expires_at__gt=until)
     wait_until(later.exists, seconds=15)
@@ -203,8 +200,8 @@ def test_the_time_runs_out_while_somebody_types(desk: Desk, member: User, make: 
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("textbox", name="Your answer").fill("Nearly there")
     make_overdue(request)
-    expect(page.get_by_text("The time has run out")).to_be_visible()
-    expect(page.get_by_role("heading", name="What you were about to send")).to_be_visible()
+    expect(page.get_by_text("Time’s up")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your unsent answer")).to_be_visible()
     expect(page.get_by_text("Nearly there")).to_be_visible()
     looks_right(page)
 
@@ -218,7 +215,7 @@ def test_what_was_typed_outlives_the_page(desk: Desk, member: User, make: Make) 
     page.reload()
     expect(field).to_have_value("Half a thought")
     page.get_by_role("button", name="Send answer").tap()
-    expect(page.get_by_role("heading", name="Your answer was sent")).to_be_visible()
+    expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()
     assert page.evaluate("Object.keys(localStorage).filter(k => k.startsWith('draft'))") == []
 
 
@@ -228,10 +225,10 @@ def test_without_a_connection_nothing_is_lost(desk: Desk, member: User, make: Ma
     page.get_by_text("yes", exact=True).first.tap()
     page.context.set_offline(True)
     page.get_by_role("button", name="Send answer").tap()
-    expect(page.get_by_text("No connection: your answer was perhaps not sent.")).to_be_visible()
+    expect(page.get_by_text("No connection. Your answer may not have been sent.")).to_be_visible()
     page.context.set_offline(False)
     page.get_by_role("button", name="Send answer").tap()
-    expect(page.get_by_role("heading", name="Your answer was sent")).to_be_visible()
+    expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()
     assert services.read_request(request.pk).response_data == "yes"
 
 
@@ -241,7 +238,7 @@ def test_sent_again_after_an_answer_that_got_lost(desk: Desk, member: User, make
     page.get_by_text("yes", exact=True).first.tap()
     services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
     page.get_by_role("button", name="Send answer").tap()
-    expect(page.get_by_role("heading", name="Your answer was sent")).to_be_visible()
+    expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -259,10 +256,10 @@ def test_the_session_ends_while_somebody_types(
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").tap()
     expect(page.get_by_role("textbox", name="Your answer")).to_have_value("Long thought about")
-    expect(page.get_by_text("It has not been sent yet.")).to_be_visible()
+    expect(page.get_by_text("It hasn’t been sent yet.")).to_be_visible()
     assert services.read_request(request.pk).status == "pending"
     page.get_by_role("button", name="Send answer").tap()
-    expect(page.get_by_role("heading", name="Your answer was sent")).to_be_visible()
+    expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()
 
 
 def test_a_token_that_has_run_out_is_no_obstacle(desk: Desk, member: User, make: Make) -> None:
@@ -271,7 +268,7 @@ def test_a_token_that_has_run_out_is_no_obstacle(desk: Desk, member: User, make:
     page.get_by_text("yes", exact=True).first.tap()
     page.evaluate("document.querySelector('#answer-form [name=csrfmiddlewaretoken]').value = 'x'")
     page.get_by_role("button", name="Send answer").tap()
-    expect(page.get_by_role("heading", name="Your answer was sent")).to_be_visible()
+    expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()
 
 
 def test_the_membership_ends_while_somebody_types(
@@ -280,8 +277,8 @@ def test_the_membership_ends_while_somebody_types(
     request = make(**TEXT)
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("textbox", name="Your answer").fill("Too late")
-    services.remove_member(loop_id=loop.pk, member_id=member.pk)
-    expect(page.get_by_role("heading", name="This is not here for you")).to_be_visible()
+    services.remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
+    expect(page.get_by_role("heading", name="You can’t see this question")).to_be_visible()
     expect(page.get_by_text("Too late")).to_be_visible()
     looks_right(page)
 
@@ -295,13 +292,13 @@ def test_the_inbox_moves_nothing_under_the_finger(
     newest = make(priority="critical")
     services.claim_request(request=second, reviewer_id=owner.pk)
     expect(page.get_by_role("link", name="1 new")).to_be_visible()
-    expect(page.get_by_text("Owner holds it")).to_be_visible()
+    expect(page.get_by_text("Owner is on it")).to_be_visible()
     assert page.locator("[data-row]").count() == 2
     looks_right(page)
     moved = page.locator("[data-row]").first.bounding_box()
     assert (top and top["y"]) == (moved and moved["y"])
     services.answer_request(request=first, reviewer_id=owner.pk, answer="yes")
-    expect(page.get_by_text("no longer waits")).to_be_visible()
+    expect(page.get_by_text("Already handled")).to_be_visible()
     page.get_by_role("link", name="1 new").tap()
     expect(page.locator("[data-row]").first).to_have_attribute("data-row", newest.pk)
 
@@ -328,7 +325,7 @@ def test_leaving_a_loop(desk: Desk, member: User, loop: Loop) -> None:
     page = desk.open(member, "/loops/")
     page.get_by_role("button", name="Leave", exact=True).tap()
     looks_right(page)
-    page.get_by_role("button", name="Leave the loop").tap()
+    page.get_by_role("button", name="Leave loop").tap()
     expect(page.get_by_text("You have left Refund desk.")).to_be_visible()
     join_loop(user=member, code=loop.invite_code)
 
@@ -344,7 +341,7 @@ def test_the_slider_and_the_number_agree(desk: Desk, member: User, make: Make) -
     expect(page.get_by_label("Your answer on a slider")).to_have_value("-45")
     looks_right(page)
     page.get_by_role("button", name="Send answer").tap()
-    expect(page.get_by_role("heading", name="Your answer was sent")).to_be_visible()
+    expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()
     assert services.read_request(request.pk).response_data == -45
 
 

@@ -1,16 +1,15 @@
 """How often open pages ask, and what they do when their token, their lease or their reader goes."""
 
-from typing import Any
-
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from reviews import services
-from tests.browser.looking import session_cookie
+from tests.browser.contexts import sign_in
 from tests.browser.test_portal_life import TEXT, Desk, looks_right
 from tests.browser.test_portal_life import desk as desk
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make, let_lease_run_out
+from tests.waiting import stretched
 
 DRAFTS = "Object.keys(localStorage).filter((name) => name.startsWith('draft:')).length"
 
@@ -52,10 +51,9 @@ def test_every_3_seconds_then_once_a_minute(desk: Desk, member: User) -> None:
 
 def test_an_inbox_outlives_its_sign_in(desk: Desk, member: User, make: Make) -> None:
     page = desk.open(member, "/inbox/")
-    cookie: Any = session_cookie(member, desk.site)
-    page.context.add_cookies([cookie])
+    sign_in(page.context, member, desk.site)
     make()
-    expect(page.get_by_role("link", name="1 new")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("link", name="1 new")).to_be_visible(timeout=stretched(15) * 1_000)
 
 
 def test_a_lease_that_runs_out_takes_no_word_and_no_focus(
@@ -64,7 +62,7 @@ def test_a_lease_that_runs_out_takes_no_word_and_no_focus(
     request = make(**TEXT)
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You hold this question")).to_be_visible()
+    expect(page.get_by_text("You’re on it")).to_be_visible()
     field = page.get_by_role("textbox", name="Your answer")
     field.fill("Half a ")
     let_lease_run_out(request)

@@ -5,7 +5,8 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from reviews.models import PushSubscription
-from tests.browser.looking import SIZES, accessibility_faults, session_cookie
+from tests.browser.contexts import SIZES, sign_in
+from tests.browser.looking import accessibility_faults
 from tests.browser.test_push import context as context
 from tests.browser.test_push import page as page
 from tests.browser.test_push import phone as phone
@@ -26,7 +27,7 @@ HIDDEN_BY_THE_THUMB_ZONE = """() => {
 def reviewing(page: Page, site: str, member: User, make: Make) -> Page:
     """The first of three questions."""
     first, *_ = [make(priority=each) for each in ("critical", "high", "low")]
-    page.context.add_cookies([session_cookie(member, site)])  # type: ignore[list-item]
+    sign_in(page.context, member, site)
     page.goto(f"/inbox/{first.pk}/")
     return page
 
@@ -44,12 +45,12 @@ def test_it_comes_after_the_first_answer_alone(reviewing: Page, size: str) -> No
     assert page.locator("[data-push]").count() == 0
     send(page)
     expect(page.get_by_text("Sent: yes")).to_be_visible()
-    expect(page.get_by_text("This device can tell you the moment one waits")).to_be_visible()
+    expect(page.get_by_text("This device can notify you as soon as one arrives")).to_be_visible()
     assert page.evaluate(HIDDEN_BY_THE_THUMB_ZONE) <= 0
     assert page.evaluate(TOO_WIDE) == 0
     assert accessibility_faults(page) == []
     offer.click()
-    expect(page.get_by_text("This device tells you when a request waits.")).to_be_visible()
+    expect(page.get_by_text("This device notifies you of new questions.")).to_be_visible()
     assert PushSubscription.objects.count() == 1
     send(page)
     page.wait_for_url("**n=2**")

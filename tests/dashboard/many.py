@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from db.ids import new_id
+from db.ids import owned_id
 from reviews.models import Request
 
 
@@ -16,7 +16,7 @@ def copies(request: Request, count: int, **changes: Any) -> list[Request]:
     return _insert(
         {
             **_fields(request),
-            "id": new_id(),
+            "id": owned_id(request.creator_id),
             "request_text": f"{text} copy{number}",
             "created_at": request.created_at - timedelta(seconds=number + 1),
             **changes,
@@ -27,7 +27,8 @@ def copies(request: Request, count: int, **changes: Any) -> list[Request]:
 
 def older(request: Request, count: int, **changes: Any) -> list[Request]:
     """Requests like the given one but for `changes`."""
-    return _insert({**_fields(request), "id": new_id(), **changes} for _ in range(count))
+    fields = _fields(request)
+    return _insert({**fields, "id": owned_id(request.creator_id), **changes} for _ in range(count))
 
 
 def _fields(request: Request) -> dict[str, Any]:

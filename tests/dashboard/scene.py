@@ -105,6 +105,7 @@ def used(key: ApiKey, calls: int) -> None:
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     Usage.objects.bulk_create(
         Usage(
+            account_id=key.user_id,
             key=key,
             hour=hour - timedelta(hours=back),
             calls=max(1, (calls * (7 + back * 5) % 97) if back else calls),

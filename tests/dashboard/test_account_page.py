@@ -55,7 +55,7 @@ class TestProfile:
     @pytest.mark.parametrize(
         ("change", "fault"),
         [
-            ({"name": ""}, "Type your name"),
+            ({"name": ""}, "Enter your name"),
             ({"name": "x" * 101}, "at most 100 characters"),
             ({"time_zone": "Mars/Olympus"}, "Mars/Olympus is not one of the available choices."),
         ],
@@ -92,19 +92,19 @@ class TestSessions:
         for _ in range(5):
             sign_in(owner, PHONE)
         with django_assert_num_queries(4):
-            answer = browser.get(SESSIONS)
-        said = words(answer)
+            response = browser.get(SESSIONS)
+        said = words(response)
         assert "Firefox on Linux This one 192.0.2.7" in said
         assert said.count("Safari on iPhone 192.0.2.7") == 5
         assert "curl" not in said
-        source = answer.content.decode()
+        source = response.content.decode()
         for row in UserSession.objects.all():
             assert row.session_key not in source
 
     def test_signing_in_again_and_again_fills_nothing(
         self, owner: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sessions, "MOST", 3)
+        monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
         browsers = [sign_in(owner) for _ in range(5)]
         assert [is_in(each) for each in browsers] == [False, False, True, True, True]
         assert UserSession.objects.count() == Session.objects.count() == 3
@@ -124,16 +124,16 @@ class TestSessions:
         assert sum(not query["sql"].startswith(bounds) for query in queries) <= 22
 
     def test_a_session_from_before_the_list(self, owner: User) -> None:
-        assert "This one" in words(signed_in(owner).get(SESSIONS))
+        assert "This browser" in words(signed_in(owner).get(SESSIONS))
 
     def test_ending_one(self, owner: User) -> None:
         browser, phone, other = sign_in(owner), sign_in(owner, PHONE), sign_in(owner)
         named = UserSession.objects.get(session_key=phone.session.session_key)
-        answer = browser.post(END, {"session": named.pk}, follow=True)
-        assert "That browser is signed out." in words(answer)
+        response = browser.post(END, {"session": named.pk}, follow=True)
+        assert "That browser is signed out." in words(response)
         assert [is_in(each) for each in (browser, phone, other)] == [True, False, True]
         again = browser.post(END, {"session": named.pk}, follow=True)
-        assert "There was nothing left to sign out." in words(again)
+        assert "There were no other sessions." in words(again)
 
     def test_ending_all_others(self, owner: User, outsider: User) -> None:
         browser, phone, other = sign_in(owner), sign_in(owner, PHONE), sign_in(owner)
@@ -146,8 +146,8 @@ class TestSessions:
     @pytest.mark.parametrize("named", ["x", "-1", "99999999999999999999", "\u0663", "1.5"])
     def test_a_session_that_is_none(self, owner: User, named: str) -> None:
         browser, phone = sign_in(owner), sign_in(owner, PHONE)
-        answer = browser.post(END, {"session": named}, follow=True)
-        assert answer.redirect_chain == [(SESSIONS, 302)]
+        response = browser.post(END, {"session": named}, follow=True)
+        assert response.redirect_chain == [(SESSIONS, 302)]
         assert is_in(phone)
 
     def test_this_browser_cannot_be_ended_by_number(self, owner: User) -> None:
@@ -168,7 +168,7 @@ class TestSessions:
         browser.post("/accounts/password/change/", form)
         assert [is_in(each) for each in (browser, phone)] == [True, False]
         said = words(browser.get(SESSIONS))
-        assert "This one" in said
+        assert "This browser" in said
         assert "Safari" not in said
 
 

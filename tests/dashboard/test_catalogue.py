@@ -36,8 +36,8 @@ def addresses(patterns: list[Any] | None = None) -> Iterator[tuple[str, list[str
 
 
 def is_page(browser: Client, path: str) -> bool:
-    answer = browser.get(path)
-    return answer.status_code == 200 and answer["Content-Type"].startswith("text/html")
+    response = browser.get(path)
+    return response.status_code == 200 and response["Content-Type"].startswith("text/html")
 
 
 def test_every_page_is_in_the_catalogue(db: None) -> None:

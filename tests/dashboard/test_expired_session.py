@@ -101,9 +101,9 @@ def test_an_address_is_kept_on_the_page_of_another_maker(owner: User) -> None:
     browser = signed_in(owner)
     expire(browser)
     typed = {"email": "ada@example.org", "action_add": ""}
-    answer = browser.post("/accounts/email/", typed)
+    response = browser.post("/accounts/email/", typed)
     form = {"login": owner.email, "password": PASSWORD, "next": "/accounts/email/"}
-    assert answer["Location"] == "/accounts/login/?next=/accounts/email/"
+    assert response["Location"] == "/accounts/login/?next=/accounts/email/"
     page = browser.post("/accounts/login/", form, follow=True)
     assert form_recovery.SAID in words(page)
     assert 'value="ada@example.org"' in page.content.decode()
@@ -119,9 +119,9 @@ def counts() -> list[int]:
 def test_secrets_are_not_kept(owner: User) -> None:
     browser = signed_in(owner)
     expire(browser)
-    answer = browser.post(f"{BASE}webhook-secret/set/", {"secret": "a secret of my own"})
+    response = browser.post(f"{BASE}webhook-secret/set/", {"secret": "a secret of my own"})
     assert "a secret of my own" not in str(dict(browser.session))
-    page = sign_in(browser, owner, answer)
+    page = sign_in(browser, owner, response)
     assert page.request["PATH_INFO"] == f"{BASE}webhook-secret/"
     assert "a secret of my own" not in page.content.decode()
 
@@ -129,8 +129,8 @@ def test_secrets_are_not_kept(owner: User) -> None:
 def test_nor_is_what_no_person_types(owner: User) -> None:
     browser = signed_in(owner)
     expire(browser)
-    answer = browser.post(f"{BASE}keys/new/", {"name": "x" * (form_recovery.LONGEST + 1)})
-    assert form_recovery.SAID not in words(sign_in(browser, owner, answer))
+    response = browser.post(f"{BASE}keys/new/", {"name": "x" * (form_recovery.MAX_LENGTH + 1)})
+    assert form_recovery.SAID not in words(sign_in(browser, owner, response))
 
 
 def test_it_is_for_its_own_page(owner: User, loop: Loop) -> None:
@@ -145,11 +145,11 @@ def test_it_is_for_its_own_page(owner: User, loop: Loop) -> None:
 def test_whoever_comes_much_later_finds_nothing(owner: User) -> None:
     browser = signed_in(owner)
     expire(browser)
-    answer = browser.post(f"{BASE}loops/new/", {"name": "Legal"})
+    response = browser.post(f"{BASE}loops/new/", {"name": "Legal"})
     session = browser.session
-    session["kept_form"]["at"] -= form_recovery.LONGEST_WAIT + 1
+    session["kept_form"]["at"] -= form_recovery.MAX_WAIT + 1
     session.save()
-    page = sign_in(browser, owner, answer)
+    page = sign_in(browser, owner, response)
     assert "Legal" not in page.content.decode()
 
 
@@ -175,9 +175,9 @@ class TestAnOldToken:
         browser, old = self.in_another_tab(owner)
         before = counts()
         form = {**typed, "csrfmiddlewaretoken": old}
-        answer = browser.post(BASE + path.format(**ids), form, headers=self.HERE, follow=True)
-        assert form_recovery.SAID in words(answer)
-        page = answer.content.decode()
+        response = browser.post(BASE + path.format(**ids), form, headers=self.HERE, follow=True)
+        assert form_recovery.SAID in words(response)
+        page = response.content.decode()
         assert [each for each in there if not re.search(each, page)] == []
         assert counts() == before
 
@@ -209,9 +209,9 @@ class TestAnOldToken:
             expire(browser)
         for token in (old, ""):
             form = {"name": "Planted", "icon": "heart", "csrfmiddlewaretoken": token}
-            answer = browser.post(f"{BASE}loops/new/", form, headers=said)
-            assert answer.status_code == 403
-            assert "That page was too old" in words(answer)
+            response = browser.post(f"{BASE}loops/new/", form, headers=said)
+            assert response.status_code == 403
+            assert "This page has expired" in words(response)
         token = attribute(
             browser.get("/accounts/login/", follow=True), 'csrfmiddlewaretoken" value'
         )
@@ -226,9 +226,9 @@ class TestAnOldToken:
         browser, old = self.in_another_tab(owner)
         form = {"state": "inactive", "csrfmiddlewaretoken": old}
         path = f"{BASE}keys/{key.pk}/switch/"
-        answer = browser.post(path, form, headers=self.HERE, follow=True)
-        assert answer.redirect_chain[-1][0] == f"{BASE}keys/{key.pk}/"
-        assert OLD_PAGE in words(answer)
+        response = browser.post(path, form, headers=self.HERE, follow=True)
+        assert response.redirect_chain[-1][0] == f"{BASE}keys/{key.pk}/"
+        assert OLD_PAGE in words(response)
         key.refresh_from_db()
         assert key.state == ApiKey.State.ACTIVE
 
@@ -236,16 +236,16 @@ class TestAnOldToken:
         browser, old = self.in_another_tab(owner)
         form = {"secret": "a secret of my own", "csrfmiddlewaretoken": old}
         path = f"{BASE}webhook-secret/set/"
-        answer = browser.post(path, form, headers=self.HERE, follow=True)
-        assert OLD_PAGE in words(answer)
-        assert "a secret of my own" not in answer.content.decode() + str(dict(browser.session))
+        response = browser.post(path, form, headers=self.HERE, follow=True)
+        assert OLD_PAGE in words(response)
+        assert "a secret of my own" not in response.content.decode() + str(dict(browser.session))
 
     def test_an_address_is_kept_and_a_button_is_not(self, owner: User) -> None:
         browser, old = self.in_another_tab(owner)
         for button, said in (("action_add", form_recovery.SAID), ("action_send", OLD_PAGE)):
             form = {"email": "ada@example.org", button: "", "csrfmiddlewaretoken": old}
-            answer = browser.post("/accounts/email/", form, headers=self.HERE, follow=True)
-            assert said in words(answer)
+            response = browser.post("/accounts/email/", form, headers=self.HERE, follow=True)
+            assert said in words(response)
         assert EmailAddress.objects.filter(user=owner).count() == 1
 
     def test_an_answer(self, member: User, make: Make) -> None:
@@ -253,15 +253,15 @@ class TestAnOldToken:
         browser, old = self.in_another_tab(member)
         path = f"/inbox/{request.pk}/"
         form = {"answer": "yes", "csrfmiddlewaretoken": old}
-        answer = browser.post(f"{path}answer/", form, headers=self.HERE, follow=True)
-        assert answer.redirect_chain[-1][0] == path
-        assert "It has not been sent yet." in words(answer)
-        assert any('value="yes"' in each and "checked" in each for each in controls(answer))
+        response = browser.post(f"{path}answer/", form, headers=self.HERE, follow=True)
+        assert response.redirect_chain[-1][0] == path
+        assert "It hasn’t been sent yet." in words(response)
+        assert any('value="yes"' in each and "checked" in each for each in controls(response))
         assert services.read_request(request.pk).status == "pending"
-        answer = browser.post(
+        response = browser.post(
             f"{path}claim/", form | {"answer": ""}, headers=self.HERE, follow=True
         )
-        assert OLD_PAGE in words(answer)
+        assert OLD_PAGE in words(response)
         assert services.read_request(request.pk).status == "pending"
 
 
@@ -280,16 +280,16 @@ class TestStrangers:
         assert Session.objects.count() == 3
 
     def test_names_of_fields_count_too(self, db: None) -> None:
-        Client().post(f"{BASE}loops/new/", {"x" * form_recovery.LONGEST: "", "y": ""})
+        Client().post(f"{BASE}loops/new/", {"x" * form_recovery.MAX_LENGTH: "", "y": ""})
         assert not Session.objects.exists()
 
     def test_what_they_leave_ends_within_the_hour(self, owner: User) -> None:
         browser = Client()
         browser.post(f"{BASE}loops/new/", {"name": "Legal"})
         row = Session.objects.get()
-        assert row.expire_date < timezone.now() + timedelta(seconds=form_recovery.LONGEST_WAIT + 1)
+        assert row.expire_date < timezone.now() + timedelta(seconds=form_recovery.MAX_WAIT + 1)
         browser.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
-        assert browser.session.get_expiry_age() > 24 * form_recovery.LONGEST_WAIT
+        assert browser.session.get_expiry_age() > 24 * form_recovery.MAX_WAIT
         assert 'value="Legal"' in browser.get(f"{BASE}loops/new/").content.decode()
 
     def test_ended_sessions_are_removed(self, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def page_of(key: ApiKey, what: str = "") -> str:
 def used(key: ApiKey, hours_ago: int, calls: int) -> None:
     hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     then = hour - timedelta(hours=hours_ago)
-    Usage.objects.create(key=key, hour=then, calls=calls, last_at=then)
+    Usage.objects.create(account_id=key.user_id, key=key, hour=then, calls=calls, last_at=then)
 
 
 class TestMaking:
@@ -99,7 +99,7 @@ class TestMaking:
         token = token_of(signed_in(outsider), NEW)
         answer = create(signed_in(owner), token=token)
         assert answer.status_code == 422
-        assert "This page was too old." in words(answer)
+        assert "This page had expired." in words(answer)
         assert 'value="Refund bot"' in answer.content.decode()
         assert not ApiKey.objects.exists()
 
@@ -110,8 +110,8 @@ class TestMaking:
             ({"name": "x" * 101}, "at most 100 characters"),
             ({"name": "a\0b"}, "Null characters are not allowed."),
             ({"permissions": ["loops:paint"]}, "loops:paint is not one of the available choices."),
-            ({"expires_at": "2020-01-01T00:00"}, "That moment has passed"),
-            ({"expires_at": "soon"}, "Type a date and a time"),
+            ({"expires_at": "2020-01-01T00:00"}, "Choose a time in the future"),
+            ({"expires_at": "soon"}, "Enter a date and time"),
         ],
     )
     def test_faults_stand_beside_what_was_typed(
@@ -138,16 +138,16 @@ class TestTheList:
         key, secret = create_api_key(user=owner, name="CI", permissions=["loops:read"])
         create_api_key(user=outsider, name="Theirs")
         used(key, 0, 7)
-        answer = signed_in(owner).get(LIST)
-        said = words(answer)
+        response = signed_in(owner).get(LIST)
+        said = words(response)
         assert f"CI {key} Active loops:read 7 of 100" in said
         assert "Theirs" not in said
-        assert secret not in answer.content.decode()
+        assert secret not in response.content.decode()
 
     def test_deleted_keys_are_gone(self, owner: User) -> None:
         key, _ = create_api_key(user=owner, name="CI")
         set_key_state(key=key, state=ApiKey.State.DELETED)
-        assert "No key yet" in words(signed_in(owner).get(LIST))
+        assert "No API keys yet" in words(signed_in(owner).get(LIST))
 
     def test_pages_neither_repeat_nor_skip(
         self, owner: User, django_assert_num_queries: DjangoAssertNumQueries
@@ -187,13 +187,13 @@ class TestStates:
         key, secret = create_api_key(user=owner, name="Refund  bot")
         used(key, 1, 12)
         browser = signed_in(owner)
-        assert "It was called 12 times in the last 24 hours." in words(
+        assert "It made 12 calls in the last 24 hours." in words(
             browser.get(page_of(key, f"{what}/"))
         )
         wrong = browser.post(page_of(key, f"{what}/"), {"typed": "refund bot"})
         assert wrong.status_code == 422
         assert 'value="refund bot"' in wrong.content.decode()
-        assert "That is not the name." in words(wrong)
+        assert "The name doesn’t match." in words(wrong)
         assert api(secret).get("/v1/test").status_code == 200
         done = browser.post(page_of(key, f"{what}/"), {"typed": "Refund bot"})
         assert done["Location"] == landing.format(page_of(key))
@@ -206,17 +206,17 @@ class TestStates:
         key, _ = create_api_key(user=owner, name="CI")
         set_key_state(key=key, state=ApiKey.State.DELETED)
         browser = signed_in(owner)
-        answer = browser.post(page_of(key, what), follow=True)
-        if answer.status_code == 405:
-            answer = browser.get(page_of(key, what), follow=True)
-        assert answer.redirect_chain == [(LIST, 302)]
-        assert "The key CI was deleted." in words(answer)
+        response = browser.post(page_of(key, what), follow=True)
+        if response.status_code == 405:
+            response = browser.get(page_of(key, what), follow=True)
+        assert response.redirect_chain == [(LIST, 302)]
+        assert "The key CI was deleted." in words(response)
 
     def test_revoked_meanwhile_is_a_sentence(self, owner: User) -> None:
         key, _ = create_api_key(user=owner, name="CI")
         set_key_state(key=key, state=ApiKey.State.REVOKED)
-        answer = signed_in(owner).post(page_of(key, "switch/"), {"state": "active"}, follow=True)
-        assert "The key CI was revoked meanwhile." in words(answer)
+        response = signed_in(owner).post(page_of(key, "switch/"), {"state": "active"}, follow=True)
+        assert "The key CI was already revoked." in words(response)
 
 
 class TestRolling:
@@ -250,7 +250,7 @@ class TestRolling:
         token = token_of(browser, page_of(old))
         self.roll(browser, old)
         answer = self.roll(browser, old, token=token)
-        assert "This key cannot be rolled any more" in words(answer)
+        assert "This key can no longer be rolled" in words(answer)
         assert ApiKey.objects.count() == 2
 
     def test_another_keys_form_rolls_nothing(self, owner: User) -> None:
@@ -259,7 +259,7 @@ class TestRolling:
         browser = signed_in(owner)
         answer = self.roll(browser, old, token=token_of(browser, page_of(other)))
         assert answer.status_code == 422
-        assert "This page was too old." in words(answer)
+        assert "This page had expired." in words(answer)
         assert ApiKey.objects.count() == 2
 
     def test_both_pages_say_so(self, owner: User) -> None:
@@ -268,7 +268,7 @@ class TestRolling:
         self.roll(browser, old)
         fresh = ApiKey.objects.get(replaces=old)
         assert "Rolling out" in words(browser.get(page_of(old)))
-        assert f"Took over from {old}" in words(browser.get(page_of(fresh)))
+        assert f"Replaces {old}" in words(browser.get(page_of(fresh)))
 
 
 def test_the_page_of_a_key(owner: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
@@ -276,9 +276,9 @@ def test_the_page_of_a_key(owner: User, django_assert_num_queries: DjangoAssertN
     used(key, 2, 5)
     browser = signed_in(owner)
     with django_assert_num_queries(4):
-        answer = browser.get(page_of(key))
-    assert "Last 24 hours 5 calls" in words(answer)
-    assert secret not in answer.content.decode()
+        response = browser.get(page_of(key))
+    assert "Last 24 hours 5 calls" in words(response)
+    assert secret not in response.content.decode()
 
 
 PATHS = ["", "secret/", "stored/", "switch/", "roll/", "revoke/", "delete/"]

@@ -44,18 +44,18 @@ class TestList:
         make()
         make_overdue(make())
         other = create_loop(owner_id=owner.pk, name="Legal", icon="certificate")
-        answer = signed_in(owner).get(LIST)
-        assert listed(answer) == [other.pk, loop.pk]
-        assert "Refund desk 2 and 1 invited 1 just now" in words(answer)
-        assert "Legal 1 0 just now" in words(answer)
+        response = signed_in(owner).get(LIST)
+        assert listed(response) == [other.pk, loop.pk]
+        assert "Refund desk 2 and 1 invited 1 just now" in words(response)
+        assert "Legal 1 0 just now" in words(response)
 
     def test_only_my_own(self, member: User, loop: Loop) -> None:
         page = words(signed_in(member).get(LIST))
-        assert "Make your first loop" in page
+        assert "Create your first loop" in page
         assert "/v1/api/loops \\ -H" in page
 
     def test_a_deleted_loop_is_gone(self, owner: User, loop: Loop) -> None:
-        services.delete_loop(loop_id=loop.pk)
+        services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
         assert listed(signed_in(owner).get(LIST)) == []
 
     def test_page_by_page_at_the_same_cost(
@@ -69,28 +69,28 @@ class TestList:
         browser, found, path = signed_in(owner), [], LIST
         while path:
             with django_assert_num_queries(4):
-                answer = browser.get(path)
-            assert len(answer.content) < 60_000
-            found += listed(answer)
-            older = re.search(r'href="(\?before=[0-9a-f]{24})">Older', answer.content.decode())
+                response = browser.get(path)
+            assert len(response.content) < 60_000
+            found += listed(response)
+            older = re.search(r'href="(\?before=[0-9a-f]{24})">Older', response.content.decode())
             path = LIST + older[1] if older else ""
         assert found == expected
 
     @pytest.mark.parametrize("before", ["x", "0" * 24])
     def test_pages_that_there_are_not(self, owner: User, loop: Loop, before: str) -> None:
-        answer = signed_in(owner).get(f"{LIST}?before={before}")
-        assert answer.status_code == (404 if before == "x" else 200)
-        assert listed(answer) == []
+        response = signed_in(owner).get(f"{LIST}?before={before}")
+        assert response.status_code == (404 if before == "x" else 200)
+        assert listed(response) == []
 
 
 class TestCreate:
     def test_a_loop_is_made_and_shown(self, owner: User) -> None:
         browser = signed_in(owner)
-        answer = browser.post(f"{LIST}new/", {**FIELDS, "once": token(browser)}, follow=True)
+        response = browser.post(f"{LIST}new/", {**FIELDS, "once": token(browser)}, follow=True)
         (loop,) = Loop.objects.of_creator(owner.pk)
-        assert answer.redirect_chain == [(f"{LIST}{loop.pk}/", 302)]
+        assert response.redirect_chain == [(f"{LIST}{loop.pk}/", 302)]
         assert (loop.name, loop.description, loop.icon) == ("Legal", "Contracts", "certificate")
-        assert "Legal is there." in words(answer)
+        assert "Legal is there." in words(response)
 
     def test_a_double_click_makes_one(self, owner: User) -> None:
         browser = signed_in(owner)
@@ -121,11 +121,11 @@ class TestCreate:
     def test_what_is_wrong_stands_beside_what_was_typed(
         self, owner: User, field: str, value: str, sentence: str
     ) -> None:
-        answer = signed_in(owner).post(f"{LIST}new/", {**FIELDS, field: value})
-        assert answer.status_code == 422
-        assert sentence in words(answer)
+        response = signed_in(owner).post(f"{LIST}new/", {**FIELDS, field: value})
+        assert response.status_code == 422
+        assert sentence in words(response)
         kept = "Contracts" if field != "description" else "Legal"
-        assert kept in answer.content.decode()
+        assert kept in response.content.decode()
         assert not Loop.objects.exists()
 
 
@@ -133,8 +133,8 @@ class TestEdit:
     def test_what_changed_is_stored(self, owner: User, loop: Loop) -> None:
         path = f"{LIST}{loop.pk}/edit/"
         assert 'value="Refund desk"' in signed_in(owner).get(path).content.decode()
-        answer = signed_in(owner).post(path, FIELDS, follow=True)
-        assert "Saved." in words(answer)
+        response = signed_in(owner).post(path, FIELDS, follow=True)
+        assert "Saved." in words(response)
         loop.refresh_from_db()
         assert (loop.name, loop.description, loop.icon) == ("Legal", "Contracts", "certificate")
 
@@ -147,9 +147,9 @@ class TestEdit:
         assert (loop.name, loop.icon) == ("Even", "rocket-9")
 
     def test_what_was_typed_is_kept(self, owner: User, loop: Loop) -> None:
-        answer = signed_in(owner).post(f"{LIST}{loop.pk}/edit/", {**FIELDS, "name": "y" * 101})
-        assert answer.status_code == 422
-        assert "y" * 101 in answer.content.decode()
+        response = signed_in(owner).post(f"{LIST}{loop.pk}/edit/", {**FIELDS, "name": "y" * 101})
+        assert response.status_code == 422
+        assert "y" * 101 in response.content.decode()
 
 
 class TestDelete:
@@ -164,23 +164,23 @@ class TestDelete:
     def test_its_name_has_to_be_typed(self, owner: User, loop: Loop, make: Make) -> None:
         request = make()
         path = f"{LIST}{loop.pk}/delete/"
-        answer = signed_in(owner).post(path, {"typed": "refund"}, follow=True)
-        assert "Nothing was deleted" in words(answer)
+        response = signed_in(owner).post(path, {"typed": "refund"}, follow=True)
+        assert "Nothing was deleted" in words(response)
         assert Loop.objects.alive().filter(pk=loop.pk).exists()
-        answer = signed_in(owner).post(path, {"typed": " Refund  desk"}, follow=True)
-        assert "Refund desk is deleted" in words(answer)
+        response = signed_in(owner).post(path, {"typed": " Refund  desk"}, follow=True)
+        assert "Refund desk was deleted" in words(response)
         assert services.read_request(request.pk).status == "cancelled"
 
     def test_a_stale_page_gets_a_sentence(self, owner: User, loop: Loop) -> None:
-        services.delete_loop(loop_id=loop.pk)
+        services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
         browser = signed_in(owner)
         for path in ("", "edit/", "sheet/"):
-            answer = browser.get(f"{LIST}{loop.pk}/{path}", follow=True)
-            assert answer.status_code == 200
-            assert "The loop Refund desk was deleted." in words(answer)
+            response = browser.get(f"{LIST}{loop.pk}/{path}", follow=True)
+            assert response.status_code == 200
+            assert "The loop Refund desk was deleted." in words(response)
         for path in ("edit/", "delete/", "invite/", "rotate/"):
-            answer = browser.post(f"{LIST}{loop.pk}/{path}", {**FIELDS, "email": "a@b.org"})
-            assert answer["Location"] == LIST
+            response = browser.post(f"{LIST}{loop.pk}/{path}", {**FIELDS, "email": "a@b.org"})
+            assert response["Location"] == LIST
 
 
 class TestAccess:
@@ -196,8 +196,8 @@ class TestAccess:
     )
     def test_nor_can_they_be_changed(self, outsider: User, loop: Loop, path: str) -> None:
         fields = {**FIELDS, "typed": loop.name, "email": "a@b.org"}
-        answer = signed_in(outsider).post(f"{LIST}{loop.pk}/{path}", fields)
-        assert answer.status_code == 404
+        response = signed_in(outsider).post(f"{LIST}{loop.pk}/{path}", fields)
+        assert response.status_code == 404
         assert Loop.objects.alive().filter(name="Refund desk", invite_code=loop.invite_code)
 
     @pytest.mark.parametrize("loop_id", ["x", "0" * 24, "%00"])
@@ -230,5 +230,5 @@ def test_a_loop_with_much_in_it_costs_the_same(
     )
     browser = signed_in(owner)
     with django_assert_num_queries(7):
-        answer = browser.get(f"{LIST}{loop.pk}/")
-    assert len(answer.content) < 60_000
+        response = browser.get(f"{LIST}{loop.pk}/")
+    assert len(response.content) < 60_000

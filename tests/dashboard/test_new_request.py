@@ -75,10 +75,10 @@ def command(answer: Any) -> list[str]:
 def test_every_answer_type(owner: User, loop: Loop, kind: str) -> None:
     typed, config, default = TYPES[kind]
     data = fields(loop, response_type=kind, **typed)
-    answer = signed_in(owner).post(NEW, data, follow=True)
+    response = signed_in(owner).post(NEW, data, follow=True)
     (made,) = Request.objects.all()
-    assert answer.redirect_chain == [(f"/dashboard/requests/{made.pk}/", 302)]
-    assert "Asked 2 members." in words(answer)
+    assert response.redirect_chain == [(f"/dashboard/requests/{made.pk}/", 302)]
+    assert "Asked 2 members." in words(response)
     assert (made.response_config, made.default_response) == (config, default)
     assert (made.timeout_seconds, made.priority) == (7200, "high")
     assert (made.platform, made.api_key_id) == ("web_portal", None)
@@ -108,14 +108,14 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "sentence"),
     [
-        ({"request_text": " "}, "request_text", "Type the question"),
+        ({"request_text": " "}, "request_text", "Enter the question"),
         ({"request_text": "x" * 2001}, "request_text", "Question must be between 1 and 2000"),
         ({"type": "image"}, "image_url", "Image URL is required when type is image"),
         ({"type": "image", "image_url": "x"}, "image_url", "Image URL must be an absolute http"),
-        ({"timeout": ""}, "timeout", "Type a time between a minute and a day"),
-        ({"timeout": "25"}, "timeout", "Type a time between a minute and a day"),
-        ({"timeout": "soon"}, "timeout", "Type a time between a minute and a day"),
-        ({"options": ""}, "options", "Type at least one option"),
+        ({"timeout": ""}, "timeout", "Enter a time between one minute and one day"),
+        ({"timeout": "25"}, "timeout", "Enter a time between one minute and one day"),
+        ({"timeout": "soon"}, "timeout", "Enter a time between one minute and one day"),
+        ({"options": ""}, "options", "Enter at least one option"),
         ({"options": "a\na"}, "options", "Option 2 must be unique"),
         ({"default_response": "maybe"}, "default_response", "must match one of the configured"),
         ({"response_type": "rating", "scale_max": "x"}, "scale_max", "To must be an integer"),
@@ -126,8 +126,8 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
             "Default response must be a number",
         ),
         ({"callback_url": "ftp://x"}, "callback_url", "Callback URL must be an absolute http"),
-        ({"context": "[1]"}, "context", "Type a JSON object"),
-        ({"context": '{"a": 1e999}'}, "context", "Type a JSON object"),
+        ({"context": "[1]"}, "context", "Enter a JSON object"),
+        ({"context": '{"a": 1e999}'}, "context", "Enter a JSON object"),
         ({"loop": "x"}, "loop", "Select a valid choice."),
         ({"priority": "urgent"}, "priority", "Select a valid choice."),
     ],
@@ -135,9 +135,9 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
 def test_what_is_wrong_stands_beside_it(
     owner: User, loop: Loop, changes: dict[str, str], field: str, sentence: str
 ) -> None:
-    answer = signed_in(owner).post(NEW, fields(loop, placeholder="kept", **changes))
-    assert answer.status_code == 422
-    html = answer.content.decode()
+    response = signed_in(owner).post(NEW, fields(loop, placeholder="kept", **changes))
+    assert response.status_code == 422
+    html = response.content.decode()
     (error,) = re.findall(rf'id="id_{field}_error">(.*?)</ul>', html, re.S)
     assert sentence in error
     assert 'value="kept"' in html
@@ -146,9 +146,9 @@ def test_what_is_wrong_stands_beside_it(
 
 def test_the_command_asks_the_same(owner: User, loop: Loop) -> None:
     data = fields(loop, request_text="It's 5 o'clock; $HOME \\ `x`?")
-    answer = signed_in(owner).post(NEW + "curl/", data)
-    assert "<html" not in answer.content.decode()
-    shell = command(answer)
+    response = signed_in(owner).post(NEW + "curl/", data)
+    assert "<html" not in response.content.decode()
+    shell = command(response)
     assert shell[0] == "curl"
     assert shell[1].endswith(f"/v1/api/loops/{loop.pk}/requests")
     assert "Authorization: Bearer $REVIEW_LOOP_KEY" in shell
@@ -168,11 +168,11 @@ def test_without_scripts_a_button_shows_the_command(
     owner: User, loop: Loop, changes: dict[str, str]
 ) -> None:
     data = fields(loop, context="{oops", **changes) | {"show-curl": "1"}
-    answer = signed_in(owner).post(NEW, data)
-    assert answer.status_code == 200
-    assert json.loads(command(answer)[-1])["request_text"] == "Refund **4821**?"
-    assert "{oops" in answer.content.decode()
-    assert "errorlist" not in answer.content.decode()
+    response = signed_in(owner).post(NEW, data)
+    assert response.status_code == 200
+    assert json.loads(command(response)[-1])["request_text"] == "Refund **4821**?"
+    assert "{oops" in response.content.decode()
+    assert "errorlist" not in response.content.decode()
     assert not Request.objects.exists()
 
 
@@ -195,17 +195,17 @@ def test_the_loop_of_the_link_is_chosen(owner: User, loop: Loop) -> None:
 def test_only_into_my_own_loops(member: User, outsider: User, loop: Loop) -> None:
     for person in (member, outsider):
         browser = signed_in(person)
-        assert "Make a loop first" in words(browser.get(NEW))
+        assert "Create a loop first" in words(browser.get(NEW))
         assert browser.post(NEW, fields(loop)).status_code == 422
     assert not Request.objects.exists()
 
 
 def test_a_loop_that_was_deleted_meanwhile(owner: User, loop: Loop) -> None:
     create_loop(owner_id=owner.pk, name="Other", icon="x")
-    services.delete_loop(loop_id=loop.pk)
-    answer = signed_in(owner).post(NEW, fields(loop))
-    assert answer.status_code == 422
-    assert USUAL["request_text"] in answer.content.decode()
+    services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
+    response = signed_in(owner).post(NEW, fields(loop))
+    assert response.status_code == 422
+    assert USUAL["request_text"] in response.content.decode()
 
 
 def test_strangers_come_back(client: Client, owner: User) -> None:
@@ -221,5 +221,5 @@ def test_at_the_same_cost(
         create_loop(owner_id=owner.pk, name=f"{'W' * 90} {number}", icon="x")
     browser = signed_in(owner)
     with django_assert_num_queries(3):
-        answer = browser.get(NEW)
-    assert len(answer.content) < 60_000
+        response = browser.get(NEW)
+    assert len(response.content) < 60_000

@@ -105,9 +105,9 @@ def test_nothing_of_another_account_is_found(outsider: User, ids: dict[str, str]
     for name, kinds in WITH_IDS:
         path = reverse(name, kwargs={kind: ids[kind] for kind in kinds})
         assert browser.post(path, typed(ids)).status_code in (404, 405), path
-        answer = browser.get(path, follow=True)
-        assert answer.status_code == 404, path
-        assert WORD not in answer.content.decode(), path
+        response = browser.get(path, follow=True)
+        assert response.status_code == 404, path
+        assert WORD not in response.content.decode(), path
     assert rows(but=outsider) == before
 
 

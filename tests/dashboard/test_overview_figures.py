@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
+from django.db.models import Q
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -18,7 +19,14 @@ from reviews import counters, services
 from reviews.models import PRIORITIES, Request
 from tests.dashboard.many import older
 from tests.portal import signed_in, words
-from tests.reviews.conftest import FIELDS, Make, acting, let_lease_run_out, make_overdue
+from tests.reviews.conftest import (
+    FIELDS,
+    Make,
+    acting,
+    by_the_clock,
+    let_lease_run_out,
+    make_overdue,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -67,7 +75,7 @@ def _scattered(request: pytest.FixtureRequest, owner: User, member: User, outsid
 @pytest.mark.usefixtures("_scattered")
 def test_what_waits(owner: User, outsider: User) -> None:
     for user in (owner, outsider):
-        rows = [row.as_seen() for row in Request.objects.created_by(user.pk).seen()]
+        rows = by_the_clock(Q(creator_id=user.pk))
         for waiting in stats.read_waiting(user.pk):
             of_this = [row for row in rows if row.priority == waiting.priority]
             still_open = [row for row in of_this if row.status in ("pending", "claimed")]
@@ -82,7 +90,8 @@ def test_what_waits(owner: User, outsider: User) -> None:
 @pytest.mark.usefixtures("_scattered")
 @pytest.mark.parametrize("zone", ZONES)
 def test_what_the_days_brought(owner: User, zone: str) -> None:
-    rows = [row.as_seen() for row in Request.objects.created_by(owner.pk).seen()]
+    rows = by_the_clock(Q(creator_id=owner.pk))
+    stats.read_waiting(owner.pk)  # it settles first
     with timezone.override(zone):
         days, whole = stats.read_days(owner.pk)
     assert len(days) == stats.DAYS

@@ -49,7 +49,7 @@ def answered(make: Make, reviewer: User, *, minutes: float) -> Request:
 def test_everything_is_well(owner: User, make: Make) -> None:
     make()
     page = read(owner)
-    assert "Everything is well Background work is running." in page
+    assert "All systems normal" in page
     assert "Open now 1 waiting for an answer" in page
 
 
@@ -69,7 +69,7 @@ def test_answer_times(owner: User, member: User, make: Make) -> None:
     for minutes in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 60):
         answered(make, member, minutes=minutes)
     page = read(owner)
-    assert "Median answer time 6 min 9 of 10 within 10 min" in page
+    assert "Median answer time 6 min 90% within 10 min" in page
     assert "Answered 11 in the last 7 days" in page
     assert "Answer times, in minutes" in page
 
@@ -86,19 +86,23 @@ def test_what_timed_out_counts_before_anybody_settled_it(owner: User, make: Make
 
 def test_dead_deliveries(owner: User, member: User) -> None:
     draw(owner, member)
-    answer = signed_in(owner).get(PAGE)
-    assert "2 deliveries died since yesterday. Dead deliveries" in words(answer)
-    assert 'href="/dashboard/deliveries/?state=dead"' in answer.content.decode()
+    response = signed_in(owner).get(PAGE)
+    assert "2 deliveries failed permanently since yesterday. Dead deliveries" in words(response)
+    assert 'href="/dashboard/deliveries/?state=dead"' in response.content.decode()
+
+
+def use(key: ApiKey, hour: datetime, calls: int) -> None:
+    Usage.objects.create(account=key.user, key=key, hour=hour, calls=calls, last_at=hour)
 
 
 def test_calls_against_the_limit(owner: User, loop: Loop) -> None:
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     for name, calls in (("Calm", 20), ("Busy", 85)):
         key, _ = create_api_key(user=owner, name=name)
-        Usage.objects.create(key=key, hour=hour, calls=calls, credits=0, last_at=hour)
+        use(key, hour, calls)
     page = read(owner)
     assert "20 of 100" in page
-    assert "The key Busy has used 85 of 100 calls of this hour." in page
+    assert "The key Busy has used 85 of 100 calls this hour." in page
     assert "The key Calm" not in page
 
 
@@ -107,7 +111,7 @@ def test_a_key_that_has_ended_is_shown_while_its_calls_count(owner: User, loop: 
     for name, calls in (("Stolen", 0), ("Stolen busily", 7)):
         key, _ = create_api_key(user=owner, name=name)
         if calls:
-            Usage.objects.create(key=key, hour=hour, calls=calls, credits=0, last_at=hour)
+            use(key, hour, calls)
         set_key_state(key=key, state=ApiKey.State.REVOKED)
     page = read(owner)
     assert "7 of 100" in page
@@ -121,7 +125,7 @@ def test_a_key_that_has_ended_is_shown_while_its_calls_count(owner: User, loop: 
 def test_background_work_behind(owner: User, loop: Loop, seconds: int, sentence: str) -> None:
     beat_at = timezone.now() - timedelta(seconds=seconds)
     Heartbeat.objects.filter(name="deliver_due").update(beat_at=beat_at)
-    assert f"One thing needs a look {sentence}" in read(owner)
+    assert f"1 thing needs attention {sentence}" in read(owner)
 
 
 def test_days_are_the_readers_own(owner: User, member: User, make: Make) -> None:
@@ -133,9 +137,9 @@ def test_days_are_the_readers_own(owner: User, member: User, make: Make) -> None
 
 def test_a_newcomer_is_shown_the_way(outsider: User) -> None:
     page = read(outsider)
-    assert "Three steps to the first answer" in page
+    assert "Three steps to your first answer" in page
     assert "/v1/api/loops \\ -H" in page
-    assert "There is no key yet." in page
+    assert "No API keys yet." in page
     assert "Open now" not in page
 
 
@@ -144,7 +148,7 @@ def test_only_my_own(owner: User, member: User, outsider: User) -> None:
     page = read(outsider)
     assert "Refund desk" not in page.replace('"name": "Refund desk"', "")
     assert "Support agent" not in page
-    assert "Everything is well" in page
+    assert "All systems normal" in page
 
 
 def test_strangers_sign_in_first(client: Any) -> None:

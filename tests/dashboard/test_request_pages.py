@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
@@ -61,10 +62,12 @@ class TestShow:
     def test_an_image_comes_from_elsewhere_without_telling_where_from(
         self, owner: User, make: Make
     ) -> None:
-        answer = signed_in(owner).get(path(make(type="image", image_url="https://x.example/a.png")))
-        assert "img-src 'self' data: https: http:" in answer["Content-Security-Policy"]
-        assert 'src="https://x.example/a.png"' in answer.content.decode()
-        assert 'referrerpolicy="no-referrer"' in answer.content.decode()
+        response = signed_in(owner).get(
+            path(make(type="image", image_url="https://x.example/a.png"))
+        )
+        assert "img-src 'self' data: https: http:" in response["Content-Security-Policy"]
+        assert 'src="https://x.example/a.png"' in response.content.decode()
+        assert 'referrerpolicy="no-referrer"' in response.content.decode()
 
     def test_very_much_is_cut_and_linked(self, owner: User, make: Make) -> None:
         options = [{"value": f"{n}{'v' * 900}", "label": '"' * 900} for n in range(100)]
@@ -74,9 +77,9 @@ class TestShow:
             response_config={"options": options},
             default_response=options[0]["value"],
         )
-        answer = signed_in(owner).get(path(request))
-        assert len(answer.content) < 60_000
-        assert "All of it" in words(answer)
+        response = signed_in(owner).get(path(request))
+        assert len(response.content) < 60_000
+        assert "All of it" in words(response)
         assert len(signed_in(owner).get(path(request, "request.json")).content) > 200_000
 
     def test_an_overdue_request_is_settled_by_looking(self, owner: User, make: Make) -> None:
@@ -84,13 +87,13 @@ class TestShow:
         make_overdue(request)
         page = words(signed_in(owner).get(path(request)))
         assert "Timed out High" in page
-        assert "Nobody answered in time, so the default response stands." in page
+        assert "Nobody answered in time. The default response was used." in page
         request.refresh_from_db()
         assert request.status == "timeout"
 
     def test_of_a_deleted_loop(self, owner: User, loop: Loop, make: Make) -> None:
         request = make()
-        services.delete_loop(loop_id=loop.pk)
+        services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
         page = words(signed_in(owner).get(path(request)))
         assert "Refund desk (deleted)" in page
         assert "Cancelled" in page
@@ -117,8 +120,8 @@ class TestShow:
         services.add_feedback(request=request, feedback={"rating": 5})
         browser = signed_in(owner)
         with django_assert_num_queries(4):
-            answer = browser.get(path(request))
-        assert len(answer.content) < 60_000
+            response = browser.get(path(request))
+        assert len(response.content) < 60_000
 
 
 class TestTimeline:
@@ -135,12 +138,12 @@ class TestTimeline:
             request=services.read_request(request.pk), reviewer_id=member.pk, answer="yes"
         )
         for delivery in Delivery.objects.filter(event="request.completed"):
-            delivery.state, delivery.delivered_at = "delivered", delivery.created_at
+            delivery.state, delivery.delivered_at = "delivered", timezone.now()
             delivery.save()
         page = words(signed_in(owner).get(path(request)))
         steps = page.partition("Timeline")[2].partition("Configuration")[0]
         titles = [
-            "Created Through the API with the key Agent",
+            "Created Via the API with the key Agent",
             "Sent to 2 members",
             "Claimed by Member",
             "Answered by Member after 0 s yes",
@@ -156,14 +159,14 @@ class TestTimeline:
     def test_what_is_still_open(self, owner: User, make: Make) -> None:
         page = words(signed_in(owner).get(path(make())))
         assert "Waiting for an answer until" in page
-        assert "It has no callback URL: poll it instead." in page
+        assert "No callback URL. Use polling." in page
 
 
 class TestCancel:
     def test_a_pending_request(self, owner: User, make: Make) -> None:
         request = make()
         page = words(signed_in(owner).post(path(request, "cancel/"), follow=True))
-        assert "Cancelled. Nobody is asked any more." in page
+        assert "Request cancelled." in page
         assert services.read_request(request.pk).status == "cancelled"
 
     def test_what_somebody_holds_or_has_ended_cannot_be(
@@ -174,9 +177,9 @@ class TestCancel:
         make_overdue(late)
         browser = signed_in(owner)
         for request, sentence in (
-            (claimed, "Somebody is answering it right now"),
-            (done, "here is what it has become"),
-            (late, "here is what it has become"),
+            (claimed, "Someone is answering it right now"),
+            (done, "Here’s its current state"),
+            (late, "Here’s its current state"),
         ):
             page = words(browser.post(path(request, "cancel/"), follow=True))
             assert sentence in page
@@ -203,7 +206,7 @@ class TestFeedback:
             "tags": "fast, polite,, ",
         }
         page = words(signed_in(owner).post(path(request, "feedback/"), given, follow=True))
-        assert "Your feedback is stored." in page
+        assert "Feedback saved." in page
         assert Feedback.objects.get().body == {
             "rating": 5,
             "accuracy": 4,
@@ -242,15 +245,15 @@ class TestFeedback:
         self, owner: User, member: User, make: Make, field: str, value: str, sentence: str
     ) -> None:
         fields = {"tags": "kept", field: value}
-        answer = signed_in(owner).post(path(answered(make, member), "feedback/"), fields)
-        assert answer.status_code == 422
-        assert sentence in words(answer)
-        assert 'value="kept"' in answer.content.decode()
+        response = signed_in(owner).post(path(answered(make, member), "feedback/"), fields)
+        assert response.status_code == 422
+        assert sentence in words(response)
+        assert 'value="kept"' in response.content.decode()
         assert not Feedback.objects.exists()
 
     def test_only_for_answers(self, owner: User, make: Make) -> None:
         page = words(signed_in(owner).post(path(make(), "feedback/"), {}, follow=True))
-        assert "Feedback is for answers" in page
+        assert "You can give feedback only on an answer" in page
         assert not Feedback.objects.exists()
 
 

@@ -60,11 +60,11 @@ class TestRevealing:
         browser = signed_in(owner)
         led = browser.post(f"{PAGE}reveal/", follow=True)
         assert led.redirect_chain == [(f"/accounts/password/set/?next={PAGE}", 302)]
-        assert "Set a password first: it is asked for before" in words(led)
+        assert "Set a password first." in words(led)
         form = {"password1": PASSWORD, "password2": PASSWORD, "next": PAGE}
         assert browser.post("/accounts/password/set/", form)["Location"] == PAGE
         asked = browser.post(f"{PAGE}reveal/", follow=True)
-        assert "Is it you?" in words(asked)
+        assert "Confirm it’s you" in words(asked)
         assert text.removeprefix("whsec_") not in asked.content.decode()
         assert told(owner) == []
 
@@ -74,7 +74,7 @@ class TestRevealing:
         asked = browser.post(f"{PAGE}reveal/", follow=True)
         asked_at = unquote(asked.redirect_chain[-1][0])
         assert asked_at == f"/accounts/reauthenticate/?next={PAGE}reveal/"
-        assert "type your password once more" in words(asked)
+        assert "Confirm your password" in words(asked)
         form = {"password": "wrong", "next": f"{PAGE}reveal/"}
         refused = browser.post("/accounts/reauthenticate/", form, follow=True)
         assert text not in refused.content.decode()
@@ -104,26 +104,26 @@ class TestRevealing:
         browser = signed_in(owner)
         browser.post(f"{PAGE}reveal/", follow=True)
         form = {"password": PASSWORD, "next": f"{PAGE}reveal/"}
-        answer = browser.post("/accounts/reauthenticate/", form, follow=True)
+        response = browser.post("/accounts/reauthenticate/", form, follow=True)
         for text in secrets_of(owner):
-            assert text in words(answer)
+            assert text in words(response)
 
 
 class TestSetting:
     @pytest.mark.parametrize("text", ["x" * 8, "x" * 256, "  padded  ", "<b>ünïcode</b>"])
     def test_it_is_taken_as_it_is(self, owner: User, text: str) -> None:
         answer = act(signed_in(owner), "set", secret=text)
-        assert "Your secret is set." in words(answer)
+        assert "Secret set." in words(answer)
         assert secrets_of(owner) == [text]
         assert "Set by you" in words(answer)
 
     @pytest.mark.parametrize(
         ("text", "fault"),
         [
-            ("", "Type a secret"),
+            ("", "Enter a secret"),
             ("short", "8 to 256 characters; this one has 5"),
             ("x" * 257, "this one has 257"),
-            (" " * 9, "cannot be blank"),
+            (" " * 9, "can’t be blank"),
             ("x" * 8 + "\0", "Null characters are not allowed."),
         ],
     )
@@ -141,7 +141,7 @@ class TestRotating:
     def test_for_a_day_there_are_two(self, owner: User) -> None:
         (old,) = secrets_of(owner)
         answer = act(signed_in(owner), "rotate")
-        assert "A rotation is under way." in words(answer)
+        assert "Rotation in progress." in words(answer)
         assert secrets_of(owner)[1:] == [old]
 
     def test_a_double_click_rotates_once(self, owner: User) -> None:
@@ -151,7 +151,7 @@ class TestRotating:
         both = secrets_of(owner)
         for extra in ({}, {"force": "yes"}):
             answer = act(browser, "rotate", seen=version, **extra)
-            assert "The secret has been changed since this page was opened." in words(answer)
+            assert "The secret changed after you opened this page." in words(answer)
         assert secrets_of(owner) == both
 
     def test_not_within_another_unless_forced(self, owner: User) -> None:
@@ -159,7 +159,7 @@ class TestRotating:
         act(browser, "rotate")
         first, _ = secrets_of(owner)
         answer = act(browser, "rotate")
-        assert "the old secret of the last rotation is still valid" in words(answer)
+        assert "The old secret from the last rotation is still valid" in words(answer)
         assert secrets_of(owner)[0] == first
         act(browser, "rotate", force="yes")
         assert secrets_of(owner)[1] == first
@@ -168,7 +168,7 @@ class TestRotating:
         browser = signed_in(owner)
         act(browser, "rotate")
         answer = act(browser, "end-overlap")
-        assert "The old secret has ended." in words(answer)
+        assert "The old secret no longer works." in words(answer)
         assert len(secrets_of(owner)) == 1
         assert told(owner) == ["webhook_secret.rotated", "webhook_secret.rotation_ended"]
 
@@ -177,7 +177,7 @@ class TestRotating:
     def test_an_old_page_changes_nothing(self, owner: User, what: str, version: str) -> None:
         before = secrets_of(owner)
         answer = act(signed_in(owner), what, seen=version, secret="a secret of my own")
-        assert "The secret has been changed since this page was opened." in words(answer)
+        assert "The secret changed after you opened this page." in words(answer)
         assert secrets_of(owner) == before
 
 
@@ -191,7 +191,7 @@ def test_a_lost_encryption_key(owner: User, settings: Settings) -> None:
         browser.post("/accounts/reauthenticate/", form, follow=True),
         act(browser, "rotate"),
     ):
-        assert "The secret cannot be read" in words(answer)
+        assert "The secret can’t be read" in words(answer)
     act(browser, "set", secret="a secret of my own")
     assert secrets_of(owner) == ["a secret of my own"]
 

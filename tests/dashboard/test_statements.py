@@ -17,7 +17,7 @@ from tests.portal import confirmed
 from tests.webhooks.log import attempted, made
 from webhooks.models import Delivery
 
-MOST = 8
+MAX_STATEMENTS = 8
 HEAVIEST = 60_000  # bytes
 MORE = [Stop("request-json", "request-json", ("answered",))]
 PAGES = [*ACCOUNT, *KEYS, *LOOPS, *REQUESTS, *DASHBOARD, *MORE]
@@ -51,12 +51,12 @@ def test_no_page_asks_much_or_weighs_much(db: None, more: Callable[[Scene], None
         browser, path = people[stop.who], stop.path(scene)
         browser.get("/dashboard/account/")  # messages, and a session that is listed
         with CaptureQueriesContext(connection) as asked:
-            answer = browser.get(path)
-        if not stop.leads and answer.status_code != stop.status:
-            faults.append(f"{path}: {answer.status_code}")
+            response = browser.get(path)
+        if not stop.leads and response.status_code != stop.status:
+            faults.append(f"{path}: {response.status_code}")
         statements = [each["sql"] for each in asked if "SAVEPOINT" not in each["sql"]]  # the test's
-        if len(statements) > MOST:
+        if len(statements) > MAX_STATEMENTS:
             faults.append(f"{path}: {statements}")
-        if len(answer.content) > HEAVIEST:
-            faults.append(f"{path}: {len(answer.content)} bytes")
+        if len(response.content) > HEAVIEST:
+            faults.append(f"{path}: {len(response.content)} bytes")
     assert faults == []

@@ -22,7 +22,7 @@ def beat_killed(trial: Trial) -> str:
 
 
 def seen_in_list(trial: Trial, request_id: str) -> str:
-    """The status that a list shows, which settles nothing."""
+    """The status that a list shows."""
     answer = trial.service.machine().call("GET", "/requests?limit=100")
     (found,) = (item for item in answer.json()["data"]["requests"] if item["id"] == request_id)
     return str(found["status"])

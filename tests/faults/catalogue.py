@@ -7,12 +7,14 @@ from tests.faults import (
     answer_faults,
     beat_faults,
     certificate_faults,
+    due_faults,
     fairness_faults,
     name_faults,
     postgres_faults,
     punctuality,
     redis_faults,
     rogue_faults,
+    standby_faults,
     worker_faults,
 )
 from tests.faults.trial import Trial
@@ -92,6 +94,16 @@ FAULTS = (
     Fault("Redis hung", "the same, with no call slower than 5 s", redis_faults.redis_hung),
     Fault("PostgreSQL restarted under load", UNHARMED, postgres_faults.postgres_restarted),
     Fault("PostgreSQL killed (-9) under load", UNHARMED, postgres_faults.postgres_killed),
+    Fault(
+        "A synchronous standby that is away",
+        "an answer that waits for it past the deadline shows as pending, and is the only end",
+        standby_faults.standby_away,
+    ),
+    Fault(
+        "10,000 due at once, no worker, and a web process killed (-9) while it settles them",
+        "every list ends right, none takes longer than 2 s, each request ends once",
+        due_faults.many_at_once,
+    ),
     Fault(
         "Deadlines",
         "settled at most 2 s late, and never late to a reader",

@@ -57,8 +57,8 @@ class Person:
         self.site = site
         self.session = requests.Session()
         self.session.get(site + "/accounts/login/", timeout=PATIENCE)
-        answer = self.post("/accounts/login/", login=email, password=password)
-        assert answer.status_code == 302, answer.text
+        response = self.post("/accounts/login/", login=email, password=password)
+        assert response.status_code == 302, response.text
 
     def post(self, path: str, **fields: str) -> requests.Response:
         """Sends a form; redirects are answers here."""
@@ -73,3 +73,6 @@ class Person:
     def answer(self, request_id: str, text: str) -> requests.Response:
         """303 with `sent=` and the id in its target is the acknowledgement."""
         return self.post(f"/inbox/{request_id}/answer/", answer=text)
+
+    def get(self, path: str) -> requests.Response:
+        return self.session.get(self.site + path, timeout=PATIENCE, allow_redirects=False)

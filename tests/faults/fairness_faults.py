@@ -15,7 +15,7 @@ EVENTS, OTHERS = 5000, 20
 # Written past the API, whose calls would take minutes.
 _FLOOD = """
 WITH fresh AS (
-    SELECT left(md5(random()::text || n), 24) AS id, url
+    SELECT left(md5(random()::text || n), 21) || right(%(account)s, 3) AS id, url
       FROM generate_series(1, %(count)s) n,
            unnest(%(urls)s::text[]) WITH ORDINALITY AS receiver (url, place)
      WHERE n %% %(hosts)s = place - 1
@@ -28,7 +28,7 @@ SELECT id, %(account)s, 'request.completed', id, id || ':end', url, split_part(u
 """
 _UNDER_WAY = """
 SELECT count(*) FROM webhooks_attempt a JOIN webhooks_delivery d ON d.id = a.delivery_id
- WHERE account_id = %(account)s AND finished_at IS NULL
+ WHERE d.account_id = %(account)s AND finished_at IS NULL
 """
 
 

@@ -3,7 +3,8 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +12,11 @@ Outcome = Literal["ok", "failed", "unknown"]
 State = tuple[str, Any]
 """A status, and the response_data that goes with it."""
 FINAL = ("completed", "timeout", "cancelled")
+ON_A_PAGE = "not shown"
+"""The response_data of what a page shows: its status alone is compared."""
+WRITES = ("answer", "cancel", "claim")
+SLACK = 2.0
+"""Seconds for which a call that nobody heard the end of may hold its row still."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,17 @@ class Call:
     ended: float
     outcome: Outcome
     seen: State | None = None
+
+
+@dataclass(frozen=True)
+class Total:
+    """How many requests of a status a list has counted, and when it was asked and answered."""
+
+    client: str
+    status: str
+    started: float
+    ended: float
+    total: int
 
 
 @dataclass(frozen=True)
@@ -58,6 +75,7 @@ class History:
     rows: dict[str, Row]
     outbox: list[Delivery]
     posts: list[tuple[str, bytes]]
+    totals: list[Total] = field(default_factory=list)
 
     def save(self, file: Path) -> None:
         """One call per line, as JSON."""
@@ -72,6 +90,8 @@ class History:
             *self.lost_acknowledgements(),
             *self.reads_that_go_back(),
             *self.reads_behind_the_deadline(),
+            *self.ends_before_the_deadline(),
+            *self.wrong_totals(),
             *self.undelivered(),
             *self.delivered_otherwise(),
         ]
@@ -89,8 +109,11 @@ class History:
     def several_ends(self) -> Iterator[str]:
         """However many looked, all of them saw the same end."""
         ends: dict[str, set[str]] = defaultdict(set)
-        for request_id, state in self.final_states():
-            ends[request_id].add(json.dumps(state))
+        for request_id, (status, data) in self.final_states():
+            row = self.rows.get(request_id)
+            if data == ON_A_PAGE and row and row.state[0] == status:
+                continue
+            ends[request_id].add(json.dumps((status, data)))
         for request_id, states in ends.items():
             if len(states) > 1:
                 yield f"{request_id} ended as {' and as '.join(sorted(states))}"
@@ -116,20 +139,71 @@ class History:
 
     def reads_that_go_back(self) -> Iterator[str]:
         """A call that began after somebody had been told of the end sees that end."""
-        known: dict[str, float] = {}
-        for call in self.calls:
-            if call.seen and call.seen[0] in FINAL:
-                known[call.request_id] = min(call.ended, known.get(call.request_id, call.ended))
+        known = self.first_told()
         for call in self.calls:
             told = known.get(call.request_id, float("inf"))
             if call.seen and call.seen[0] not in FINAL and call.started > told:
                 yield f"{call.request_id} was final and then {call.seen[0]} to {call.client}"
 
+    def first_told(self) -> dict[str, float]:
+        """When somebody was first told of the end of each request."""
+        known: dict[str, float] = {}
+        for call in self.calls:
+            if call.seen and call.seen[0] in FINAL:
+                known[call.request_id] = min(call.ended, known.get(call.request_id, call.ended))
+        return known
+
     def reads_behind_the_deadline(self) -> Iterator[str]:
+        """What somebody holds shows as it is stored: a write that began in time excuses a read."""
         for call in self.calls:
             row = self.rows.get(call.request_id)
-            if row and call.seen and call.seen[0] not in FINAL and call.started >= row.timeout_at:
+            if row is None or not call.seen or call.seen[0] in FINAL:
+                continue
+            if call.started >= row.timeout_at and not self.is_held(row, call.started):
                 yield f"{call.request_id} was {call.seen[0]} to {call.client} after its deadline"
+
+    def is_held(self, row: Row, at: float) -> bool:
+        """Whether a write that began before the deadline may have been under way then."""
+        return any(
+            call.started < row.timeout_at
+            and at <= call.ended + (SLACK if call.outcome == "unknown" else 0)
+            for call in self.writes[row.request_id]
+        )
+
+    @cached_property
+    def writes(self) -> dict[str, list[Call]]:
+        """The calls that change a request, by its id."""
+        found: dict[str, list[Call]] = defaultdict(list)
+        for call in self.calls:
+            if call.operation in WRITES:
+                found[call.request_id].append(call)
+        return found
+
+    def ends_before_the_deadline(self) -> Iterator[str]:
+        for call in self.calls:
+            row = self.rows.get(call.request_id)
+            if row and call.seen and call.seen[0] == "timeout" and call.ended < row.timeout_at:
+                yield f"{call.request_id} was timeout to {call.client} before its deadline"
+
+    def wrong_totals(self) -> Iterator[str]:
+        """A total counts at least what was known to have ended so when it was asked for, and at
+        most what can have ended so when it was given."""
+        known = self.first_told()
+        for each in self.totals:
+            rows = [row for row in self.rows.values() if row.state[0] == each.status]
+            least = sum(known.get(row.request_id, float("inf")) < each.started for row in rows)
+            most = sum(self.earliest_end(row) <= each.ended for row in rows)
+            if not least <= each.total <= most:
+                yield (
+                    f"{each.total} were {each.status} to {each.client},"
+                    f" which cannot be: from {least} to {most} were"
+                )
+
+    def earliest_end(self, row: Row) -> float:
+        """Before this moment the request had not ended as it did."""
+        if row.state[0] == "timeout":
+            return row.timeout_at
+        return min((call.started for call in self.writes[row.request_id]), default=0.0)
 
     def undelivered(self) -> Iterator[str]:
         """One event for each end and each claim in the outbox, and every one received."""
@@ -160,6 +234,7 @@ class History:
         return {
             **count(f"{call.operation}: {call.outcome}" for call in self.calls),
             **{f"requests that ended {status}": number for status, number in ends.items()},
+            "totals of a status": len(self.totals),
             "claims": sum(row.claims for row in self.rows.values()),
             "events in the outbox": len(self.outbox),
             "POSTs received": len(self.posts),

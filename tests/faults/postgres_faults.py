@@ -40,10 +40,10 @@ class Load:
             if answer.status_code == 200:
                 self.cancelled.append(request_id)
 
-    def count(self, answer: requests.Response) -> None:
-        body = answer.json()
+    def count(self, response: requests.Response) -> None:
+        body = response.json()
         assert set(body) == {"error", "msg", "data"}
-        self.told[f"{answer.status_code} {body['msg']}"] += 1
+        self.told[f"{response.status_code} {body['msg']}"] += 1
 
 
 def postgres_restarted(trial: Trial) -> str:

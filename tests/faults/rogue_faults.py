@@ -10,8 +10,8 @@ from tests.faults.rogues import Behaviour, Flood, rogue
 from tests.faults.trial import Trial
 
 KEPT = 16 * 1024
-MOST_TAKEN = 16 * 2**20  # what the buffers of two sockets may hold
-MOST_GROWTH = 64 * 2**20
+MAX_TAKEN = 16 * 2**20  # what the buffers of two sockets may hold
+MAX_GROWTH = 64 * 2**20
 METADATA = "http://169.254.169.254/latest/meta-data/"
 
 
@@ -26,7 +26,7 @@ def drips(trial: Trial) -> str:
 def cut_in_time(trial: Trial, behave: Behaviour) -> str:
     attempt = attempt_at(trial, behave)
     limit = trial.service.timeout
-    assert attempt.error == f"No complete answer within {limit:g} s."
+    assert attempt.error == f"No complete response within {limit:g} s."
     assert limit - 0.1 <= attempt.seconds < limit + trial.scale.late
     return f"cut after {attempt.seconds:.1f} s; {tried_again(trial, attempt)}"
 
@@ -45,8 +45,8 @@ def sends_a_bomb(trial: Trial) -> str:
 def kept_little(trial: Trial, attempt: Attempt, before: int, taken: int = 0) -> str:
     growth = worker_memory(trial) - before
     assert (attempt.status, attempt.state, attempt.kept) == (200, "delivered", KEPT)
-    assert taken < MOST_TAKEN
-    assert growth < MOST_GROWTH
+    assert taken < MAX_TAKEN
+    assert growth < MAX_GROWTH
     off = f", {taken / 2**20:.1f} MiB left the receiver" if taken else ""
     return f"16 KiB kept{off}, the worker grew by {max(growth, 0) / 2**20:.1f} MiB"
 

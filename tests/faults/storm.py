@@ -15,7 +15,7 @@ from tests.faults.witnesses import Asker, Ground, Reader, Reviewer, Witness
 from tests.waiting import wait_until
 
 VICTIMS = ("web", "worker", "beat", "postgres", "redis")
-LONGEST_DEADLINE = 60.0  # seconds: that of every request
+MAX_DEADLINE = 60.0  # seconds: that of every request
 CALM = 60.0  # seconds, beside the lease, for everything to be delivered
 
 
@@ -41,11 +41,12 @@ def weather(service: Service, storm: Storm) -> Aftermath:
     """Lets the storm pass over the service, and waits until everything is delivered."""
     with receiving() as receiver:
         ground = Ground(service, receiver.url, storm.seed, storm.hurry)
-        witnesses = [Asker(ground, "asker 1"), Asker(ground, "asker 2"), Reader(ground, "reader")]
+        witnesses: list[Witness] = [Asker(ground, f"asker {n}") for n in (1, 2)]
+        witnesses += [Reader(ground, f"reader {n}") for n in (1, 2)]
         kills = rage(storm, ground, [*witnesses, *(Reviewer(ground, name) for name in PEOPLE)])
         if hurry := storm.hurry:
             wait_until(lambda: hastened(service, hurry), CALM)
-        wait_until(lambda: settled(service), LONGEST_DEADLINE + service.lease + CALM)
+        wait_until(lambda: settled(service), MAX_DEADLINE + service.lease + CALM)
         return Aftermath(kills, gather(ground, receiver))
 
 
@@ -123,4 +124,5 @@ def gather(ground: Ground, receiver: Receiver) -> History:
         rows={row[0]: Row(row[0], (row[1], row[2]), row[3], row[4]) for row in requests},
         outbox=[Delivery(*row) for row in outbox],
         posts=[(post.webhook_id, post.body) for post in receiver.posts],
+        totals=ground.totals,
     )

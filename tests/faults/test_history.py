@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.history import Call, Delivery, History, Row
+from tests.faults.history import ON_A_PAGE, Call, Delivery, History, Row, Total
 from tests.faults.service import Service
 from tests.faults.storm import Storm, weather
 from tests.faults.trial import SHORT
@@ -37,10 +37,12 @@ TRUE = History(
         Call("c", "answer", "r", 2.0, 2.1, "ok", ("completed", "yes")),
         Call("b", "read", "r", 2.3, 2.4, "ok", ("completed", "yes")),
         Call("a", "cancel", "r", 2.5, 2.6, "failed"),
+        Call("b", "page", "r", 2.7, 2.8, "ok", ("completed", ON_A_PAGE)),
     ],
     rows={"r": Row("r", ("completed", "yes"), 61.0, 1)},
     outbox=[Delivery("r", "r:claim:1", "e1", CLAIM), Delivery("r", "r:end", "e2", BODY)],
     posts=[("e1", CLAIM), ("e2", BODY), ("e2", BODY)],
+    totals=[Total("b", "completed", 1.9, 2.05, 0), Total("b", "completed", 2.2, 2.3, 1)],
 )
 ROW = TRUE.rows["r"]
 
@@ -53,8 +55,19 @@ def with_row(row: Row) -> History:
     return dataclasses.replace(TRUE, rows={"r": row})
 
 
+def with_total(*total: object) -> History:
+    return dataclasses.replace(TRUE, totals=[Total(*total)])  # type: ignore[arg-type]
+
+
 def test_what_is_true_passes() -> None:
     assert TRUE.faults() == []
+
+
+def test_what_a_write_in_time_holds_may_be_pending() -> None:
+    """The answer began at 2.0 and ended at 2.1: the deadline passed in between."""
+    late = with_row(dataclasses.replace(ROW, timeout_at=2.05))
+    read = Call("b", "read", "r", 2.08, 2.2, "ok", ("pending", None))
+    assert dataclasses.replace(late, calls=[*late.calls, read]).faults() == []
 
 
 LIES = {
@@ -63,6 +76,10 @@ LIES = {
     "was acknowledged, but": with_call("c", "answer", "r", 3, 3.1, "ok", ("completed", "no")),
     "was final and then": with_call("b", "read", "r", 3, 3.1, "ok", ("pending", None)),
     "after its deadline": with_row(dataclasses.replace(ROW, timeout_at=1.2)),
+    "before its deadline": with_call("b", "read", "r", 3, 3.1, "ok", ("timeout", None)),
+    "which cannot be: from 1 to 1": with_total("b", "completed", 2.2, 2.3, 0),
+    "which cannot be: from 0 to 0": with_total("b", "completed", 1.0, 1.9, 1),
+    'ended as ["cancelled"': with_call("b", "page", "r", 3, 3.1, "ok", ("cancelled", ON_A_PAGE)),
     "never ended": with_row(dataclasses.replace(ROW, state=("pending", None))),
     "has the events": with_row(dataclasses.replace(ROW, claims=2)),
     "r:end was not received": dataclasses.replace(TRUE, posts=TRUE.posts[:1]),

@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -12,11 +13,12 @@ import psycopg
 import requests
 
 from tests.faults.clients import Machine, Person
-from tests.faults.history import Call, Outcome, State
+from tests.faults.history import FINAL, ON_A_PAGE, Call, Outcome, State, Total
 from tests.faults.service import Service
 
 PACE = 0.05  # seconds between two calls of a client
 RECENT = 12  # requests that answers and cancellations aim at
+STATUSES = ("pending", "claimed", *FINAL)
 Witnessed = tuple[str, Outcome, State | None]
 
 
@@ -29,6 +31,7 @@ class Ground:
     seed: int
     hurry: float | None
     calls: list[Call] = field(default_factory=list)
+    totals: list[Total] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -104,22 +107,64 @@ class Asker(Witness):
 
 
 class Reader(Witness):
-    """Reads single requests and lists."""
+    """Reads single requests, lists by status with their totals, and pages of the portal."""
 
     def __init__(self, ground: Ground, name: str) -> None:
         super().__init__(ground, name)
         self.machine: Machine = ground.service.machine()
+        self.person: Person = ground.service.person()
 
     def step(self) -> None:
         request_id = self.any_recent()
         if request_id is None:
             return
-        if self.chance.random() < 0.8:
+        kind = self.chance.random()
+        if kind < 0.5:
             path = f"/requests/{request_id}"
             self.call("read", request_id, lambda: self.machine.call("GET", path), self.read)
-        else:
+        elif kind < 0.6:
             path = "/requests?limit=100"
             self.call("request in a list", "", lambda: self.machine.call("GET", path), self.listed)
+        elif kind < 0.8:
+            self.count(self.chance.choice(STATUSES))
+        elif kind < 0.9:
+            path = f"/inbox/{request_id}/"
+            self.call(
+                "page",
+                request_id,
+                lambda: self.person.get(path),
+                lambda answer: self.on_its_page(request_id, answer),
+            )
+        else:
+            self.call("request in the inbox", "", lambda: self.person.get("/inbox/"), self.waiting)
+
+    def count(self, status: str) -> None:
+        """A list of one status; its total is kept where the requests of that status end so."""
+        started, totals = time.time(), list[int]()
+
+        def judge(answer: requests.Response) -> list[Witnessed]:
+            found = self.listed(answer)
+            assert {seen[0] for _, _, seen in found if seen} <= {status}
+            totals.append(answer.json()["data"]["total"])
+            return found
+
+        path = f"/requests?limit=100&sort=created_at_desc&status={status}"
+        send = lambda: self.machine.call("GET", path)  # noqa: E731
+        self.call("request in a list by status", "", send, judge)
+        if totals and status in FINAL:
+            total = Total(self.name, status, started, time.time(), totals[0])
+            self.ground.totals.append(total)
+
+    def on_its_page(self, request_id: str, answer: requests.Response) -> list[Witnessed]:
+        assert answer.status_code == 200, answer.text
+        (status,) = re.findall(r'data-status="(\w+)"', answer.text)
+        return [(request_id, "ok", (status, ON_A_PAGE))]
+
+    def waiting(self, answer: requests.Response) -> list[Witnessed]:
+        """What the inbox shows is open, whoever holds it."""
+        assert answer.status_code == 200, answer.text
+        ids = set(re.findall(r'href="/inbox/([0-9a-f]{24})/', answer.text))
+        return [(each, "ok", ("pending", ON_A_PAGE)) for each in ids]
 
     def read(self, answer: requests.Response) -> list[Witnessed]:
         assert answer.status_code == 200, answer.text

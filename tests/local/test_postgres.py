@@ -106,11 +106,14 @@ def test_another_version_is_told_apart(postgres: Postgres) -> None:
         postgres.start()
 
 
-def test_a_setting_that_it_refuses_is_quoted(folder: DataFolder) -> None:
-    postgres = Postgres(folder.path, folder.sockets, {"max_connections": "many"})
+@pytest.fixture
+def refusing_postgres(folder: DataFolder) -> Postgres:
+    return Postgres(folder.path, folder.sockets, {"max_connections": "many"})
 
+
+def test_a_setting_that_it_refuses_is_quoted(refusing_postgres: Postgres) -> None:
     with pytest.raises(CannotStart, match=r"PostgreSQL did not start \(.*max_connections"):
-        postgres.start()
+        refusing_postgres.start()
 
 
 def test_an_interrupted_first_start_leaves_no_half_cluster(postgres: Postgres) -> None:

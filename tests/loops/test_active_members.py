@@ -59,7 +59,7 @@ def test_sql_and_q_agree_on_who_is_none(loop: Loop, owner: User, member: User, e
     assert theirs.pk not in by_sql()
     assert by_sql() == set(Membership.objects.active().values_list("pk", flat=True))
     with transaction.atomic():
-        assert not hold_membership(loop_id=loop.pk, user_id=member.pk)
+        assert not hold_membership(loop_id=loop.pk, account_id=loop.creator_id, user_id=member.pk)
     assert not Loop.objects.of_member(member.pk).exists()
 
 

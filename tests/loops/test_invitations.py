@@ -63,9 +63,9 @@ def test_opening_a_link_changes_nothing(outsider: User, loop: Loop) -> None:
     path = f"/join/{loop.invite_code}"
     before = Loop.objects.get(pk=loop.pk).updated_at
     for browser in (Client(), signed_in(outsider)):
-        answer = browser.get(path)
-        assert answer.status_code == 200
-        assert "Refund desk" in answer.content.decode()
+        response = browser.get(path)
+        assert response.status_code == 200
+        assert "Refund desk" in response.content.decode()
         assert browser.head(path).status_code == 200
     assert Membership.objects.filter(loop=loop).count() == 2
     assert Loop.objects.get(pk=loop.pk).updated_at == before
@@ -77,8 +77,8 @@ def test_joining_is_a_post_of_a_signed_in_person(loop: Loop) -> None:
     Client().post(path)
     assert Membership.objects.filter(loop=loop).count() == 2
     unverified = create_account(email="new@example.org", verified=False)
-    answer = signed_in(unverified).post(path)
-    assert answer.status_code in (200, 302)
+    response = signed_in(unverified).post(path)
+    assert response.status_code in (200, 302)
     joined = Membership.objects.get(loop=loop, user=unverified)
     assert joined.status == "active"
     assert joined.joined_at is not None

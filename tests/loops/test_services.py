@@ -53,7 +53,7 @@ def test_unknown_retired_and_deleted_codes_get_the_same_answer(loop: Loop, outsi
             find_invite(code)
         with pytest.raises(InviteNotFound):
             join_loop(user=outsider, code=code.replace("\x00", "?"))
-    services.delete_loop(loop_id=loop.pk)
+    services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     with pytest.raises(InviteNotFound):
         join_loop(user=outsider, code=current)
 
@@ -98,7 +98,7 @@ def test_a_removed_member_loses_access_and_claims_at_once(
 ) -> None:
     request = make()
     services.claim_request(request=request, reviewer_id=member.pk)
-    services.remove_member(loop_id=loop.pk, member_id=member.pk)
+    services.remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
     assert services.read_request(request.pk).status == "pending"
     with pytest.raises(services.NotAReviewer):
         services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
@@ -115,14 +115,14 @@ def test_deleting_a_loop_cancels_what_is_open_and_keeps_what_is_done(
     done, claimed, waiting = make(), make(), make(callback_url="http://127.0.0.1:9/")
     services.answer_request(request=done, reviewer_id=member.pk, answer="yes")
     services.claim_request(request=claimed, reviewer_id=member.pk)
-    services.delete_loop(loop_id=loop.pk)
+    services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     stored = dict(Request.objects.values_list("id", "status"))
     assert stored == {done.pk: "completed", claimed.pk: "cancelled", waiting.pk: "cancelled"}
     assert owner.deliveries.get().event == "request.cancelled"
     with pytest.raises(services.LoopGone):
         services.create_request(loop_id=loop.pk, account=acting(owner), fields=FIELDS)
     with pytest.raises(Loop.DoesNotExist):
-        services.delete_loop(loop_id=loop.pk)
+        services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
 
 
 def test_a_request_needs_an_active_member(loop: Loop, owner: User) -> None:

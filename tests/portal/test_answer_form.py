@@ -33,9 +33,9 @@ def test_a_right_answer_is_stored(
     member: User, make: Make, kind: str, config: Any, default: Any, typed: Any, stored: Any
 ) -> None:
     request = make(response_type=kind, response_config=config, default_response=default)
-    answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": typed})
-    assert answer.status_code == 303
-    assert answer["Location"] == f"/inbox/{request.pk}/done/?n=1&sent={request.pk}"
+    response = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": typed})
+    assert response.status_code == 303
+    assert response["Location"] == f"/inbox/{request.pk}/done/?n=1&sent={request.pk}"
     row = services.read_request(request.pk)
     assert (row.status, row.response_by_id) == ("completed", member.pk)
     assert (row.response_data, type(row.response_data)) == (stored, type(stored))
@@ -89,12 +89,12 @@ def test_every_type_has_its_form(
     rule: str,
 ) -> None:
     request = make(response_type=kind, response_config=config, default_response=default)
-    answer = signed_in(member).get(f"/inbox/{request.pk}/")
-    found = controls(answer)
+    response = signed_in(member).get(f"/inbox/{request.pk}/")
+    found = controls(response)
     assert len(found) == count
     assert all(shape in control for control in found)
-    assert rule in words(answer)
-    source = answer.content.decode()
+    assert rule in words(response)
+    source = response.content.decode()
     for control in found:
         name = control.partition('id="')[2].partition('"')[0]
         assert f'<label for="{name}"' in source or f'<label class="choice" for="{name}"' in source
@@ -124,10 +124,10 @@ def test_a_wrong_answer_is_told_beside_the_field(
     member: User, make: Make, kind: str, config: Any, default: Any, typed: Any, fault: str
 ) -> None:
     request = make(response_type=kind, response_config=config, default_response=default)
-    answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": typed})
-    assert answer.status_code == 422
-    assert fault in words(answer)
-    source = answer.content.decode()
+    response = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": typed})
+    assert response.status_code == 422
+    assert fault in words(response)
+    source = response.content.decode()
     assert 'id="answer-error"' in source
     assert 'aria-invalid="true"' in source
     assert 'answer-error"' in source.partition('aria-describedby="')[2]
@@ -138,18 +138,18 @@ def test_what_was_typed_is_kept(member: User, make: Make) -> None:
     browser = signed_in(member)
     text = make(response_type="text", response_config={"max_length": 3}, default_response="x")
     typed = "\n</textarea><b>"
-    answer = browser.post(f"/inbox/{text.pk}/answer/", {"answer": typed})
-    assert ">\n\n&lt;/textarea&gt;&lt;b&gt;</textarea>" in answer.content.decode()
+    response = browser.post(f"/inbox/{text.pk}/answer/", {"answer": typed})
+    assert ">\n\n&lt;/textarea&gt;&lt;b&gt;</textarea>" in response.content.decode()
     multi = make(
         response_type="multi_select",
         response_config={**COLOURS, "max_selections": 1},
         default_response="red",
     )
-    answer = browser.post(f"/inbox/{multi.pk}/answer/", {"answer": ["red", "b"]})
-    assert ["checked" in control for control in controls(answer)] == [True, False, True]
+    response = browser.post(f"/inbox/{multi.pk}/answer/", {"answer": ["red", "b"]})
+    assert ["checked" in control for control in controls(response)] == [True, False, True]
     number = make(response_type="number", response_config={"max_value": 9}, default_response=1)
-    answer = browser.post(f"/inbox/{number.pk}/answer/", {"answer": '9"9'})
-    assert 'value="9&quot;9"' in answer.content.decode()
+    response = browser.post(f"/inbox/{number.pk}/answer/", {"answer": '9"9'})
+    assert 'value="9&quot;9"' in response.content.decode()
 
 
 def test_a_refused_answer_keeps_the_claim_alive(member: User, make: Make) -> None:
@@ -168,25 +168,25 @@ def test_sent_twice_is_a_success(member: User, make: Make) -> None:
     services.claim_request(request=request, reviewer_id=member.pk)
     done = f"/inbox/{request.pk}/done/?n=1&sent={request.pk}"
     for _ in range(2):
-        answer = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"}, follow=True)
-        assert answer.redirect_chain == [(done, 303)]
-        assert "Your answer was sent" in words(answer)
+        response = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"}, follow=True)
+        assert response.redirect_chain == [(done, 303)]
+        assert "Answer sent" in words(response)
     other = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "no"})
     assert other.status_code == 409
-    assert "You have answered this" in words(other)
+    assert "You answered this question" in words(other)
     assert services.read_request(request.pk).response_data == "yes"
 
 
 def test_whoever_is_late_is_told_who_was_first(owner: User, member: User, make: Make) -> None:
     request = make(response_type="text", response_config={}, default_response="x")
     services.answer_request(request=request, reviewer_id=owner.pk, answer="Mine\ncame first")
-    answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
-    assert answer.status_code == 409
-    page = words(answer)
-    assert "Owner has answered this on" in page
+    response = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
+    assert response.status_code == 409
+    page = words(response)
+    assert "Owner answered this question on" in page
     assert "Mine came first" in page
-    assert "What you were about to send It was not sent." in page
-    assert "My &lt;draft&gt;" in answer.content.decode()
+    assert "Your unsent answer It was not sent." in page
+    assert "My &lt;draft&gt;" in response.content.decode()
     assert services.read_request(request.pk).response_by_id == owner.pk
 
 
@@ -195,10 +195,10 @@ def test_while_another_holds_it_no_answer_gets_through(
 ) -> None:
     request = make(response_config=COLOURS, default_response="red")
     services.claim_request(request=request, reviewer_id=owner.pk)
-    answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "b"})
-    assert answer.status_code == 409
-    page = words(answer)
-    assert "Owner holds this question until" in page
+    response = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "b"})
+    assert response.status_code == 409
+    page = words(response)
+    assert "Owner is on it until" in page
     assert "so that you can copy it. Blue & <i>" in page
     assert services.read_request(request.pk).status == "claimed"
 
@@ -212,18 +212,18 @@ def test_after_the_answer_comes_the_next_question(
     browser = signed_in(member)
     path = f"/inbox/{answered.pk}/"
     assert browser.get(path + "done/").status_code == 404
-    answer = browser.post(path + "answer/", {"answer": "yes"}, follow=True)
+    response = browser.post(path + "answer/", {"answer": "yes"}, follow=True)
     leads_to = f"/inbox/{following.pk}/?n=1&sent={answered.pk}"
-    assert answer.redirect_chain == [(leads_to, 303)]
-    assert "2 of 2" in words(answer)
-    assert "Sent: yes" in words(answer)
+    assert response.redirect_chain == [(leads_to, 303)]
+    assert "2 of 2" in words(response)
+    assert "Sent: yes" in words(response)
     for other in (owner, outsider):
         assert signed_in(other).get(path + "done/").status_code == 404
         assert "Sent:" not in words(signed_in(other).get(leads_to))
     query = leads_to.partition("?")[2]
     last = browser.post(f"/inbox/{following.pk}/answer/?{query}", {"answer": "no"}, follow=True)
     assert last.redirect_chain == [(f"/inbox/{following.pk}/done/?n=2&sent={following.pk}", 303)]
-    assert "2 answers sent Nothing else waits for you." in words(last)
+    assert "2 answers sent You’re all caught up." in words(last)
     assert '<p class="answer-given">no</p>' in last.content.decode()
 
 
@@ -236,17 +236,17 @@ def test_what_was_skipped_waits_until_the_end(member: User, make: Make) -> None:
     page = browser.get(skip).content.decode()
     assert 'data-key="previous"' in page
     assert f'href="/inbox/{third.pk}/?skipped={first.pk}" data-go data-key="following"' in page
-    answer = browser.post(f"/inbox/{second.pk}/answer/?skipped={first.pk}", {"answer": "no"})
-    assert answer["Location"].startswith(f"/inbox/{third.pk}/?n=1&skipped={first.pk}&")
-    query = answer["Location"].partition("?")[2]
+    response = browser.post(f"/inbox/{second.pk}/answer/?skipped={first.pk}", {"answer": "no"})
+    assert response["Location"].startswith(f"/inbox/{third.pk}/?n=1&skipped={first.pk}&")
+    query = response["Location"].partition("?")[2]
     last = browser.post(f"/inbox/{third.pk}/answer/?{query}", {"answer": "no"}, follow=True)
-    assert "2 answers sent 1 that you skipped still waits." in words(last)
+    assert "2 answers sent You skipped 1. It’s still open." in words(last)
     assert f'href="/inbox/{first.pk}/">Next question' in last.content.decode()
 
 
 @pytest.mark.parametrize("query", ["n=x", "n=99999", "n=%D9%A3", "skipped=a.b..", "sent=x"])
 def test_an_odd_address_counts_as_nothing(member: User, make: Make, query: str) -> None:
     request = make()
-    answer = signed_in(member).get(f"/inbox/{request.pk}/?{query}")
-    assert answer.status_code == 200
-    assert "1 of 1" in words(answer)
+    response = signed_in(member).get(f"/inbox/{request.pk}/?{query}")
+    assert response.status_code == 200
+    assert "1 of 1" in words(response)

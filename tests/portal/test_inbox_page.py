@@ -38,9 +38,9 @@ def test_critical_first_then_the_nearest_deadline(owner: User, member: User, mak
     late = make(priority="critical", timeout_seconds=7200)
     soon = in_loop(other, owner, priority="critical", timeout_seconds=3600)
     high = make(priority="high")
-    answer = signed_in(member).get("/inbox/")
-    assert listed(answer) == [soon.pk, late.pk, high.pk, low.pk]
-    page = words(answer)
+    response = signed_in(member).get("/inbox/")
+    assert listed(response) == [soon.pk, late.pk, high.pk, low.pk]
+    page = words(response)
     assert "4 waiting for you" in page
     first = r"Critical 59 min \d+ s left Should we refund order 4821\? Legal"
     assert re.search(first, page)
@@ -60,19 +60,19 @@ def test_claims_are_shown(owner: User, member: User, make: Make) -> None:
     for request, reviewer in ((mine, member), (other, owner), (lapsed, owner)):
         services.claim_request(request=request, reviewer_id=reviewer.pk)
     let_lease_run_out(lapsed)
-    answer = signed_in(member).get("/inbox/")
-    assert listed(answer) == [mine.pk, other.pk, lapsed.pk]
-    page = words(answer)
-    assert page.count("you hold it") == 1
-    assert page.count("Owner holds it") == 1
+    response = signed_in(member).get("/inbox/")
+    assert listed(response) == [mine.pk, other.pk, lapsed.pk]
+    page = words(response)
+    assert page.count("You’re on it") == 1
+    assert page.count("Owner is on it") == 1
 
 
 def test_an_empty_inbox_says_how_to_fill_it(outsider: User, make: Make) -> None:
     make()
-    answer = signed_in(outsider).get("/inbox/")
-    assert listed(answer) == []
-    assert "Nothing waits for you" in words(answer)
-    assert 'href="/join/"' in answer.content.decode()
+    response = signed_in(outsider).get("/inbox/")
+    assert listed(response) == []
+    assert "You’re all caught up" in words(response)
+    assert 'href="/join/"' in response.content.decode()
 
 
 def test_former_members_and_deleted_loops_have_nothing(
@@ -80,9 +80,9 @@ def test_former_members_and_deleted_loops_have_nothing(
 ) -> None:
     make()
     join_loop(user=outsider, code=loop.invite_code)
-    remove_member(loop_id=loop.pk, member_id=outsider.pk)
+    remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=outsider.pk)
     assert listed(signed_in(outsider).get("/inbox/")) == []
-    delete_loop(loop_id=loop.pk)
+    delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     assert listed(signed_in(member).get("/inbox/")) == []
     assert listed(signed_in(owner).get("/inbox/")) == []
 
@@ -97,8 +97,8 @@ def test_pages_of_fifty(member: User, make: Make) -> None:
     assert 'href="?page=2"' in first.content.decode()
     assert 'href="?page=1"' in second.content.decode()
     for odd, last in (("0", 3), ("99", 3), ("x", 50), ("-1", 3), ("9" * 5000, 50)):
-        answer = browser.get(f"/inbox/?page={odd}")
-        assert (answer.status_code, len(listed(answer))) == (200, last)
+        response = browser.get(f"/inbox/?page={odd}")
+        assert (response.status_code, len(listed(response))) == (200, last)
 
 
 def test_texts_are_escaped_and_shortened(member: User, make: Make) -> None:
@@ -109,13 +109,13 @@ def test_texts_are_escaped_and_shortened(member: User, make: Make) -> None:
 
 
 def test_strangers_sign_in_first(db: None) -> None:
-    answer = Client().get("/inbox/")
-    assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/inbox/")
+    response = Client().get("/inbox/")
+    assert (response.status_code, response["Location"]) == (302, "/accounts/login/?next=/inbox/")
 
 
 def test_the_start_page_leads_on(member: User) -> None:
-    answer = Client().get("/")
-    assert "Sign up" in words(answer)
+    response = Client().get("/")
+    assert "Sign up" in words(response)
     assert signed_in(member).get("/")["Location"] == "/inbox/"
 
 

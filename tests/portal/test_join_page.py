@@ -23,41 +23,41 @@ UNKNOWN = ALPHABET[:12]
 
 def test_a_stranger_reads_who_invites_to_what(loop: Loop) -> None:
     Loop.objects.filter(pk=loop.pk).update(description="Who gets\nmoney back?")
-    answer = Client().get(f"/join/{loop.invite_code}")
-    page = words(answer)
+    response = Client().get(f"/join/{loop.invite_code}")
+    page = words(response)
     assert "Owner invites you to the loop Refund desk" in page
     assert "Who gets money back?" in page
     for target in ("signup", "login"):
         link = f'href="/accounts/{target}/?next=/join/{loop.invite_code}"'
-        assert link in answer.content.decode()
-    assert "<form" not in answer.content.decode()
+        assert link in response.content.decode()
+    assert "<form" not in response.content.decode()
 
 
 def test_one_post_joins(outsider: User, loop: Loop) -> None:
-    answer = signed_in(outsider).post(f"/join/{loop.invite_code}", follow=True)
-    assert answer.redirect_chain == [("/inbox/", 302)]
-    assert "You are a member of Refund desk." in words(answer)
+    response = signed_in(outsider).post(f"/join/{loop.invite_code}", follow=True)
+    assert response.redirect_chain == [("/inbox/", 302)]
+    assert "You are a member of Refund desk." in words(response)
     assert Membership.objects.get(loop=loop, user=outsider).status == "active"
 
 
 def test_a_member_is_told_so(member: User, loop: Loop) -> None:
     browser = signed_in(member)
-    answer = browser.get(f"/join/{loop.invite_code}")
-    assert "You are already a member of this loop." in words(answer)
-    assert "<form" not in answer.content.decode()
+    response = browser.get(f"/join/{loop.invite_code}")
+    assert "You are already a member of this loop." in words(response)
+    assert "<form" not in response.content.decode()
     assert browser.post(f"/join/{loop.invite_code}").status_code == 302
     assert Membership.objects.filter(loop=loop).count() == 2
 
 
 def test_a_post_without_an_account_leads_to_sign_in_and_back(loop: Loop) -> None:
-    answer = Client().post(f"/join/{loop.invite_code.lower()}")
-    assert answer["Location"] == f"/accounts/login/?next=/join/{loop.invite_code}"
+    response = Client().post(f"/join/{loop.invite_code.lower()}")
+    assert response["Location"] == f"/accounts/login/?next=/join/{loop.invite_code}"
 
 
 def test_joining_needs_the_pages_own_token(outsider: User, loop: Loop) -> None:
-    answer = signed_in(outsider, enforce_csrf_checks=True).post(f"/join/{loop.invite_code}")
-    assert answer.status_code == 403
-    assert "Nothing was sent." in words(answer)
+    response = signed_in(outsider, enforce_csrf_checks=True).post(f"/join/{loop.invite_code}")
+    assert response.status_code == 403
+    assert "Nothing was sent." in words(response)
     assert not Membership.objects.filter(user=outsider).exists()
 
 
@@ -65,13 +65,13 @@ def test_codes_that_open_nothing_look_alike(owner: User, outsider: User, loop: L
     retired = loop.invite_code
     rotate_invite_code(loop=loop)
     deleted = create_loop(owner_id=owner.pk, name="Gone", icon="x")
-    delete_loop(loop_id=deleted.pk)
+    delete_loop(loop_id=deleted.pk, account_id=deleted.creator_id)
     codes = [retired, UNKNOWN, deleted.invite_code, "short", "a\0b", "💥" * 12]
     for browser in (Client(), signed_in(outsider)):
         answers = [browser.get(f"/join/{code}") for code in codes]
         assert {answer.status_code for answer in answers} == {404}
         assert len({answer.content for answer in answers}) == 1
-        assert "This code opens no loop" in words(answers[0])
+        assert "That code isn’t valid" in words(answers[0])
     posted = signed_in(outsider).post(f"/join/{retired}")
     assert (posted.status_code, words(posted)) == (404, words(answers[0]))
 
@@ -80,25 +80,25 @@ def test_codes_that_open_nothing_look_alike(owner: User, outsider: User, loop: L
 def test_a_code_is_typed_in_any_form(loop: Loop, typed: str) -> None:
     code = loop.invite_code.lower()
     for written in (code, f"{code[:4]}-{code[4:8]} {code[8:]}"):
-        answer = Client().post("/join/", {"code": typed.format(written)})
-        assert answer["Location"] == f"/join/{loop.invite_code}"
+        response = Client().post("/join/", {"code": typed.format(written)})
+        assert response["Location"] == f"/join/{loop.invite_code}"
 
 
 @pytest.mark.parametrize(
     ("typed", "fault"),
     [
-        ("", "Type the code"),
-        ("ABC", "A code has 12 letters and digits, no I, L, O, 0, 1"),
-        ("IIIIIIIIIIII", "A code has 12 letters and digits, no I, L, O, 0, 1"),
-        ("<b>" * 20, "A code has 12 letters and digits, no I, L, O, 0, 1"),
+        ("", "Enter the code"),
+        ("ABC", "Codes have 12 characters and never contain I, L, O, 0 or 1"),
+        ("IIIIIIIIIIII", "Codes have 12 characters and never contain I, L, O, 0 or 1"),
+        ("<b>" * 20, "Codes have 12 characters and never contain I, L, O, 0 or 1"),
         ("\0", "Null characters are not allowed."),
     ],
 )
 def test_what_is_no_code_is_said_beside_the_field(db: None, typed: str, fault: str) -> None:
-    answer = Client().post("/join/", {"code": typed})
-    page = answer.content.decode()
-    assert answer.status_code == 422
-    assert fault in words(answer)
+    response = Client().post("/join/", {"code": typed})
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert fault in words(response)
     assert 'aria-invalid="true"' in page
     assert 'aria-describedby="id_code_helptext id_code_error"' in page
     assert "<b><b>" not in page
@@ -118,10 +118,10 @@ def test_guessing_from_one_address_ends(loop: Loop, settings: Settings) -> None:
     for _ in range(3):
         assert browser.get(f"/join/{UNKNOWN}").status_code == 404
     for path in (f"/join/{UNKNOWN}", f"/join/{loop.invite_code}", f"/qr/{loop.invite_code}.png"):
-        answer = browser.get(path)
-        assert answer.status_code == 429
-        assert "Too many tries" in words(answer)
-        assert 0 < int(answer["Retry-After"]) <= 3600
+        response = browser.get(path)
+        assert response.status_code == 429
+        assert "Too many attempts" in words(response)
+        assert 0 < int(response["Retry-After"]) <= 3600
     assert browser.get(f"/join/{loop.invite_code}", REMOTE_ADDR="192.0.2.7").status_code == 200
 
 
@@ -131,8 +131,8 @@ def test_guessing_by_one_person_ends_wherever_they_are(
     settings.JOIN_CODE_RATE = "3/h"
     browser = signed_in(outsider)
     for host in range(3):
-        answer = browser.post(f"/join/{UNKNOWN}", REMOTE_ADDR=f"192.0.2.{host}")
-        assert answer.status_code == 404
+        response = browser.post(f"/join/{UNKNOWN}", REMOTE_ADDR=f"192.0.2.{host}")
+        assert response.status_code == 404
     path = f"/join/{loop.invite_code}"
     assert browser.post(path, REMOTE_ADDR="192.0.2.9").status_code == 429
     assert signed_in(member).get(path, REMOTE_ADDR="192.0.2.9").status_code == 200
@@ -157,10 +157,10 @@ def test_without_its_cache_the_throttle_lets_people_in(
 
 def test_the_qr_code_needs_no_account(loop: Loop) -> None:
     for code in (loop.invite_code, loop.invite_code.lower()):
-        answer = Client().get(f"/qr/{code}.png")
-        assert (answer.status_code, answer["Content-Type"]) == (200, "image/png")
-        assert "private" in answer["Cache-Control"]
-        (read,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(answer.content)))
+        response = Client().get(f"/qr/{code}.png")
+        assert (response.status_code, response["Content-Type"]) == (200, "image/png")
+        assert "private" in response["Cache-Control"]
+        (read,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(response.content)))
         assert read.text == loop.join_url
 
 

@@ -26,9 +26,9 @@ def test_whose_and_since_when(owner: User, member: User, loop: Loop) -> None:
 def test_leaving_gives_back_what_is_held(member: User, loop: Loop, make: Make) -> None:
     request = make()
     services.claim_request(request=request, reviewer_id=member.pk)
-    answer = signed_in(member).post(f"/loops/{loop.pk}/leave/", follow=True)
-    assert "You have left Refund desk." in words(answer)
-    assert "You are in no loop yet" in words(answer)
+    response = signed_in(member).post(f"/loops/{loop.pk}/leave/", follow=True)
+    assert "You have left Refund desk." in words(response)
+    assert "You’re not in a loop yet" in words(response)
     assert services.read_request(request.pk).status == "pending"
     entry = AuditEntry.objects.filter(action="member.left").get()
     assert (entry.account_id, entry.actor_id) == (loop.creator_id, member.pk)
@@ -37,8 +37,8 @@ def test_leaving_gives_back_what_is_held(member: User, loop: Loop, make: Make) -
 def test_creators_and_outsiders_leave_nothing(owner: User, outsider: User, loop: Loop) -> None:
     for person in (owner, outsider):
         for loop_id in (loop.pk, "x", "f" * 24):
-            answer = signed_in(person).post(f"/loops/{loop_id}/leave/", follow=True)
-            assert "There was nothing to leave" in words(answer)
+            response = signed_in(person).post(f"/loops/{loop_id}/leave/", follow=True)
+            assert "You can’t leave that loop" in words(response)
     assert Membership.objects.filter(loop=loop).count() == 2
 
 

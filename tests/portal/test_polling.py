@@ -83,17 +83,17 @@ def test_a_renewed_claim_is_no_news(member: User, make: Make) -> None:
 
 def test_what_waits_far_down_is_news_all_the_same(member: User, make: Make) -> None:
     first = make(priority="critical")
-    for _ in range(polling.MOST_ROWS):
+    for _ in range(polling.MAX_ROWS):
         make()
     inbox = Open(member)
     last = make(priority="low")
     told = inbox.news()
-    assert (told["new"], len(told["rows"])) == (1, polling.MOST_ROWS)
+    assert (told["new"], len(told["rows"])) == (1, polling.MAX_ROWS)
     assert first.pk in told["rows"]
     assert last.pk not in told["rows"]
     inbox.query["since"] = "0"
     services.claim_request(request=first, reviewer_id=member.pk)
-    assert inbox.news()["new"] == polling.MOST_ROWS
+    assert inbox.news()["new"] == polling.MAX_ROWS
 
 
 def test_one_loop_alone(owner: User, member: User, make: Make) -> None:
@@ -125,7 +125,7 @@ def test_the_question_hears_who_was_faster(owner: User, member: User, make: Make
 def test_with_the_membership_it_ends(member: User, loop: Loop, make: Make) -> None:
     request = make()
     inbox, question = Open(member), Open(member, f"/inbox/{request.pk}/")
-    services.remove_member(loop_id=loop.pk, member_id=member.pk)
+    services.remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
     assert inbox.news()["rows"] == {}
     assert question.ask().status_code == 404
     make()
@@ -186,7 +186,7 @@ def test_nor_does_a_question_that_is_open_still(owner: User, member: User, make:
 
 def test_an_urgent_claim_is_heard_among_a_hundred(owner: User, member: User, make: Make) -> None:
     urgent = make(priority="critical")
-    for _ in range(polling.MOST_ROWS):
+    for _ in range(polling.MAX_ROWS):
         services.claim_request(request=make(), reviewer_id=owner.pk)
     inbox = Open(member)
     services.claim_request(request=urgent, reviewer_id=owner.pk)
@@ -238,6 +238,6 @@ def test_another_host_is_refused(
     for page in (Open(member), Open(member, f"/inbox/{request.pk}/")):
         headers = {"X-Watch": page.token, "Host": "evil.example"}
         with django_assert_num_queries(0):
-            answer = page.browser.get(page.state, headers=headers)
-        assert (answer.status_code, answer.content) == (400, b"")
-        assert answer["X-Content-Type-Options"] == "nosniff"
+            response = page.browser.get(page.state, headers=headers)
+        assert (response.status_code, response.content) == (400, b"")
+        assert response["X-Content-Type-Options"] == "nosniff"

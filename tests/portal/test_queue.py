@@ -3,15 +3,16 @@
 import random
 
 import pytest
-from django.db.models.functions import Now
+from django.db.models import Q
 
 from accounts.models import User
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from portal import queue
 from reviews import services
+from reviews.lifecycle.settling import settle_first
 from reviews.models import PRIORITIES, Request
-from tests.reviews.conftest import FIELDS, acting, let_lease_run_out, make_overdue
+from tests.reviews.conftest import FIELDS, acting, by_the_clock, let_lease_run_out, make_overdue
 
 pytestmark = pytest.mark.django_db
 
@@ -35,10 +36,9 @@ def scatter(dice: random.Random, loops: list[Loop], owner: User, member: User) -
 
 
 def expected(loops: list[Loop]) -> list[Request]:
-    """By a look at every row."""
-    every = Request.objects.filter(loop__in=loops, timeout_at__gt=Now()).seen()
-    seen = [item.as_seen() for item in every]
-    waiting = [item for item in seen if item.status in ("pending", "claimed")]
+    """By a look at every row, and at the clock."""
+    every = by_the_clock(Q(loop__in=loops))
+    waiting = [item for item in every if item.status in ("pending", "claimed")]
     return sorted(waiting, key=lambda item: (-item.priority_rank, item.timeout_at, item.pk))
 
 
@@ -52,6 +52,7 @@ def test_slices_and_numbers(owner: User, member: User, outsider: User, seed: int
     mine = loops[:3]
     wanted = [item.pk for item in expected(mine)]
     ids = [loop.pk for loop in mine]
+    settle_first(queue.scope(outsider.pk, None))
     waiting = queue.Queue(outsider.pk, ids, None)
     assert waiting.count() == len(wanted)
     for start, stop in ((0, 5), (5, 10), (17, 23), (0, 99), (50, 99)):

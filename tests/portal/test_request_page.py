@@ -56,7 +56,7 @@ def test_outsiders_find_nothing(
 def test_a_removed_member_finds_nothing(member: User, loop: Loop, make: Make) -> None:
     answered, waiting = make(), make()
     services.answer_request(request=answered, reviewer_id=member.pk, answer="yes")
-    remove_member(loop_id=loop.pk, member_id=member.pk)
+    remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
     for request in (answered, waiting):
         answers = visit_all(signed_in(member), request.pk)
         assert {answer.status_code for answer in answers} == {404}
@@ -64,7 +64,7 @@ def test_a_removed_member_finds_nothing(member: User, loop: Loop, make: Make) ->
 
 def test_with_its_loop_a_question_goes(owner: User, member: User, loop: Loop, make: Make) -> None:
     request = make()
-    delete_loop(loop_id=loop.pk)
+    delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     for person in (owner, member):
         answers = visit_all(signed_in(person), request.pk)
         assert {answer.status_code for answer in answers} == {404}
@@ -99,9 +99,9 @@ def test_forms_of_other_sites_do_nothing(member: User, make: Make, action: str) 
     request = make()
     before = frozen(request)
     browser = signed_in(member, enforce_csrf_checks=True)
-    answer = browser.post(f"/inbox/{request.pk}/{action}", {"answer": "yes"})
-    assert answer.status_code == 403
-    assert "That page was too old" in words(answer)
+    response = browser.post(f"/inbox/{request.pk}/{action}", {"answer": "yes"})
+    assert response.status_code == 403
+    assert "This page has expired" in words(response)
     assert frozen(request) == before
 
 
@@ -112,8 +112,8 @@ def test_what_the_page_says(member: User, make: Make) -> None:
         response_config={"options": [{"value": "n", "label": "Not at all"}, "yes"]},
         default_response="n",
     )
-    answer = signed_in(member).get(f"/inbox/{request.pk}/")
-    source, page = answer.content.decode(), words(answer)
+    response = signed_in(member).get(f"/inbox/{request.pk}/")
+    source, page = response.content.decode(), words(response)
     assert "<p>Refund &lt;b&gt;it&lt;/b&gt;?</p>\n<p>The seal<br>\nwas torn.</p>" in source
     assert "Refund desk 1 of 1" in page
     assert re.search(r"High 9 min \d+ s left asked .{1,20} by Owner", page)
@@ -155,13 +155,13 @@ def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None
     path = f"/inbox/{request.pk}/"
     mine, other = signed_in(member), signed_in(owner)
     assert "I’m on it" in words(mine.get(path))
-    answer = mine.post(path + "claim/", follow=True)
-    assert answer.redirect_chain == [(path, 303)]
-    assert "You hold this question until" in words(answer)
-    assert len(controls(answer)) == 2
+    response = mine.post(path + "claim/", follow=True)
+    assert response.redirect_chain == [(path, 303)]
+    assert "You’re on it until" in words(response)
+    assert len(controls(response)) == 2
 
     seen = other.get(path)
-    assert "Member holds this question until" in words(seen)
+    assert "Member is on it until" in words(seen)
     assert controls(seen) == []
     assert "I’m on it" not in words(seen)
     lost = other.post(path + "claim/", follow=True)
@@ -176,16 +176,16 @@ def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None
 
     assert "I’m on it" in words(mine.post(path + "release/", follow=True))
     assert services.read_request(request.pk).status == "pending"
-    assert "You did not hold this question" in words(mine.post(path + "release/", follow=True))
+    assert "You were no longer on it" in words(mine.post(path + "release/", follow=True))
 
 
 def test_a_lapsed_claim_is_free_again(owner: User, member: User, make: Make) -> None:
     request = make()
     services.claim_request(request=request, reviewer_id=owner.pk)
     let_lease_run_out(request)
-    answer = signed_in(member).get(f"/inbox/{request.pk}/")
-    assert "I’m on it" in words(answer)
-    assert len(controls(answer)) == 2
+    response = signed_in(member).get(f"/inbox/{request.pk}/")
+    assert "I’m on it" in words(response)
+    assert len(controls(response)) == 2
 
 
 def time_out(request: Request, owner: User) -> None:
@@ -203,9 +203,9 @@ def answer_it(request: Request, owner: User) -> None:
 @pytest.mark.parametrize(
     ("end", "told"),
     [
-        (time_out, "The time has run out"),
-        (cancel, "This question was withdrawn"),
-        (answer_it, "Owner has answered this"),
+        (time_out, "Time’s up"),
+        (cancel, "This question was cancelled"),
+        (answer_it, "Owner answered this question"),
     ],
 )
 def test_after_the_end_the_page_says_what_became_of_it(
@@ -221,7 +221,7 @@ def test_after_the_end_the_page_says_what_became_of_it(
     late = browser.post(path + "answer/", {"answer": "no"})
     assert late.status_code == 409
     assert told in words(late)
-    assert "What you were about to send It was not sent." in words(late)
+    assert "Your unsent answer It was not sent." in words(late)
     for action in ("claim/", "release/"):
         assert told in words(browser.post(path + action, follow=True))
     assert frozen(request) == ended
@@ -235,32 +235,32 @@ def test_statements(
     with django_assert_num_queries(4):  # session, person, request, what waits
         browser.get(f"/inbox/{request.pk}/")
     with django_assert_num_queries(8):  # and what the service asks
-        answer = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
-    assert following.pk in answer["Location"]
+        response = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
+    assert following.pk in response["Location"]
     with django_assert_num_queries(5):  # and what was sent
-        browser.get(answer["Location"])
+        browser.get(response["Location"])
     with django_assert_num_queries(4):
         browser.get(f"/inbox/{request.pk}/done/")
 
 
 def test_what_is_gone_says_so_and_keeps_the_draft(member: User, loop: Loop, make: Make) -> None:
     request = make()
-    remove_member(loop_id=loop.pk, member_id=member.pk)
-    answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
-    assert answer.status_code == 404
-    assert "or you are not, or no longer, a member of that loop" in words(answer)
-    assert "What you were about to send It was not sent." in words(answer)
-    assert "My &lt;draft&gt;" in answer.content.decode()
+    remove_member(loop_id=loop.pk, account_id=loop.creator_id, member_id=member.pk)
+    response = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
+    assert response.status_code == 404
+    assert "or you’ve left the loop" in words(response)
+    assert "Your unsent answer It was not sent." in words(response)
+    assert "My &lt;draft&gt;" in response.content.decode()
 
 
 def test_an_answer_outlives_the_session(member: User, make: Make) -> None:
     request = make(response_type="text", response_config={}, default_response="x")
     path, browser = f"/inbox/{request.pk}/", Client()
-    answer = browser.post(path + "answer/", {"answer": "Two lines,\nlong thought about"})
-    assert answer["Location"] == f"/accounts/login/?next={path}"
+    response = browser.post(path + "answer/", {"answer": "Two lines,\nlong thought about"})
+    assert response["Location"] == f"/accounts/login/?next={path}"
     browser.force_login(member)
     page = browser.get(path)
-    assert "Your answer was kept while you signed in. It has not been sent yet." in words(page)
+    assert "Your answer was saved while you signed in. It hasn’t been sent yet." in words(page)
     assert "Two lines,\nlong thought about</textarea>" in page.content.decode()
     assert services.read_request(request.pk).status == "pending"
     browser.post(path + "answer/", {"answer": "sent"})

@@ -1,5 +1,6 @@
 """One `make run`, started as a person would start it, with everything it leaves behind in view."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -142,7 +143,8 @@ class Stack:
     def discard(self) -> None:
         """End what a failed test may have left."""
         for pid in self.processes():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it ended while we looked
+                os.kill(pid, signal.SIGKILL)
         if self.make is not None:
             self.make.wait(STOPS_WITHIN)
         wait_until(lambda: not self.processes())

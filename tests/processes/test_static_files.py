@@ -6,7 +6,7 @@ import requests
 
 from tests.processes.stack import Stack
 
-MOST = {"css": 25_000, "js": 30_000}  # bytes, compressed
+MAX_BYTES = {"css": 25_000, "js": 30_000}  # bytes, compressed
 
 
 def get(stack: Stack, path: str) -> requests.Response:
@@ -21,7 +21,7 @@ def loaded(html: str, kind: str) -> list[str]:
 
 def test_pages_load_little_and_only_once(running: Stack) -> None:
     html = requests.get(running.site + "/join/", timeout=10).text
-    for kind, most in MOST.items():
+    for kind, most in MAX_BYTES.items():
         paths = loaded(html, kind)
         assert paths
         weight = 0

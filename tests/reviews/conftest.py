@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 import pytest
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from accounts.models import User
@@ -58,3 +58,20 @@ def let_lease_run_out(request: Request) -> None:
     Request.objects.filter(pk=request.pk).update(
         claim_expires_at=F("claimed_at") - timedelta(seconds=1)
     )
+
+
+def by_the_clock(where: Q | None = None) -> list[Request]:
+    """The rows as they must stand once everything is settled that is due by now: worked out here
+    from the stored ones, by the words of the specification. Not to be saved."""
+    rows: list[Request] = list(Request.objects.filter(where or Q()).with_clock())
+    for row in rows:
+        if row.status not in ("pending", "claimed"):
+            continue
+        if row.timeout_at <= row.now:
+            row.status, row.response_data = "timeout", row.default_response
+            row.updated_at = row.timeout_at
+        elif row.claim_expires_at and row.claim_expires_at <= row.now:
+            row.status, row.updated_at = "pending", row.claim_expires_at
+        if row.status != "claimed":
+            row.claimed_by = row.claimed_at = row.claim_expires_at = None
+    return rows

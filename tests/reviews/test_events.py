@@ -123,7 +123,7 @@ def test_a_deleted_loop_cancels_with_an_event_for_each(
 ) -> None:
     pending, claimed, silent = make(callback_url=HOOK), make(callback_url=HOOK), make()
     services.claim_request(request=claimed, reviewer_id=member.pk)
-    services.delete_loop(loop_id=loop.pk)
+    services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     assert [body["event"] for body in told(pending)] == ["request.cancelled"]
     assert [body["event"] for body in told(claimed)] == ["request.claimed", "request.cancelled"]
     assert told(silent) == []

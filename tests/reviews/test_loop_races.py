@@ -108,7 +108,7 @@ def loops(owner: User, member: User) -> list[Loop]:
 def test_a_deleted_loop_leaves_nothing_open(owner: User, member: User, loops: list[Loop]) -> None:
     waiting = [ask(owner, loop) for loop in loops]
     side_by_side(
-        lambda place: delete_loop(loop_id=loops[place].pk),
+        lambda place: delete_loop(loop_id=loops[place].pk, account_id=loops[place].creator_id),
         lambda place: ask(owner, loops[place]),
         lambda place: claim_request(request=waiting[place], reviewer_id=member.pk),
     )
@@ -121,7 +121,7 @@ def test_a_request_waits_for_the_loop_to_be_deleted(owner: User, loops: list[Loo
     told: list[type[BaseException]] = []
     asking = in_background(lambda: ask(owner, loops[0]), told)
     with transaction.atomic():
-        delete_loop(loop_id=loops[0].pk)
+        delete_loop(loop_id=loops[0].pk, account_id=loops[0].creator_id)
         asking.start()
         wait_until(is_anybody_waiting)
     asking.join()
@@ -132,7 +132,9 @@ def test_a_request_waits_for_the_loop_to_be_deleted(owner: User, loops: list[Loo
 @pytest.mark.contract("delete_loop.open_requests")
 def test_the_deletion_waits_for_a_request(owner: User, loops: list[Loop]) -> None:
     told: list[type[BaseException]] = []
-    deleting = in_background(lambda: delete_loop(loop_id=loops[0].pk), told)
+    deleting = in_background(
+        lambda: delete_loop(loop_id=loops[0].pk, account_id=loops[0].creator_id), told
+    )
     with transaction.atomic():
         made = ask(owner, loops[0])
         deleting.start()
@@ -148,7 +150,9 @@ def test_a_removed_member_holds_nothing(owner: User, member: User, loops: list[L
     waiting = [ask(owner, loop) for loop in loops]
     answered = [ask(owner, loop) for loop in loops]
     side_by_side(
-        lambda place: remove_member(loop_id=loops[place].pk, member_id=member.pk),
+        lambda place: remove_member(
+            loop_id=loops[place].pk, account_id=loops[place].creator_id, member_id=member.pk
+        ),
         lambda place: claim_request(request=waiting[place], reviewer_id=member.pk),
         lambda place: answer_request(request=answered[place], reviewer_id=member.pk, answer="yes"),
     )
@@ -160,7 +164,9 @@ def test_a_removed_member_holds_nothing(owner: User, member: User, loops: list[L
 @pytest.mark.contract("remove_member.access", "pending.listed")
 def test_coming_and_going_at_once(outsider: User, member: User, loops: list[Loop]) -> None:
     side_by_side(
-        lambda place: remove_member(loop_id=loops[place].pk, member_id=member.pk),
+        lambda place: remove_member(
+            loop_id=loops[place].pk, account_id=loops[place].creator_id, member_id=member.pk
+        ),
         lambda place: join_loop(user=member, code=loops[place].invite_code),
         lambda place: invite_member(loop=loops[place], email=outsider.email),
         lambda place: join_loop(user=outsider, code=loops[place].invite_code),
@@ -173,9 +179,11 @@ def test_coming_and_going_at_once(outsider: User, member: User, loops: list[Loop
 @pytest.mark.contract("delete_loop.data", "remove_member.missing")
 def test_two_deletions_a_removal_and_a_newcomer(member: User, loops: list[Loop]) -> None:
     side_by_side(
-        lambda place: delete_loop(loop_id=loops[place].pk),
-        lambda place: delete_loop(loop_id=loops[place].pk),
-        lambda place: remove_member(loop_id=loops[place].pk, member_id=member.pk),
+        lambda place: delete_loop(loop_id=loops[place].pk, account_id=loops[place].creator_id),
+        lambda place: delete_loop(loop_id=loops[place].pk, account_id=loops[place].creator_id),
+        lambda place: remove_member(
+            loop_id=loops[place].pk, account_id=loops[place].creator_id, member_id=member.pk
+        ),
         lambda place: join_loop(user=member, code=loops[place].invite_code),
     )
     assert not Loop.objects.alive().exists()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accounts.models import User
 from api.envelope import dumps
 from api.serializers.requests import PLATFORMS, RequestDetail, RequestListed
-from db.ids import new_id
+from db.ids import owned_id
 from loops.models import Loop
 from reviews import services
 from reviews.lifecycle import events, states
@@ -96,31 +96,31 @@ def test_sql_and_serializer_agree(
     columns = data.draw(lives(member.pk))
     feedback = data.draw(st.none() | objects)
     with transaction.atomic():
-        request = Request(id=new_id(), loop=loop, creator=owner, **columns)
+        request = Request(id=owned_id(owner.pk), loop=loop, creator=owner, **columns)
         request.save(force_insert=True)
         if feedback is not None:
-            Feedback.objects.create(request=request, body=feedback)
+            Feedback.objects.create(request=request, account=owner, body=feedback)
         for reader in (owner, member):
             compare(request.pk, reader.pk)
         transaction.set_rollback(True)
 
 
-def test_what_is_not_settled_takes_the_long_way(make: Make, owner: User, member: User) -> None:
+def test_what_is_due_is_settled_before_it_is_read(make: Make, owner: User, member: User) -> None:
     late, lapsed, both = make(), make(), make()
     for request in (lapsed, both):
         services.claim_request(request=request, reviewer_id=member.pk)
         let_lease_run_out(request)
     make_overdue(late)
     make_overdue(both)
-    seen = [
+    rows = [
         json.loads(single_read.read_as_json(r.pk, user_id=owner.pk)) for r in (late, lapsed, both)
     ]
-    assert [row["status"] for row in seen] == ["timeout", "pending", "timeout"]
-    assert [row["claimed_by"] for row in seen] == [None, None, None]
+    assert [row["status"] for row in rows] == ["timeout", "pending", "timeout"]
+    assert [row["claimed_by"] for row in rows] == [None, None, None]
     for request in (late, lapsed, both):
         compare(request.pk, owner.pk)
-    stored = Request.objects.filter(pk__in=[late.pk, both.pk]).values_list("status", flat=True)
-    assert list(stored) == ["timeout", "timeout"]
+    stored = dict(Request.objects.values_list("pk", "status"))
+    assert stored == {late.pk: "timeout", lapsed.pk: "pending", both.pk: "timeout"}
 
 
 def test_sql_and_serializers_have_the_same_fields() -> None:
@@ -135,6 +135,8 @@ def test_who_reads(make: Make, member: User, outsider: User) -> None:
         single_read.read_as_json(request.pk, user_id=outsider.pk)
     with pytest.raises(Request.DoesNotExist):
         single_read.read_as_json("0" * 24, user_id=member.pk)
-    services.remove_member(loop_id=request.loop_id, member_id=member.pk)
+    services.remove_member(
+        loop_id=request.loop_id, account_id=request.creator_id, member_id=member.pk
+    )
     with pytest.raises(single_read.NotVisible):
         single_read.read_as_json(request.pk, user_id=member.pk)

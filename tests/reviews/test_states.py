@@ -9,9 +9,10 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from accounts.models import User
-from reviews import services
-from reviews.lifecycle import states, transitions
-from reviews.models import SEEN, Request
+from reviews import services, tasks
+from reviews.lifecycle import settling, states, transitions
+from reviews.lifecycle.conditions import IS_DUE
+from reviews.models import Request
 from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 from webhooks.models import Delivery
 
@@ -122,14 +123,16 @@ def test_sweeps_settle_what_nobody_reads(make: Make, member: User) -> None:
     services.claim_request(request=lapsed, reviewer_id=member.pk)
     make_overdue(late)
     let_lease_run_out(lapsed)
-    assert transitions.move(states.TIME_OUT, transitions.DUE) == [late.pk]
-    assert transitions.move(states.LAPSE, transitions.RUN_OUT) == [lapsed.pk]
-    assert transitions.move(states.TIME_OUT, transitions.DUE) == []
+    assert tasks.settle_overdue() == 1
+    assert tasks.release_lapsed() == 1
+    assert tasks.settle_overdue() == 0
     stored = dict(Request.objects.values_list("id", "status"))
     assert stored == {late.pk: "timeout", lapsed.pk: "pending", waiting.pk: "pending"}
 
 
-def test_every_row_is_seen_in_exactly_one_status(make: Make, member: User, owner: User) -> None:
+def test_settling_leaves_nothing_due_and_touches_nothing_else(
+    make: Make, member: User, owner: User
+) -> None:
     rows = [make() for _ in range(8)]
     for row in rows[1:4]:
         services.claim_request(request=row, reviewer_id=member.pk)
@@ -141,11 +144,26 @@ def test_every_row_is_seen_in_exactly_one_status(make: Make, member: User, owner
     expected = [
         "pending", "claimed", "pending", "timeout", "timeout", "completed", "cancelled", "pending",
     ]  # fmt: skip
-    seen = {request.pk: request.seen_status for request in Request.objects.seen()}
-    assert [seen[row.pk] for row in rows] == expected
-    for status, condition in SEEN.items():
-        found = set(Request.objects.filter(condition).values_list("id", flat=True))
-        assert found == {row.pk for row, name in zip(rows, expected, strict=True) if name == status}
+    settling.settle(settling.of_account(owner.pk))
+    stored = dict(Request.objects.values_list("id", "status"))
+    assert [stored[row.pk] for row in rows] == expected
+    assert not Request.objects.filter(IS_DUE).exists()
+
+
+def test_only_what_is_in_the_scope_is_settled(make: Make, member: User, outsider: User) -> None:
+    late, lapsed = make(), make()
+    services.claim_request(request=lapsed, reviewer_id=member.pk)
+    make_overdue(late)
+    let_lease_run_out(lapsed)
+    for scope in (settling.of_account(outsider.pk), settling.of_loops(["0" * 24])):
+        settling.settle(scope)
+    assert set(Request.objects.values_list("status", flat=True)) == {"pending", "claimed"}
+    settling.settle(settling.one(late.pk))
+    assert dict(Request.objects.values_list("id", "status")) == {
+        late.pk: "timeout", lapsed.pk: "claimed",
+    }  # fmt: skip
+    settling.settle(settling.of_loops([late.loop_id]))
+    assert Request.objects.get(pk=lapsed.pk).status == "pending"
 
 
 @pytest.mark.parametrize(

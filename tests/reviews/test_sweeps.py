@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from db import worker_status
-from db.ids import new_id
+from db.ids import owned_id
 from reviews import services, tasks
 from reviews.lifecycle.transitions import BATCH
 from reviews.models import Request
@@ -23,7 +23,7 @@ def copies(request: Request, count: int) -> None:
     row = Request.objects.get(pk=request.pk)
     rows = []
     for _ in range(count):
-        row.pk = new_id()
+        row.pk = owned_id(row.creator_id)
         rows.append(Request(**{f.attname: getattr(row, f.attname) for f in stored(row)}))
     Request.objects.bulk_create(rows)
 

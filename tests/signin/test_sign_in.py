@@ -60,9 +60,9 @@ def test_signed_in_in_another_tab(member: User, path: str, then: str, landing: s
     old = attribute(browser.get(path), 'csrfmiddlewaretoken" value')
     assert sign_in(browser, csrfmiddlewaretoken=old).redirect_chain == [("/inbox/", 302)]
     form = {"csrfmiddlewaretoken": old, "next": then, "email": "x@example.org"}
-    answer = browser.post(path, form, follow=True)
-    assert answer.redirect_chain[-1][0] == landing
-    assert answer.status_code == 200
+    response = browser.post(path, form, follow=True)
+    assert response.redirect_chain[-1][0] == landing
+    assert response.status_code == 200
 
 
 def test_a_wrong_password_is_told(member: User) -> None:
@@ -83,13 +83,13 @@ def test_guessing_goes_by_the_address_of_the_connection(member: User, settings: 
     settings.TRUSTED_PROXIES = 0
     browser = Client()
     for number in range(31):
-        answer = browser.post(
+        response = browser.post(
             "/accounts/login/",
             {"login": f"{number}@example.com", "password": "x"},
             headers={"X-Forwarded-For": f"192.0.2.{number}"},
         )
-    assert answer.status_code == 429
-    assert "Too many tries" in words(answer)
+    assert response.status_code == 429
+    assert "Too many attempts" in words(response)
 
 
 def test_people_get_in_without_the_cache(member: User, settings: Settings, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_an_account_that_is_switched_off_stays_out(member: User) -> None:
     browser = Client()
     answer = sign_in(browser)
     assert answer.redirect_chain == [("/accounts/inactive/", 302)]
-    assert "This account is switched off" in words(answer)
+    assert "This account is disabled" in words(answer)
     assert browser.get("/inbox/").status_code == 302
     assert inside.get("/inbox/").status_code == 302
 
@@ -113,8 +113,10 @@ def test_an_account_that_is_switched_off_stays_out(member: User) -> None:
 def test_a_forgotten_password(member: User, settings: Settings) -> None:
     settings.SITE_URL = "https://review.example.com"
     browser = Client()
-    answer = browser.post("/accounts/password/reset/", {"email": "member@example.com"}, follow=True)
-    assert "Look into your mail" in words(answer)
+    response = browser.post(
+        "/accounts/password/reset/", {"email": "member@example.com"}, follow=True
+    )
+    assert "Check your email" in words(response)
     (message,) = mail.outbox
     (url,) = re.findall(r"^https://review\.example\.com(/\S+)$", str(message.body), re.MULTILINE)
     form = browser.get(url, follow=True)
@@ -124,7 +126,7 @@ def test_a_forgotten_password(member: User, settings: Settings) -> None:
     assert done.status_code == 302
     assert "Your password is set" in words(browser.get(done["Location"]))
     assert sign_in(browser, "another long one").redirect_chain == [("/inbox/", 302)]
-    assert "This link does not work any more" in words(Client().get(url))
+    assert "This link no longer works" in words(Client().get(url))
 
 
 def test_an_unknown_address_gets_the_same_answer(member: User) -> None:
@@ -159,9 +161,9 @@ def test_an_unknown_address_gets_the_same_answer(member: User) -> None:
 )
 def test_every_account_page_is_one_of_ours(member: User, path: str) -> None:
     for browser in (Client(), signed_in(member)):
-        answer = browser.get(f"/accounts/{path}", follow=True)
-        assert answer.status_code in (200, 404)
-        source = answer.content.decode()
+        response = browser.get(f"/accounts/{path}", follow=True)
+        assert response.status_code in (200, 404)
+        source = response.content.decode()
         assert '<html lang="en">' in source
         assert source.count("<h1") == 1
         assert "<script>" not in source

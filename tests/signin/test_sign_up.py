@@ -38,9 +38,9 @@ def test_from_the_join_link_and_back(loop: Loop) -> None:
     assert f'href="/accounts/signup/?next={path}"' in browser.get(path).content.decode()
     form = browser.get(f"/accounts/signup/?next={path}").content.decode()
     assert re.search(rf'<input[^>]*name="next"[^>]*value="{path}"', form)
-    answer = browser.post("/accounts/signup/", {**FORM, "next": path}, follow=True)
-    assert answer.redirect_chain == [(path, 302)]
-    assert "You are signed in as nora@example.org." in words(answer)
+    response = browser.post("/accounts/signup/", {**FORM, "next": path}, follow=True)
+    assert response.redirect_chain == [(path, 302)]
+    assert "You are signed in as nora@example.org." in words(response)
     browser.post(path)
     user = User.objects.get(email="nora@example.org")
     assert user.name == "Nora New"
@@ -59,10 +59,10 @@ def test_the_rules_of_a_password_are_one_sentence(db: None) -> None:
 
 def test_only_what_is_unconfirmed_can_be_confirmed(owner: User) -> None:
     browser, page = signed_in(owner), "/accounts/email/"
-    assert "Send the confirmation again" not in words(browser.get(page))
+    assert "Resend confirmation" not in words(browser.get(page))
     for name in ("a", "b"):
         EmailAddress.objects.create(user=owner, email=f"{name}@example.org")
-    assert words(browser.get(page)).count("Send the confirmation again") == 1
+    assert words(browser.get(page)).count("Resend confirmation") == 1
 
 
 def test_the_form_has_three_fields(db: None) -> None:
@@ -92,10 +92,10 @@ def test_the_form_has_three_fields(db: None) -> None:
     ],
 )
 def test_faults_stand_beside_their_fields(owner: User, change: dict[str, str], fault: str) -> None:
-    answer = Client().post("/accounts/signup/", {**FORM, **change})
+    response = Client().post("/accounts/signup/", {**FORM, **change})
     (field,) = change
-    source = answer.content.decode()
-    assert fault in words(answer)
+    source = response.content.decode()
+    assert fault in words(response)
     assert f'id="id_{field}_error"' in source
     assert 'aria-invalid="true"' in source
     assert User.objects.count() == 1
@@ -107,7 +107,7 @@ def test_the_link_in_the_mail_confirms_the_address(settings: Settings) -> None:
     browser.post("/accounts/signup/", FORM)
     (message,) = mail.outbox
     assert message.to == ["nora@example.org"]
-    assert message.subject == "Review Loop: Confirm your e-mail address"
+    assert message.subject == "Review Loop: Confirm your email address"
     assert link_in(message).startswith("https://review.example.com/accounts/confirm-email/")
     path = link_in(message).removeprefix("https://review.example.com")
     address = EmailAddress.objects.get(email="nora@example.org")
@@ -117,13 +117,13 @@ def test_the_link_in_the_mail_confirms_the_address(settings: Settings) -> None:
     assert Client().post(path).status_code == 302
     address.refresh_from_db()
     assert address.verified
-    assert "This link does not work any more" in words(Client().get("/accounts/confirm-email/x/"))
+    assert "This link no longer works" in words(Client().get("/accounts/confirm-email/x/"))
 
 
 def test_a_broken_mail_server_keeps_nobody_out(settings: Settings) -> None:
     settings.EMAIL_BACKEND = f"{__name__}.Broken"
-    answer = Client().post("/accounts/signup/", FORM, follow=True)
-    assert answer.redirect_chain == [("/inbox/", 302)]
+    response = Client().post("/accounts/signup/", FORM, follow=True)
+    assert response.redirect_chain == [("/inbox/", 302)]
     assert User.objects.filter(email="nora@example.org").exists()
 
 
@@ -150,9 +150,9 @@ def test_an_address_that_its_owner_gave_up_is_a_strangers_own(db: None) -> None:
 def test_too_many_sign_ups_from_one_address(db: None) -> None:
     browser = Client()
     for number in range(21):
-        answer = browser.post("/accounts/signup/", {**FORM, "email": f"{number}"})
-    assert answer.status_code == 429
-    assert "Too many tries" in words(answer)
+        response = browser.post("/accounts/signup/", {**FORM, "email": f"{number}"})
+    assert response.status_code == 429
+    assert "Too many attempts" in words(response)
 
 
 def test_who_is_signed_in_needs_no_sign_up(owner: User) -> None:

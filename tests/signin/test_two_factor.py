@@ -78,7 +78,7 @@ class TestThePages:
     def confirm(self, browser: Client, path: str) -> Any:
         """Through the question for the password that stands before a delicate page."""
         asked = browser.get(path, follow=True)
-        assert "Is it you?" in words(asked)
+        assert "Confirm it’s you" in words(asked)
         form = {"password": PASSWORD, "next": path}
         return browser.post("/accounts/reauthenticate/", form, follow=True)
 
@@ -99,10 +99,10 @@ class TestThePages:
             newcomer = Client()
             form = {"login": owner.email, "password": PASSWORD, "next": "/dashboard/keys/"}
             asked = newcomer.post("/accounts/login/", form, follow=True)
-            assert "The second step" in words(asked)
+            assert "Two-factor code" in words(asked)
             assert newcomer.get("/dashboard/keys/").status_code == 302
-            answer = newcomer.post("/accounts/2fa/authenticate/", {"code": code}, follow=True)
-            assert answer.redirect_chain == [("/dashboard/keys/", 302)]
+            response = newcomer.post("/accounts/2fa/authenticate/", {"code": code}, follow=True)
+            assert response.redirect_chain == [("/dashboard/keys/", 302)]
         assert "9 left" in words(browser.get(INDEX))
         browser.post(OFF)
         assert "Authenticator app Off" in words(browser.get(INDEX))
@@ -142,8 +142,8 @@ class TestThePages:
 
     def test_an_unconfirmed_address_turns_nothing_on(self, owner: User) -> None:
         owner.emailaddress_set.update(verified=False)  # type: ignore[attr-defined]
-        answer = signed_in(owner).get(ON, follow=True)
-        assert "until you have verified your email address" in words(answer)
+        response = signed_in(owner).get(ON, follow=True)
+        assert "until you have verified your email address" in words(response)
 
     def test_new_recovery_codes(self, owner: User) -> None:
         browser = signed_in(owner)
@@ -160,8 +160,8 @@ class TestThePages:
         asked = browser.get(OFF, follow=True)
         assert 'href="/accounts/2fa/reauthenticate/' in asked.content.decode()
         form = {"code": code_of(SEED), "next": OFF}
-        answer = browser.post("/accounts/2fa/reauthenticate/", form, follow=True)
-        assert "Turn it off?" in words(answer)
+        response = browser.post("/accounts/2fa/reauthenticate/", form, follow=True)
+        assert "Turn off two-factor sign-in?" in words(response)
 
     @pytest.mark.parametrize("path", [*PATHS[:-1], "reauthenticate/"])
     def test_no_page_asks_again_and_again(self, owner: User, path: str) -> None:
@@ -183,10 +183,10 @@ class TestThePages:
             RecoveryCodes.activate(owner)
         if path:
             self.confirm(browser, INDEX + path)
-        answer = browser.get(INDEX + path, follow=True)
-        assert answer.status_code == 200
+        response = browser.get(INDEX + path, follow=True)
+        assert response.status_code == 200
         if not path.endswith("download/"):
-            source = answer.content.decode()
+            source = response.content.decode()
             assert source.count("<h1") == 1
             assert "<script>" not in source
             assert "json" not in re.findall(r"<script[^>]*>", source)

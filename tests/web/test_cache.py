@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pytest_django import Settings
 
 from web.cache import FailOpenRedisCache, is_reachable
@@ -20,6 +21,7 @@ def test_a_redis_out_of_reach_is_an_empty_cache(tmp_path: Path) -> None:
     assert not any([cache.touch("a"), cache.delete("a"), cache.has_key("a"), cache.ping()])
 
 
+@pytest.mark.usefixtures("redis_server")
 def test_what_must_be_throttled_can_ask(settings: Settings, tmp_path: Path) -> None:
     assert is_reachable()
     gone: dict[str, Any] = {**settings.CACHES["default"], "LOCATION": f"unix://{tmp_path}/gone"}

@@ -14,12 +14,12 @@ ZIPPED = {"Accept-Encoding": "gzip, deflate, br"}
 
 def test_a_page_is_compressed_for_whoever_can_read_it(member: User) -> None:
     browser = signed_in(member)
-    answer = browser.get("/inbox/", headers=ZIPPED)
-    assert answer["Content-Encoding"] == "gzip"
-    assert "Accept-Encoding" in answer["Vary"]
-    assert int(answer["Content-Length"]) == len(answer.content)
-    page = gzip.decompress(answer.content)
-    assert len(answer.content) < len(page) / 2
+    response = browser.get("/inbox/", headers=ZIPPED)
+    assert response["Content-Encoding"] == "gzip"
+    assert "Accept-Encoding" in response["Vary"]
+    assert int(response["Content-Length"]) == len(response.content)
+    page = gzip.decompress(response.content)
+    assert len(response.content) < len(page) / 2
     assert b"<h1>Inbox</h1>" in page
     plain = browser.get("/inbox/")
     assert "Content-Encoding" not in plain

@@ -13,9 +13,9 @@ def test_healthz_touches_nothing(client: Client) -> None:
 
 def test_readyz_reports_redis_and_the_lag_of_background_work(db: None, client: Client) -> None:
     worker_status.beat("settle_overdue")
-    answer = client.get("/readyz")
-    assert answer.status_code == 200
-    body = answer.json()
+    response = client.get("/readyz")
+    assert response.status_code == 200
+    body = response.json()
     assert 0 <= body.pop("background_lag_seconds")["settle_overdue"] < 60
     assert body == {"status": "ok", "database": "ok", "migrations": "ok", "redis": "ok"}
 
@@ -23,9 +23,9 @@ def test_readyz_reports_redis_and_the_lag_of_background_work(db: None, client: C
 def test_readyz_waits_for_migrations(db: None, client: Client) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'reviews'")
-    answer = client.get("/readyz")
-    assert answer.status_code == 503
-    assert answer.json()["migrations"] == "pending"
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["migrations"] == "pending"
 
 
 def test_only_get_is_served(client: Client, api: type[Api]) -> None:

@@ -30,7 +30,7 @@ def attempted(delivery: Delivery, **changes: Any) -> Attempt:
     """An attempt that took a second and a quarter."""
     begun = changes.pop("started_at", NOW)
     ended = {"started_at": begun, "finished_at": begun + timedelta(seconds=1.25), **changes}
-    return Attempt.objects.create(delivery=delivery, **ended)
+    return Attempt.objects.create(account_id=delivery.account_id, delivery=delivery, **ended)
 
 
 def pks(deliveries: Iterable[Delivery]) -> list[str]:

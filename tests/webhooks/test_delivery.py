@@ -195,7 +195,7 @@ def test_one_that_never_answers_is_cut(
     receiver.free.clear()
     (delivery,) = emit_to(receiver.url)
     dispatcher.run_due()
-    assert delivery.attempts.get().error == "No complete answer within 0.3 s."
+    assert delivery.attempts.get().error == "No complete response within 0.3 s."
     assert fresh(delivery).failed_attempts == 1
 
 

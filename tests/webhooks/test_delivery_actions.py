@@ -23,9 +23,9 @@ class TestResend:
     @pytest.mark.parametrize("state", ["delivered", "dead", "waiting"])
     def test_again(self, owner: User, state: str) -> None:
         item = made(owner, state=state, failed_attempts=3, next_attempt_at=NOW + timedelta(days=1))
-        answer = signed_in(owner).post(f"{LOG}{item.pk}/resend/", follow=True)
-        assert answer.redirect_chain == [(f"{LOG}{item.pk}/", 302)]
-        assert "It is sent again now, with a fresh schedule behind it." in words(answer)
+        response = signed_in(owner).post(f"{LOG}{item.pk}/resend/", follow=True)
+        assert response.redirect_chain == [(f"{LOG}{item.pk}/", 302)]
+        assert "Sending it again now. The retry schedule starts again." in words(response)
         item.refresh_from_db()
         assert (item.state, item.failed_attempts, item.is_manual) == ("waiting", 0, True)
         assert item.next_attempt_at < NOW + timedelta(hours=1)
@@ -34,9 +34,9 @@ class TestResend:
         item, until = made(owner, state="dead"), NOW + timedelta(minutes=5)
         Circuit.objects.create(account=owner, host=item.host, failures=5, open_until=until)
         page = words(signed_in(owner).post(f"{LOG}{item.pk}/resend/", follow=True))
-        assert "It is due, with a fresh schedule behind it." in page
-        assert f"is left alone until {until:%H:%M:%S} UTC." in page
-        assert "sent again now" not in page
+        assert "It’s due again. The retry schedule starts again." in page
+        assert f"is paused until {until:%H:%M:%S} UTC." in page
+        assert "Sending it again now" not in page
 
     def test_not_a_test_event(self, owner: User) -> None:
         item = made(owner, "webhook.test", state="dead")
@@ -48,8 +48,8 @@ class TestResend:
 
     def test_not_while_an_attempt_is_under_way(self, owner: User) -> None:
         item = made(owner, claim_id=new_id())
-        answer = signed_in(owner).post(f"{LOG}{item.pk}/resend/", follow=True)
-        assert "An attempt is under way already." in words(answer)
+        response = signed_in(owner).post(f"{LOG}{item.pk}/resend/", follow=True)
+        assert "An attempt is running." in words(response)
         assert not Delivery.objects.get().is_manual
 
     def test_not_for_others(self, owner: User, outsider: User) -> None:
@@ -68,8 +68,8 @@ class TestResendDead:
         old = made(owner, state="dead", created_at=NOW - timedelta(days=3))
         new = [made(owner, state="dead"), made(owner, state="dead")]
         theirs, fine = made(member, state="dead"), made(owner, state="delivered")
-        answer = self.post(owner, f"{NOW - timedelta(days=1):%Y-%m-%dT%H:%M}")
-        assert "2 deliveries are sent again now." in words(answer)
+        response = self.post(owner, f"{NOW - timedelta(days=1):%Y-%m-%dT%H:%M}")
+        assert "2 deliveries are sent again now." in words(response)
         states = dict(Delivery.objects.values_list("pk", "state"))
         assert [states[pk] for pk in pks(new)] == ["waiting", "waiting"]
         assert [states[pk] for pk in pks([old, theirs, fine])] == ["dead", "dead", "delivered"]
@@ -86,7 +86,9 @@ class TestResendDead:
         made(owner, state="dead")
         day_ago = f"{NOW - timedelta(days=1):%Y-%m-%dT%H:%M}"
         assert "1 delivery is sent again now." in words(self.post(owner, day_ago))
-        assert "There is no dead delivery since then." in words(self.post(owner, day_ago))
+        assert "No deliveries have failed permanently since then." in words(
+            self.post(owner, day_ago)
+        )
 
     def test_a_day_ago_is_proposed_in_utc(self, owner: User) -> None:
         page = signed_in(owner).get(LOG)
@@ -99,19 +101,19 @@ class TestResendDead:
     @pytest.mark.parametrize(
         ("since", "sentence"),
         [
-            ("", "Say since when"),
-            ("yesterday", "Type a date and a time, such as 2026-03-31T18:00"),
-            ("2026-13-01T00:00", "Type a date and a time"),
-            ("\x00", "Type a date and a time"),
-            ("9999-12-31T23:59", "That moment is still to come; this is in your time zone"),
-            ("9999-12-31T23:59-14:00", "That moment is still to come"),
+            ("", "Enter a start time"),
+            ("yesterday", "Enter a date and time, such as 2026-03-31T18:00"),
+            ("2026-13-01T00:00", "Enter a date and time"),
+            ("\x00", "Enter a date and time"),
+            ("9999-12-31T23:59", "Enter a time in the past, in your time zone"),
+            ("9999-12-31T23:59-14:00", "Enter a time in the past"),
         ],
     )
     def test_no_moment(self, owner: User, since: str, sentence: str) -> None:
         made(owner, state="dead")
-        answer = self.post(owner, since)
-        assert answer.status_code == 422
-        assert sentence in words(answer)
+        response = self.post(owner, since)
+        assert response.status_code == 422
+        assert sentence in words(response)
         assert Delivery.objects.get().state == "dead"
 
     @pytest.mark.parametrize("since", ["0001-01-01T00:00", "0001-01-01T00:00+14:00"])
@@ -128,15 +130,15 @@ class TestTestEvent:
         self, owner: User, django_assert_num_queries: DjangoAssertNumQueries
     ) -> None:
         with receiving(lambda _: Reply(202, {"X-Mood": "good"}, b"<b>thanks</b>")) as receiver:
-            answer = self.post(owner, receiver.url)
+            response = self.post(owner, receiver.url)
         item = Delivery.objects.get()
-        assert answer.redirect_chain == [(f"{LOG}?tested={item.pk}#test", 302)]
-        page = words(answer)
-        assert re.search(r"What came back 202 Accepted after 0\.\d\d s Manual", page)
+        assert response.redirect_chain == [(f"{LOG}?tested={item.pk}#test", 302)]
+        page = words(response)
+        assert re.search(r"Response 202 Accepted after 0\.\d\d s Manual", page)
         assert "X-Mood good" in page
         assert "<b>thanks</b>" in page
-        assert f'href="{LOG}{item.pk}/">Open this delivery' in answer.content.decode()
-        assert f'value="{receiver.url}"' in answer.content.decode()
+        assert f'href="{LOG}{item.pk}/">View delivery' in response.content.decode()
+        assert f'value="{receiver.url}"' in response.content.decode()
         (received,) = receiver.got
         assert received.webhook_id == item.pk
         assert (item.event, item.state) == ("webhook.test", "delivered")
@@ -162,9 +164,9 @@ class TestTestEvent:
     )
     def test_noise_instead_of_an_answer(self, owner: User, noise: bytes) -> None:
         with misbehaving(lambda peer, _: peer.sendall(noise)) as port:
-            answer = self.post(owner, f"http://127.0.0.1:{port}/")
-        assert answer.status_code == 200
-        assert "<script>" not in answer.content.decode()
+            response = self.post(owner, f"http://127.0.0.1:{port}/")
+        assert response.status_code == 200
+        assert "<script>" not in response.content.decode()
         assert Attempt.objects.get().finished_at
 
     @pytest.mark.parametrize(
@@ -181,21 +183,21 @@ class TestTestEvent:
         ],
     )
     def test_no_address(self, owner: User, url: str) -> None:
-        answer = self.post(owner, url)
-        assert answer.status_code == 422
-        assert "Type a whole URL, such as https://example.com/hook" in words(answer)
+        response = self.post(owner, url)
+        assert response.status_code == 422
+        assert "Enter a full URL, such as https://example.com/hook" in words(response)
         assert not Delivery.objects.exists()
 
     def test_nothing_typed(self, owner: User) -> None:
-        assert "Type the URL of a receiver" in words(self.post(owner, " "))
+        assert "Enter the URL of a receiver" in words(self.post(owner, " "))
         assert "Null characters are not allowed." in words(self.post(owner, "http://a/\x00"))
 
     def test_a_secret_that_nobody_can_read(self, owner: User) -> None:
         sealed = vault.seal("x")[:-1]
         WebhookSecret.objects.create(account=owner, sealed=sealed, issued=False)
-        answer = self.post(owner, "http://10.0.0.1/hook")
-        assert answer.status_code == 422
-        assert "Your webhook secret cannot be read. Set a new one first" in words(answer)
+        response = self.post(owner, "http://10.0.0.1/hook")
+        assert response.status_code == 422
+        assert "Your webhook secret can’t be read. Set a new one first" in words(response)
         assert not Delivery.objects.exists()
 
     def test_ten_in_a_minute(
@@ -204,10 +206,10 @@ class TestTestEvent:
         monkeypatch.setattr(deliveries, "TEST_EVENT_RATE", "2/h")
         url = "http://10.0.0.1/hook"
         assert [self.post(owner, url).status_code for _ in range(3)] == [200, 200, 429]
-        answer = self.post(owner, url)
-        assert int(answer["Retry-After"]) > 0
-        assert "Wait" in words(answer)
-        assert f'value="{url}"' in answer.content.decode()
+        response = self.post(owner, url)
+        assert int(response["Retry-After"]) > 0
+        assert "Wait" in words(response)
+        assert f'value="{url}"' in response.content.decode()
         assert Delivery.objects.count() == 2
         assert self.post(member, url).status_code == 200
 

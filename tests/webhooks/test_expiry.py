@@ -88,7 +88,7 @@ def test_the_schedules_scale_counts(emit_to: Emit, owner: User, settings: Settin
 def test_a_few_hundred_at_a_time(
     emit_to: Emit, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expiry, "MAX_ROWS", 3)
+    monkeypatch.setattr(expiry, "MAX_BATCH", 3)
     for delivery in emit_to(HOOK, count=7):
         due_since(delivery, 2 * WHOLE)
     open_circuit(owner)
@@ -100,7 +100,7 @@ def test_two_workers_give_up_side_by_side(
     emit_to: Emit, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither waits for what the other has locked, so they cannot wait for each other."""
-    monkeypatch.setattr(expiry, "MAX_ROWS", 3)
+    monkeypatch.setattr(expiry, "MAX_BATCH", 3)
     for delivery in emit_to(HOOK, count=5):
         due_since(delivery, 2 * WHOLE)
     open_circuit(owner)

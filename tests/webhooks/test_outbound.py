@@ -36,7 +36,7 @@ def post_to(behave: Behaviour, seconds: float = 5) -> Response:
 def cut_after(seconds: float) -> Iterator[None]:
     """Ends in Unreachable when the time is over, and not much later."""
     begun = time.monotonic()
-    with pytest.raises(Unreachable, match=rf"^No complete answer within {seconds:g} s\.$"):
+    with pytest.raises(Unreachable, match=rf"^No complete response within {seconds:g} s\.$"):
         yield
     assert seconds - 0.05 <= time.monotonic() - begun < seconds + 3
 

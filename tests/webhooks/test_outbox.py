@@ -72,7 +72,7 @@ def test_a_lease_that_runs_out_is_claimed_anew_and_fences_the_first_off(emit_to:
     assert vars(fresh(delivery)) | {"_state": 0} == vars(before) | {"_state": 0}
     interrupted = Attempt.objects.get(pk=lost.attempt_id)
     assert interrupted.finished_at == Attempt.objects.get(pk=held.attempt_id).started_at
-    assert interrupted.error == "Interrupted: its end was not recorded within the lease."
+    assert interrupted.error == "Interrupted: no result was recorded in time."
     assert interrupted.status_code is None
     assert not Circuit.objects.exists()
 

@@ -163,7 +163,7 @@ def test_a_secret_that_nobody_can_read_is_its_accounts_trouble_alone(
     assert [got.webhook_id for got in receiver.got] == [fine.pk]
     assert (fresh(lost).state, fresh(lost).failed_attempts) == ("waiting", 1)
     attempt = Attempt.objects.get(delivery=lost)
-    assert attempt.error == "The webhook secret is sealed with a key that is not set."
+    assert attempt.error == "The webhook secret can't be decrypted: its key is not set."
 
 
 def test_a_secret_counts_for_what_was_claimed_before_it_was_set(

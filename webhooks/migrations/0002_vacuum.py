@@ -21,5 +21,5 @@ ALTER TABLE webhooks_attempt RESET (
 
 
 class Migration(migrations.Migration):
-    dependencies = [("webhooks", "0001_initial")]
+    dependencies = [("webhooks", "0001_tables")]
     operations = [migrations.RunSQL(SET, RESET)]

@@ -14,7 +14,7 @@ from accounts.models import PERMISSIONS, User
 
 
 class Command(BaseCommand):
-    help = "Creates an API key and prints it, once. Makes the account if it is new."
+    help = "Creates an API key and prints it once. Creates the account if it is new."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             validate_email(email)
             validate_address(email)
         except ValidationError:
-            raise CommandError(f"{email!r} is not an e-mail address.") from None
+            raise CommandError(f"{email!r} is not an email address.") from None
         if limit is not None and not 1 <= limit <= 2**31 - 1:
             raise CommandError("--limit must be between 1 and 2147483647.")
         if not 1 <= len(options["name"].strip()) <= 100:

@@ -15,7 +15,7 @@ EMAIL = "demo@example.com"
 
 
 class Command(BaseCommand):
-    help = "Makes a demo account with a key and prints both, once. Does nothing if it exists."
+    help = "Creates a demo account with a key and prints both once. Does nothing if it exists."
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         self.stdout.write(
             "A demo account, shown only now:\n"
             f"  address   {settings.SITE_URL}\n"
-            f"  e-mail    {EMAIL}\n"
+            f"  email     {EMAIL}\n"
             f"  password  {password}\n"
             f"  API key   {key}\n"
             "Try it:\n"

@@ -11,11 +11,11 @@ from accounts.models import User
 
 
 class Command(BaseCommand):
-    help = "Lets an account into the operator's pages at /admin/, or no longer."
+    help = "Gives an account access to the operator pages at /admin/, or removes it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
-        parser.add_argument("--remove", action="store_true", help="take the rights away again")
+        parser.add_argument("--remove", action="store_true", help="remove the access again")
 
     def handle(self, *args: Any, **options: Any) -> None:
         account = User.objects.filter(of_address(options["email"].strip())).first()

@@ -16,15 +16,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
         change = parser.add_mutually_exclusive_group()
-        change.add_argument("--set", metavar="VALUE", help="take this one, 8 to 256 characters")
+        change.add_argument("--set", metavar="VALUE", help="use this one, 8 to 256 characters")
         change.add_argument(
-            "--rotate", action="store_true", help="a new one; the old one stays valid for 24 h"
+            "--rotate",
+            action="store_true",
+            help="create a new one; the old one stays valid for 24 h",
         )
-        change.add_argument(
-            "--end-rotation", action="store_true", help="the old one is not valid any more"
-        )
+        change.add_argument("--end-rotation", action="store_true", help="end the old one")
         parser.add_argument(
-            "--force", action="store_true", help="rotate although the last rotation is under way"
+            "--force", action="store_true", help="rotate even if a rotation is in progress"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,7 +43,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         except secret_services.RotationUnderWay:
             raise CommandError(
-                "The old secret of the last rotation is still valid; --force cuts it off."
+                "The old secret of the last rotation is still valid. Use --force to end it."
             ) from None
         except vault.Unreadable as error:
             raise CommandError(str(error)) from None

@@ -12,7 +12,7 @@ class Command(BaseCommand):
     help = "Counts all requests and compares with the kept totals. The service may keep running."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--repair", action="store_true", help="put wrong totals right")
+        parser.add_argument("--repair", action="store_true", help="repair wrong totals")
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = counters.repair() if options["repair"] else counters.differences()
@@ -22,5 +22,5 @@ class Command(BaseCommand):
                 f" kept {wrong.counted}, counted {wrong.n}"
             )
         if found and not options["repair"]:
-            raise CommandError(f"{len(found)} totals are wrong; --repair puts them right.")
-        self.stdout.write(f"{len(found)} totals repaired." if found else "All totals are right.")
+            raise CommandError(f"{len(found)} totals are wrong. Use --repair to fix them.")
+        self.stdout.write(f"{len(found)} totals repaired." if found else "All totals are correct.")

@@ -26,7 +26,7 @@ WITH people AS (
             OR c.mailed_at <= statement_timestamp() - make_interval(secs => %(interval)s::float))
      GROUP BY n.recipient_id ORDER BY since LIMIT %(limit)s::int
 ), held AS (
-    SELECT id FROM reviews_notification
+    SELECT id, account_id FROM reviews_notification
      WHERE channel = 'mail' AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
        AND recipient_id IN (SELECT recipient_id FROM people)
        FOR UPDATE SKIP LOCKED
@@ -34,20 +34,21 @@ WITH people AS (
     UPDATE reviews_notification
        SET claim_id = %(claim)s::text,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
-     WHERE id IN (SELECT id FROM held)
-    RETURNING id, request_id, recipient_id, failed_attempts
+     WHERE (id, account_id) IN (TABLE held)
+    RETURNING id, account_id, request_id, recipient_id, failed_attempts
 ), stamped AS (
     INSERT INTO reviews_emailpreference (user_id, mailed_at)
     SELECT DISTINCT recipient_id, statement_timestamp() FROM claimed
-    ON CONFLICT (user_id) DO UPDATE SET mailed_at = excluded.mailed_at
+    ON CONFLICT ON CONSTRAINT reviews_emailpreference_pkey
+    DO UPDATE SET mailed_at = excluded.mailed_at
 )
-SELECT n.id, n.recipient_id, p.email, p.time_zone, n.failed_attempts,
-       r.id, l.name, left(r.request_text, 2000), r.priority, r.timeout_at,
+SELECT n.recipient_id, p.email, p.time_zone, n.id, n.account_id, r.id, n.failed_attempts,
+       l.name, left(r.request_text, 2000), r.priority, r.timeout_at,
        {WANTED}
        AND coalesce((SELECT mails FROM reviews_emailpreference c WHERE c.user_id = p.id), 'every')
            <> 'none'
   FROM claimed n
-  JOIN reviews_request r ON r.id = n.request_id
+  JOIN reviews_request r ON r.id = n.request_id AND r.creator_id = n.account_id
   JOIN loops_loop l ON l.id = r.loop_id
   JOIN accounts_user p ON p.id = n.recipient_id
  ORDER BY n.recipient_id, r.priority_rank DESC, r.timeout_at, r.id
@@ -91,8 +92,8 @@ def claim_due(limit: int) -> list[Batch]:
         cursor.execute(_CLAIM, params)
         rows = cursor.fetchall()
     batches: dict[str, Batch] = {}
-    for pk, recipient_id, email, time_zone, failed, request_id, *about, is_wanted in rows:
+    for recipient_id, email, time_zone, pk, *about, is_wanted in rows:
         batch = batches.setdefault(recipient_id, Batch(recipient_id, email, time_zone))
-        item = Item(pk, claim_id, request_id, failed, *about)
+        item = Item(pk, claim_id, *about)
         (batch.items if is_wanted else batch.stale).append(item)
     return list(batches.values())

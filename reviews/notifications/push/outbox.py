@@ -17,35 +17,35 @@ LEASE = 20.0  # seconds
 
 _CLAIM = f"""
 WITH due AS (
-    SELECT n.id, n.next_attempt_at,
+    SELECT n.id, n.account_id, n.next_attempt_at,
            row_number() OVER (PARTITION BY d.host ORDER BY n.next_attempt_at) AS place
-      FROM (SELECT id, subscription_id, next_attempt_at FROM reviews_notification
+      FROM (SELECT id, account_id, subscription_id, next_attempt_at FROM reviews_notification
              WHERE channel = 'push' AND state = 'waiting'
                AND next_attempt_at <= statement_timestamp()
              ORDER BY next_attempt_at LIMIT 5000) n
       LEFT JOIN reviews_pushsubscription d ON d.id = n.subscription_id
      WHERE NOT coalesce(d.host, '') = ANY (%(busy)s::text[])
 ), picked AS (
-    SELECT id FROM due WHERE place <= %(per_host)s::int ORDER BY next_attempt_at
+    SELECT id, account_id FROM due WHERE place <= %(per_host)s::int ORDER BY next_attempt_at
      LIMIT %(limit)s::int
 ), held AS (  -- two workers never wait for one another
-    SELECT id FROM reviews_notification
-     WHERE id IN (SELECT id FROM picked)
+    SELECT id, account_id FROM reviews_notification
+     WHERE (id, account_id) IN (TABLE picked)
        AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
        FOR UPDATE SKIP LOCKED
 ), claimed AS (
     UPDATE reviews_notification
        SET claim_id = %(claim)s::text,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
-     WHERE id IN (SELECT id FROM held)
-    RETURNING id, request_id, recipient_id, subscription_id, failed_attempts
+     WHERE (id, account_id) IN (TABLE held)
+    RETURNING id, account_id, request_id, recipient_id, subscription_id, failed_attempts
 )
-SELECT n.id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh, d.auth,
-       l.name, left(r.request_text, 500), r.priority,
+SELECT n.id, n.account_id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh,
+       d.auth, l.name, left(r.request_text, 500), r.priority,
        extract(epoch FROM r.timeout_at - statement_timestamp())::float,
        d.id IS NOT NULL AND {WANTED}
   FROM claimed n
-  JOIN reviews_request r ON r.id = n.request_id
+  JOIN reviews_request r ON r.id = n.request_id AND r.creator_id = n.account_id
   JOIN loops_loop l ON l.id = r.loop_id
   LEFT JOIN reviews_pushsubscription d
     ON d.id = n.subscription_id AND d.user_id = n.recipient_id AND d.is_on
@@ -88,10 +88,10 @@ def claim_due(limit: int, *, per_host: int, busy_hosts: list[str]) -> list[Item]
         return [_item(claim_id, *row) for row in cursor.fetchall()]
 
 
-def _item(claim_id: str, pk: int, request_id: str, failed: int, *row: Any) -> Item:
+def _item(claim_id: str, pk: str, account_id: str, request_id: str, failed: int, *row: Any) -> Item:
     target, (loop_name, text, priority, seconds_left, is_wanted) = row[:5], row[5:]
     if not is_wanted:
-        return Item(pk, claim_id, request_id, failed, None, None)
+        return Item(pk, claim_id, account_id, request_id, failed, None, None)
     message = about_request(
         request_id=request_id,
         loop_name=loop_name,
@@ -99,4 +99,4 @@ def _item(claim_id: str, pk: int, request_id: str, failed: int, *row: Any) -> It
         priority=priority,
         seconds_left=seconds_left,
     )
-    return Item(pk, claim_id, request_id, failed, Target(*target), message)
+    return Item(pk, claim_id, account_id, request_id, failed, Target(*target), message)

@@ -83,15 +83,15 @@ class Recorder:
 def statements(batch: Sequence[Ended]) -> list[Callable[[], None]]:
     """The statements that record a batch.
 
-    One for the accepted pushes of each request, one for what each claim gives back, and one for
-    every other push.
+    One for the accepted pushes of each request, and one for each other push; what is given back
+    comes last.
     """
     accepted: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
-    returned: defaultdict[str, list[Item]] = defaultdict(list)
+    returned: list[Item] = []
     others: list[Callable[[], None]] = []
     for item, outcome in batch:
         if outcome is None:
-            returned[item.claim_id].append(item)
+            returned.append(item)
         elif outcome.result == Result.ACCEPTED:
             accepted[item.request_id, item.claim_id].append(item)
         else:
@@ -99,7 +99,7 @@ def statements(batch: Sequence[Ended]) -> list[Callable[[], None]]:
     return [
         *others,
         *(partial(outbox.record_sent, items) for items in accepted.values()),
-        *(partial(outbox.give_back, items) for items in returned.values()),
+        partial(outbox.give_back, returned),
     ]
 
 

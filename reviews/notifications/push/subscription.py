@@ -11,7 +11,7 @@ from django.conf import settings
 from reviews.notifications.push.message import decode
 from webhooks.networks import read_address
 
-MAX_ENDPOINT = 2048
+MAX_ENDPOINT_LENGTH = 2048
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]+={0,2}\Z")
 _PRINTABLE = re.compile(r"[!-~]+\Z")
 
@@ -49,7 +49,11 @@ def read_subscription(sent: dict[str, Any]) -> Subscription:
 
 def _endpoint(value: object) -> tuple[str, str]:
     fault = InvalidSubscription("endpoint must be an https URL")
-    if not isinstance(value, str) or len(value) > MAX_ENDPOINT or not _PRINTABLE.match(value):
+    if (
+        not isinstance(value, str)
+        or len(value) > MAX_ENDPOINT_LENGTH
+        or not _PRINTABLE.match(value)
+    ):
         raise fault
     try:
         parts = urlsplit(value)

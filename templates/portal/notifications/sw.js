@@ -1,4 +1,4 @@
-{% load static %}"use strict";
+{% load static scripts %}{% module_urls 'js/app.js' as modules %}"use strict";
 // Shows pushes, opens their page, and says so when there is no connection. Keeps no private page.
 
 const OFFLINE = "{% url 'offline' %}";
@@ -8,8 +8,8 @@ const KEPT = "offline";
 const LOOKS = [
   "{% static 'css/app.css' %}",
   "{% static 'js/theme.js' %}",
-  "{% static 'js/app.js' %}",
-  "{% static 'icons.svg' %}",
+{% for url in modules %}  "{{ url }}",
+{% endfor %}  "{% static 'icons.svg' %}",
   "{% static 'favicon.svg' %}",
   "{% static 'fonts/inter-latin.woff2' %}",
 ];
@@ -39,7 +39,7 @@ function read(data) {
   try {
     said = data?.json()?.notification ?? {};
   } catch { /* not ours */ }
-  const title = said.title || "A request waits for you";
+  const title = said.title || "You have a new question";
   return [title, {
     body: said.body ?? "",
     tag: said.tag,

@@ -12,9 +12,8 @@ def enqueue_for(request: Request) -> list[Item]:
     params = enqueue.parameters()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "WITH made AS (SELECT id, loop_id, priority FROM reviews_request WHERE id = %(id)s),"
-            + enqueue.ENQUEUE
-            + "SELECT items FROM pushes",
+            "WITH made AS (SELECT id, creator_id, loop_id, priority FROM reviews_request"
+            " WHERE id = %(id)s)," + enqueue.ENQUEUE + "SELECT items FROM pushes",
             {"id": request.pk, **params},
         )
         rows = cursor.fetchone()[0]

@@ -14,9 +14,9 @@ pytestmark = pytest.mark.django_db
 
 def test_manifest(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
-        answer = Client().get("/manifest.webmanifest")
-    assert answer.headers["Content-Type"] == "application/manifest+json"
-    said = json.loads(answer.content)
+        response = Client().get("/manifest.webmanifest")
+    assert response.headers["Content-Type"] == "application/manifest+json"
+    said = json.loads(response.content)
     assert (said["name"], said["start_url"], said["display"]) == (
         "Review Loop",
         "/inbox/",
@@ -29,17 +29,17 @@ def test_manifest(django_assert_num_queries: DjangoAssertNumQueries) -> None:
 
 def test_service_worker(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
-        answer = Client().get("/sw.js")
-    assert answer.headers["Content-Type"].startswith("text/javascript")
-    assert answer.headers["Cache-Control"] == "no-cache"
-    assert 'const OFFLINE = "/offline/";' in answer.content.decode()
+        response = Client().get("/sw.js")
+    assert response.headers["Content-Type"].startswith("text/javascript")
+    assert response.headers["Cache-Control"] == "no-cache"
+    assert 'const OFFLINE = "/offline/";' in response.content.decode()
 
 
 def test_offline(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
-        answer = Client().get("/offline/")
-    assert "You are offline" in words(answer)
-    assert "csrf" not in answer.content.decode()
+        response = Client().get("/offline/")
+    assert "You’re offline" in words(response)
+    assert "csrf" not in response.content.decode()
 
 
 @pytest.mark.parametrize("path", ["/manifest.webmanifest", "/sw.js", "/offline/"])

@@ -23,15 +23,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def create(key: str, loop: Loop, **changes: Any) -> dict[str, Any]:
-    answer = Api(key).post(f"/v1/api/loops/{loop.pk}/requests", {**QUESTION, **changes})
-    assert answer.status_code == 201, answer.content
-    data: dict[str, Any] = answer.json()["data"]
+    response = Api(key).post(f"/v1/api/loops/{loop.pk}/requests", {**QUESTION, **changes})
+    assert response.status_code == 201, response.content
+    data: dict[str, Any] = response.json()["data"]
     return data
 
 
 def read(key: str, request_id: str) -> int:
-    answer = Api(key).get(f"/v1/api/requests/{request_id}")
-    return int(answer.json()["data"]["request"]["notifications_sent"])
+    response = Api(key).get(f"/v1/api/requests/{request_id}")
+    return int(response.json()["data"]["request"]["notifications_sent"])
 
 
 def test_the_answer_counts_what_was_accepted(

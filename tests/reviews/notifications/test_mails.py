@@ -32,7 +32,8 @@ def quiet_owner(owner: User) -> None:
 
 
 def states() -> list[tuple[str, str]]:
-    return list(Notification.objects.order_by("id").values_list("channel", "state"))
+    rows = Notification.objects.order_by("created_at", "-channel")
+    return list(rows.values_list("channel", "state"))
 
 
 def minute_later() -> None:
@@ -141,8 +142,8 @@ def test_one_mail_a_minute_bundles_what_came_meanwhile(
     assert mailer.run_due() == 1
     assert [mail.subject for mail in mailoutbox] == ["First?", "Critical: Urgent? (and 12 more)"]
     body = str(mailoutbox[1].body)
-    assert body.count("Answer until") == 10
-    assert "3 more wait in your inbox: http://testserver/inbox/" in body
+    assert body.count("Answer by") == 10
+    assert "3 more in your inbox: http://testserver/inbox/" in body
     assert states() == [("mail", "sent")] * 14
 
 

@@ -11,6 +11,7 @@ from django.test import override_settings
 from pytest_django import Settings
 
 from accounts.models import User
+from db.ids import owned_id
 from reviews import services as review_services
 from reviews.models import Notification, PushSubscription, Request
 from reviews.notifications import services
@@ -41,7 +42,7 @@ def make(make: Make) -> Make:
 
 
 def states(request: Request) -> list[tuple[str, str]]:
-    rows = Notification.objects.filter(request=request).order_by("id")
+    rows = Notification.objects.filter(request=request).order_by("created_at", "-channel")
     return list(rows.values_list("channel", "state"))
 
 
@@ -271,13 +272,15 @@ def test_nobody_is_told_of_what_is_not_theirs_any_more(
     if why == "answered":
         review_services.answer_request(request=request, reviewer_id=owner.pk, answer="yes")
     elif why == "moved":
-        PushSubscription.objects.update(user=owner)
+        PushSubscription.objects.update(id=owned_id(owner.pk), user=owner)
     elif why == "off":
         services.switch_subscription(subscription=device, is_on=False)
     elif why == "removed":
         services.remove_subscription(subscription=device)
     else:
-        review_services.remove_member(loop_id=request.loop_id, member_id=member.pk)
+        review_services.remove_member(
+            loop_id=request.loop_id, account_id=request.creator_id, member_id=member.pk
+        )
     make_due(request)
     assert DISPATCHER.run_due() == 1
     assert service.got == []

@@ -39,27 +39,27 @@ def test_what_it_shows(
 
 def test_without_a_key_it_says_so(member: User) -> None:
     page = signed_in(member).get(PATH)
-    assert "not set up on this server" in words(page)
+    assert "set up on this server" in words(page)
     assert b"data-push " not in page.content
 
 
 def test_an_address_that_is_not_confirmed(member: User) -> None:
     EmailAddress.objects.filter(user=member).update(verified=False)
-    assert "until you have confirmed the address" in words(signed_in(member).get(PATH))
+    assert "until you confirm the address" in words(signed_in(member).get(PATH))
 
 
 @pytest.mark.parametrize("choice", ["every", "critical", "none"])
 def test_choosing_e_mails(member: User, choice: str) -> None:
     browser = signed_in(member)
-    answer = browser.post(PATH + "mail/", {"mails": choice}, follow=True)
-    assert "Your choice is saved." in words(answer)
+    response = browser.post(PATH + "mail/", {"mails": choice}, follow=True)
+    assert "Saved." in words(response)
     assert EmailPreference.objects.get(user=member).mails == choice
-    assert re.search(f'value="{choice}"[^>]*checked'.encode(), answer.content)
+    assert re.search(f'value="{choice}"[^>]*checked'.encode(), response.content)
 
 
 def test_no_choice_at_all(member: User) -> None:
-    answer = signed_in(member).post(PATH + "mail/", {"mails": "sometimes"}, follow=True)
-    assert "Choose one of the three." in words(answer)
+    response = signed_in(member).post(PATH + "mail/", {"mails": "sometimes"}, follow=True)
+    assert "Choose one of the options." in words(response)
     assert not EmailPreference.objects.exists()
 
 
@@ -80,10 +80,10 @@ def test_a_device_is_switched_and_removed(member: User, give_phone: GivePhone) -
 @pytest.mark.parametrize(
     ("status", "sentence", "left"),
     [
-        (201, "Sent to Chrome on Android: it should appear in a moment.", 1),
-        (410, "Chrome on Android has ended its subscription, so it is removed.", 0),
-        (403, "The push service did not take it: HTTP 403.", 1),
-        (503, "The push service did not take it: HTTP 503.", 1),
+        (201, "Sent to Chrome on Android. It should appear in a moment.", 1),
+        (410, "Chrome on Android is no longer subscribed and was removed.", 0),
+        (403, "The push service rejected it: HTTP 403.", 1),
+        (503, "The push service rejected it: HTTP 503.", 1),
     ],
 )
 def test_a_test_push(
@@ -137,8 +137,8 @@ def test_devices_of_others(
 
 def test_strangers_sign_in_first(member: User) -> None:
     for path in (PATH, PATH + "mail/"):
-        answer = Client().get(path)
-        assert (answer.status_code, answer.headers["Location"].split("?")[0]) == (
+        response = Client().get(path)
+        assert (response.status_code, response.headers["Location"].split("?")[0]) == (
             302,
             "/accounts/login/",
         )
@@ -154,12 +154,12 @@ def test_a_link_in_a_mail_ends_them_without_signing_in(
     path = unsubscribe(member)
     with django_assert_num_queries(0):
         page = Client().get(path)
-    assert "Stop the e-mails about requests?" in words(page)
+    assert "Unsubscribe from emails about questions?" in words(page)
     assert member.email not in words(page)
     assert not EmailPreference.objects.exists()
     one_click = {"List-Unsubscribe": "One-Click"}
-    answer = Client(enforce_csrf_checks=True).post(path, one_click)
-    assert "You get no more e-mails about requests" in words(answer)
+    response = Client(enforce_csrf_checks=True).post(path, one_click)
+    assert "You’re unsubscribed from emails about questions" in words(response)
     assert EmailPreference.objects.get(user=member).mails == "none"
     assert Client().post(path).status_code == 200
 

@@ -33,8 +33,8 @@ def browser_of(user: User) -> Client:
 
 def report(browser: Client, subscription: dict[str, Any], *, is_new: bool = True) -> str:
     sent = {**subscription, "is_new": is_new}
-    answer = browser.post(DEVICES, sent, content_type="application/json")
-    return str(answer.json()["state"])
+    response = browser.post(DEVICES, sent, content_type="application/json")
+    return str(response.json()["state"])
 
 
 def with_device(user: User) -> tuple[Client, PushSubscription]:

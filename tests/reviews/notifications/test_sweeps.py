@@ -28,6 +28,7 @@ def test_what_is_done_is_forgotten_after_some_days(make: Make) -> None:
     Notification.objects.all().delete()
     rows = [
         Notification(
+            account_id=request.creator_id,
             request=request,
             recipient_id=request.creator_id,
             channel="push",

@@ -38,8 +38,8 @@ def test_a_program_asks_and_a_person_answers(owner_key: str, member: User, loop:
     assert 'min="2026-05-01" max="2026-12-31"' in control
     assert "From 2026-05-01 to 2026-12-31." in words(page)
     assert "No answer in time? 1 January 2027 is used." in words(page)
-    answer = browser.post(f"/inbox/{request_id}/answer/", {"answer": "2026-05-04"}, follow=True)
-    assert "4 May 2026" in words(answer)
+    response = browser.post(f"/inbox/{request_id}/answer/", {"answer": "2026-05-04"}, follow=True)
+    assert "4 May 2026" in words(response)
     read = Api(owner_key).get(f"/v1/api/requests/{request_id}").json()["data"]["request"]
     assert (read["response_type"], read["response_data"]) == ("date", "2026-05-04")
     listed = Api(owner_key).get("/v1/api/requests").json()["data"]["requests"][0]
@@ -84,10 +84,10 @@ def test_what_a_program_gets_wrong(
 )
 def test_what_a_person_gets_wrong(member: User, make: Make, typed: Any, sentence: str) -> None:
     request = make(**DATE)
-    answer = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": typed})
-    assert answer.status_code == 422
-    assert sentence in words(answer)
-    assert 'aria-invalid="true"' in controls(answer)[0]
+    response = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": typed})
+    assert response.status_code == 422
+    assert sentence in words(response)
+    assert 'aria-invalid="true"' in controls(response)[0]
     assert services.read_request(request.pk).status == "pending"
 
 
@@ -97,7 +97,7 @@ def test_the_default_stands_after_the_deadline(owner: User, make: Make) -> None:
     read = services.read_request(request.pk)
     assert (read.status, read.response_data) == ("timeout", "2027-01-01")
     page = words(signed_in(owner).get(f"/dashboard/requests/{request.pk}/"))
-    assert "The default response stands: 1 January 2027" in page
+    assert "The default response was used: 1 January 2027" in page
 
 
 def test_an_account_holder_asks_in_the_dashboard(owner: User, loop: Loop) -> None:

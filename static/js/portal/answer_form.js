@@ -1,0 +1,85 @@
+// Improves the form of an answer: the draft, counters, the sign and the slider of a number.
+
+function valuesOf(form) {
+  return new FormData(form).getAll("answer").map(String);
+}
+
+// The labels of what was chosen.
+function wordsOf(form) {
+  const chosen = form.querySelectorAll(".choice:has(:checked) > span");
+  return [...chosen].map((label) => label.textContent).join(", ");
+}
+
+function restore(form, values) {
+  for (const field of form.querySelectorAll("[name=answer]")) {
+    if (field.type === "radio" || field.type === "checkbox") field.checked = values.includes(field.value);
+    else field.value = values[0];
+  }
+}
+
+function countChosen(place, count) {
+  const [least, most] = [Number(place.dataset.least), Number(place.dataset.most)];
+  place.textContent = `${count} chosen${count > most ? `, ${count - most} too many` : ""}`;
+  place.classList.toggle("wrong", count > most);
+  place.dataset.enough = String(count >= least && count <= most);
+}
+
+function countCharacters(counter, text) {
+  const count = [...text.value].length;
+  const most = Number(text.dataset.most);
+  counter.hidden = false;
+  counter.textContent = `${count.toLocaleString("en")} of ${most.toLocaleString("en")}`;
+  counter.classList.toggle("wrong", count > most);
+}
+
+function startSign(button, field) {
+  button.hidden = false;
+  field.inputMode = "decimal"; // the button has the sign that some keypads lack
+  button.addEventListener("click", () => {
+    field.value = field.value.startsWith("-") ? field.value.slice(1) : `-${field.value}`;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.focus();
+  });
+}
+
+function startSlider(slider, field) {
+  slider.hidden = false;
+  const follow = () => { if (field.value.trim()) slider.value = field.value.replace(",", "."); };
+  follow();
+  slider.addEventListener("input", () => { field.value = slider.value; });
+  field.addEventListener("input", follow);
+}
+
+function startNumber(form) {
+  const field = form.querySelector("input.number");
+  const sign = form.querySelector("[data-sign]");
+  const slider = form.querySelector("[data-slider]");
+  if (sign) startSign(sign, field);
+  if (slider) startSlider(slider, field);
+}
+
+export function startAnswerForm(form, draft) {
+  const update = () => {
+    const values = valuesOf(form);
+    draft.write(values, wordsOf(form) || values.join(", "));
+    const chosen = form.querySelector("[data-chosen]");
+    if (chosen) countChosen(chosen, values.length);
+    const text = form.querySelector("textarea");
+    if (text) countCharacters(form.querySelector("[data-counter]"), text);
+  };
+  const { values } = draft.read();
+  if (values.length && !valuesOf(form).some(Boolean)) restore(form, values);
+  form.addEventListener("input", update);
+  startNumber(form);
+  update();
+  const wrong = form.querySelector("[aria-invalid=true]");
+  if (wrong) (wrong.querySelector("input") ?? wrong).focus();
+}
+
+// Shows a draft that can no longer be sent, unless the page brought one itself.
+export function showUnsentDraft(draft) {
+  const card = document.querySelector("[data-draft-kept]");
+  const words = card.querySelector("[data-draft-words]");
+  words.textContent ||= draft.read().words;
+  card.hidden = !words.textContent;
+}

@@ -1,0 +1,94 @@
+// Claims a question for its reader, renews the lease while they are at it, and releases it when
+// they leave.
+
+import { announce } from "../announcements.js";
+import { formatDuration } from "./countdown.js";
+import { onPageLeft, showPage } from "./navigation.js";
+import { postForm } from "./submit.js";
+
+const SHORTEST_RENEWAL = 5_000; // milliseconds
+
+// The tabs of one browser tell each other which question they leave.
+const tabs = window.BroadcastChannel && new BroadcastChannel("claims");
+
+export class Claim {
+  // `isAttended` and `isSending` are functions: whether somebody uses the page, and whether its
+  // answer is on its way.
+  constructor(question, { isAttended, isSending, signal }) {
+    this.question = question;
+    this.isAttended = isAttended;
+    this.isSending = isSending;
+    this.isRefreshing = false; // the page that comes is the same question
+    this.isTaken = false; // by this page, just now
+    this.held = document.querySelector("[data-held]");
+    for (const form of document.querySelectorAll("form[data-swap]")) {
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.change(form);
+      }, { signal });
+    }
+    if (this.held) this.hold(signal);
+  }
+
+  hold(signal) {
+    this.lease = Number(this.held.dataset.lease) * 1000;
+    this.until = performance.now() + Number(this.held.dataset.held) * 1000;
+    this.held.querySelector("[data-held-fixed]").hidden = true;
+    this.held.querySelector("[data-held-live]").hidden = false;
+    this.showTimeLeft();
+    const showing = setInterval(() => this.showTimeLeft(), 1000);
+    const renewing = setInterval(() => this.renewIfAttended(), Math.max(SHORTEST_RENEWAL, this.lease / 4));
+    signal.addEventListener("abort", () => {
+      clearInterval(showing);
+      clearInterval(renewing);
+    });
+    // another tab has released the question that this one holds too
+    tabs?.addEventListener("message", ({ data }) => {
+      if (data === this.question) this.renew();
+    }, { signal });
+    addEventListener("pagehide", () => this.release(), { signal });
+    onPageLeft(() => { if (!this.isRefreshing) this.release(); }, { signal });
+  }
+
+  showTimeLeft() {
+    const left = Math.max(0, this.until - performance.now()) / 1000;
+    this.held.querySelector("[data-held-left]").textContent = formatDuration(left);
+  }
+
+  // Sends the button that claims or releases, and shows the page that comes.
+  async change(form) {
+    try {
+      const response = await postForm(form);
+      this.isRefreshing = this.isTaken = true;
+      if (!showPage(await response.text(), response.url, { push: false })) location.assign(response.url);
+    } catch {
+      this.isRefreshing = this.isTaken = false;
+      announce("No connection");
+    }
+  }
+
+  // Where nobody uses the page, the lease runs out.
+  renewIfAttended() {
+    if (this.held && this.isAttended()) this.renew();
+  }
+
+  async renew() {
+    const body = new URLSearchParams(new FormData(document.querySelector("[data-release]")));
+    try {
+      const response = await fetch(this.held.dataset.renew, { method: "POST", body });
+      if (response.status !== 204) return;
+      this.held.dataset.until = response.headers.get("X-Lease");
+      this.until = performance.now() + this.lease;
+    } catch { /* the next renewal may succeed */ }
+  }
+
+  // Releases only the lease that this page knows of: another page may have renewed it since.
+  release() {
+    const form = document.querySelector("[data-release]");
+    if (!form || this.isSending()) return;
+    const body = new FormData(form);
+    body.set("leaving", this.held.dataset.until);
+    navigator.sendBeacon(form.action, body);
+    tabs?.postMessage(this.question);
+  }
+}

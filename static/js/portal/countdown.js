@@ -1,0 +1,40 @@
+// Counts down to a question's deadline, by the server's clock.
+
+import { announce } from "../announcements.js";
+
+const LAST_MINUTE = 60; // seconds
+
+export function formatDuration(seconds) {
+  const whole = Math.max(0, Math.floor(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ""}`;
+  if (whole < 86400) {
+    const minutes = Math.floor(whole / 60) % 60;
+    return `${Math.floor(whole / 3600)} h${minutes ? ` ${minutes} min` : ""}`;
+  }
+  return `${Math.floor(whole / 86400)} d`;
+}
+
+// `seconds` are left now; `defaultAnswer` is used when they have passed. Calls `onEnd` a second
+// after the deadline, when the service has settled the question.
+export function startCountdown({ seconds, defaultAnswer, onEnd, signal }) {
+  const end = performance.now() + seconds * 1000;
+  const badge = document.querySelector("[data-countdown]");
+  const text = document.querySelector("[data-countdown-text]");
+  let wasWarned = false;
+  const tick = () => {
+    const left = (end - performance.now()) / 1000;
+    text.textContent = `${formatDuration(left)} left`;
+    badge.classList.toggle("badge-error", left <= LAST_MINUTE);
+    if (left <= LAST_MINUTE && !wasWarned) {
+      wasWarned = true;
+      if (left > 0) announce(`Less than a minute left. If nobody answers in time: “${defaultAnswer}”.`);
+    }
+    if (left > -1) return;
+    clearInterval(timer);
+    onEnd();
+  };
+  const timer = setInterval(tick, 1000);
+  signal.addEventListener("abort", () => clearInterval(timer));
+  tick();
+}

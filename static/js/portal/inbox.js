@@ -1,0 +1,63 @@
+// Keeps the inbox up to date without moving a row: rows that are handled or claimed are marked,
+// and a button offers the new ones.
+
+import { announce } from "../announcements.js";
+import { keysAreOn, showKeyHints } from "./keyboard.js";
+import { Polling } from "./polling.js";
+
+const MAX_ROWS = 100; // as many as the service tells of
+
+const inbox = document.querySelector("[data-inbox]");
+const pill = document.querySelector("[data-pill]");
+const rows = [...document.querySelectorAll("[data-row]")];
+let version = inbox.dataset.version;
+
+function stateAddress() {
+  const query = new URLSearchParams({ v: version, since: inbox.dataset.since, loop: inbox.dataset.loop });
+  return `${inbox.dataset.inbox}?${query}`;
+}
+
+async function receive(response) {
+  if (!response.ok) return;
+  const state = await response.json();
+  version = state.version;
+  const holders = rows.map((row) => state.rows[row.dataset.row]);
+  const isAll = Object.keys(state.rows).length < MAX_ROWS;
+  // the order never changes: a row before the last one that is told of is told of, or gone
+  const last = isAll ? rows.length : holders.findLastIndex((holder) => holder !== undefined);
+  rows.slice(0, last + 1).forEach((row, place) => markRow(row, holders[place]));
+  showNew(state.new);
+}
+
+// `holder` is empty where nobody has claimed the request, and undefined where it is gone.
+function markRow(row, holder) {
+  const badge = row.querySelector("[data-holder]");
+  const words = badge.querySelector("[data-holder-text]");
+  const isGone = holder === undefined;
+  row.classList.toggle("is-gone", isGone);
+  badge.hidden = !isGone && !holder;
+  words.textContent = isGone ? "Already handled" : holder === "you" ? "You’re on it" : `${holder} is on it`;
+}
+
+function showNew(count) {
+  if (count) {
+    const words = `${count}${count < MAX_ROWS ? "" : "+"} new`;
+    pill.querySelector("[data-pill-text]").textContent = words;
+    if (pill.hidden) announce(`${words} in the inbox`);
+  }
+  pill.hidden = !count;
+}
+
+// J and K walk through the rows.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || !keysAreOn()) return;
+  if (event.target.closest("input, textarea, select, dialog")) return;
+  const links = rows.map((row) => row.querySelector("a"));
+  const place = links.indexOf(document.activeElement);
+  const step = { j: 1, k: -1 }[event.key.toLowerCase()];
+  if (step) links[Math.min(Math.max(place + step, 0), links.length - 1)]?.focus();
+});
+
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+new Polling(inbox.dataset.watch, stateAddress, receive);
+showKeyHints();

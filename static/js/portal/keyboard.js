@@ -1,0 +1,86 @@
+// Answers with the keyboard alone: choose, send, next.
+
+const LINKS = { j: "following", k: "previous", s: "skip" };
+
+// Whether single keys work as shortcuts, in this browser.
+export function keysAreOn() {
+  try {
+    return localStorage.getItem("keys") !== "off";
+  } catch {
+    return true;
+  }
+}
+
+function switchKeys(on) {
+  try {
+    if (on) localStorage.removeItem("keys");
+    else localStorage.setItem("keys", "off");
+  } catch { /* no storage: the choice lasts as long as this page */ }
+}
+
+// Shows the hints for keys only where keys work.
+export function showKeyHints() {
+  document.documentElement.toggleAttribute("data-keys-on", keysAreOn());
+}
+
+// Shows what opens the list of keys, which does nothing without this script.
+export function showKeySwitch() {
+  showKeyHints();
+  for (const each of document.querySelectorAll("[data-keys-open]")) each.hidden = false;
+  for (const each of document.querySelectorAll("[data-keys-switch]")) each.checked = keysAreOn();
+}
+
+function explain() {
+  const dialog = document.querySelector("[data-keys]");
+  if (dialog && !dialog.open) dialog.showModal();
+}
+
+function press(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (document.querySelector("dialog[open]")) return;
+  const isTyping = event.target.closest("textarea, select, input:not([type=radio], [type=checkbox])");
+  if (isTyping) return;
+  if (event.key === "?") return explain();
+  if (!keysAreOn()) return;
+  const choices = document.querySelectorAll("#answer-form .choice input");
+  const number = Number(event.key);
+  if (number >= 1 && number <= 9 && choices[number - 1]) {
+    choices[number - 1].focus();
+    choices[number - 1].click();
+    return event.preventDefault();
+  }
+  if (event.key === "Enter") return pressEnter(event);
+  document.querySelector(`[data-key="${LINKS[event.key.toLowerCase()]}"]`)?.click();
+}
+
+// On a button, a link or a choice Enter has a meaning of its own.
+function pressEnter(event) {
+  if (event.target.closest("a, button, summary, #answer-form")) return;
+  const form = document.getElementById("answer-form");
+  const field = document.getElementById("answer");
+  const link = document.querySelector(".thumb-zone a.btn-primary");
+  event.preventDefault();
+  if (field && !field.value) field.focus();
+  else if (form) form.requestSubmit();
+  else link?.click();
+}
+
+function pressInText(event) {
+  const isText = event.target.matches?.("#answer-form textarea");
+  if (isText && event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
+}
+
+export function startKeyboard() {
+  document.addEventListener("keydown", press);
+  document.addEventListener("keydown", pressInText);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("[data-keys-open]")) explain();
+    if (event.target.closest?.("[data-keys-close]")) document.querySelector("[data-keys]").close();
+  });
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches?.("[data-keys-switch]")) return;
+    switchKeys(event.target.checked);
+    showKeySwitch();
+  });
+  showKeySwitch();
+}

@@ -1,0 +1,73 @@
+// Opens one question after another without a reload.
+
+import { revealControls } from "../app.js";
+
+const pages = new EventTarget();
+
+// Calls the listener after each page that came without a reload.
+export function onPageShown(listener) {
+  pages.addEventListener("shown", listener);
+}
+
+// Calls the listener before another page takes the place of this one.
+export function onPageLeft(listener, { signal }) {
+  pages.addEventListener("left", listener, { signal });
+}
+
+// A page keeps the policy that it was loaded with, and only that of a page with an image lets
+// images of other hosts in.
+const hasImage = (page) => page.querySelector("[data-zoom]") !== null;
+const allowsImages = hasImage(document);
+
+// Replaces the page with the given one. One that needs another policy is loaded by itself. Returns
+// false where the page is not a question.
+export function showPage(html, url, { push = true } = {}) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const frame = page.querySelector(".frame");
+  if (!frame || !page.querySelector("[data-question], [data-gone]")) return false;
+  if (hasImage(page) !== allowsImages) {
+    location.assign(url.split("#")[0]); // with a fragment the browser would only scroll
+    return true;
+  }
+  pages.dispatchEvent(new Event("left"));
+  document.querySelector(".frame").replaceWith(document.adoptNode(frame));
+  document.title = page.title;
+  if (push && url !== location.href) history.pushState({ portal: true }, "", url);
+  revealControls(frame);
+  pages.dispatchEvent(new Event("shown"));
+  return true;
+}
+
+// Opens an address, in place where that is possible.
+export async function openPage(url) {
+  if (!await fetchPage(url, { push: true })) location.assign(url);
+}
+
+// Shows the current address anew; without a connection the page stays as it is.
+export async function refreshPage() {
+  await fetchPage(location.href, { push: false });
+}
+
+async function fetchPage(url, { push }) {
+  try {
+    const response = await fetch(url, { cache: "no-store" });
+    return showPage(await response.text(), response.url, { push });
+  } catch {
+    return false;
+  }
+}
+
+export function startNavigation() {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[data-go]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    openPage(link.href);
+  });
+  onPageShown(() => {
+    scrollTo(0, 0);
+    document.getElementById("main").focus({ preventScroll: true });
+  });
+  addEventListener("popstate", () => location.reload());
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+}

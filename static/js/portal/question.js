@@ -1,0 +1,93 @@
+// Starts the page of a question, and each question that follows without a reload. All of it works
+// without scripts too, only less comfortably.
+
+import { Draft, removeOldDrafts } from "../drafts.js";
+import { offerNotifications } from "../push.js";
+import { showUnsentDraft, startAnswerForm } from "./answer_form.js";
+import { Claim } from "./claim.js";
+import { startCountdown } from "./countdown.js";
+import { startImage } from "./image.js";
+import { showKeySwitch, startKeyboard } from "./keyboard.js";
+import { onPageShown, refreshPage, startNavigation } from "./navigation.js";
+import { Polling } from "./polling.js";
+import { Submission } from "./submit.js";
+
+class Question {
+  constructor(place) {
+    this.data = place.dataset;
+    this.stops = new AbortController();
+    const { signal } = this.stops;
+    this.startAnswer(new Draft(this.data.person, this.data.question));
+    startImage();
+    this.polling = new Polling(this.data.watch, () => this.stateAddress(), () => this.refresh());
+    this.claim = new Claim(this.data.question, {
+      isAttended: () => !document.hidden && this.polling.isActive(),
+      isSending: () => Boolean(this.submission?.isSending),
+      signal,
+    });
+    if (!this.data.left) return;
+    startCountdown({
+      seconds: Number(this.data.left) - Number(this.data.now),
+      defaultAnswer: this.data.default,
+      onEnd: () => this.refresh(),
+      signal,
+    });
+  }
+
+  startAnswer(draft) {
+    const form = document.getElementById("answer-form");
+    if (form) {
+      startAnswerForm(form, draft);
+      this.submission = new Submission(form, draft);
+      return;
+    }
+    if ("answered" in this.data) draft.remove(); // it was sent after all
+    showUnsentDraft(draft);
+  }
+
+  stateAddress() {
+    return `${this.data.state}?${new URLSearchParams({ v: this.data.version })}`;
+  }
+
+  stop() {
+    this.stops.abort();
+    this.polling.stop();
+  }
+
+  // Shows the page anew, with the place and the focus as they were.
+  async refresh() {
+    this.claim.isRefreshing = true;
+    const { id, selectionStart, selectionEnd } = document.activeElement ?? {};
+    const [left, top] = [scrollX, scrollY];
+    await refreshPage();
+    this.claim.isRefreshing = false;
+    scrollTo(left, top);
+    const field = id && document.getElementById(id);
+    if (!field?.closest("#answer-form")) return;
+    field.focus({ preventScroll: true });
+    if (selectionStart != null) field.setSelectionRange(selectionStart, selectionEnd);
+  }
+}
+
+let question = null;
+
+function startPage() {
+  const before = question;
+  before?.stop();
+  question = null;
+  const place = document.querySelector("[data-question]");
+  if (place) question = new Question(place);
+  // the page before this one may have released it, unless it has claimed it just now
+  if (!before?.claim.isTaken) question?.claim.renewIfAttended();
+  const gone = document.querySelector("[data-gone]");
+  const id = /\/inbox\/([0-9a-f]{24})\//.exec(location.pathname)?.[1];
+  if (gone) showUnsentDraft(new Draft(gone.dataset.person, id));
+}
+
+removeOldDrafts();
+startPage();
+onPageShown(startPage);
+startNavigation();
+startKeyboard();
+onPageShown(showKeySwitch);
+onPageShown(offerNotifications);

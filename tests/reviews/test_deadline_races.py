@@ -1,0 +1,221 @@
+"""Deadlines that pass while somebody holds the row: nobody is told two ends."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import OperationalError, connection, connections, transaction
+from django.db.models.functions import Now
+
+from accounts.models import User
+from dashboard import request_list, stats
+from loops.models import Loop
+from portal import polling, queue
+from reviews import counters, services, tasks
+from reviews.lifecycle import settling, transitions
+from reviews.models import Request
+from reviews.queries import listing, single_read
+from tests.reviews.conftest import Make, make_overdue
+from tests.waiting import wait_until
+from webhooks.models import Delivery
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CALLBACK = {"callback_url": "http://127.0.0.1:9/hook"}
+WAITING = """
+SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
+
+@contextmanager
+def another_connection() -> Iterator[psycopg.Connection]:
+    """To the same database, in a transaction of its own."""
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        yield other
+
+
+@contextmanager
+def held(request: Request) -> Iterator[None]:
+    """Somebody holds the row while its deadline passes."""
+    Request.objects.filter(pk=request.pk).update(timeout_at=Now() + timedelta(milliseconds=300))
+    with another_connection() as other:
+        other.execute("SELECT FROM reviews_request WHERE id = %s FOR UPDATE", [request.pk])
+        yield
+        other.rollback()
+
+
+def is_late(request: Request) -> bool:
+    return Request.objects.filter(pk=request.pk, timeout_at__lte=Now()).exists()
+
+
+def somebody_waits() -> bool:
+    """Whether any connection waits for a lock of another. A transaction would see it once."""
+    with another_connection() as other:
+        return other.execute(WAITING).fetchone() is not None
+
+
+def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
+    """What every kind of reader says of the only request that there is."""
+    account, window = loop.creator_id, listing.Window(None, None, "status_asc", 5, 0)
+    shown: dict[str, Any] = {
+        "single": single_read.read_as_json(request.pk, user_id=account),
+        "page": services.read_request(request.pk).status,
+        "question": polling.state_of(request.pk, reviewer.pk),
+        "inbox": polling.fingerprint(reviewer.pk, None) != polling.fingerprint("0" * 24, None),
+        "queue": queue.answerable_ids(reviewer.pk, 5),
+        "open": counters.open_by_loop([loop.pk]).get(loop.pk),
+        "waiting": sum(each.count for each in stats.read_waiting(account)),
+        "timeouts": sum(day.timeouts for day in stats.read_days(account)[0]),
+    }
+    for scope in (listing.of_account(account), listing.of_loop(loop.pk)):
+        for status in ("pending", "timeout"):
+            filtered = listing.Window(status, None, listing.DEFAULT_ORDER, 5, 0)
+            found = listing.fetch(scope, filtered)
+            shown[f"{scope.column} {status}"] = (found.total, len(found.ids))
+        shown[scope.column] = listing.fetch(scope, window).entries
+    chosen = request_list.Chosen(account_id=account, q="refund", status="pending")
+    shown["search"] = [row.status for row in request_list.read_behind(chosen, None).rows]
+    return shown
+
+
+def test_what_somebody_holds_shows_as_it_is_stored(make: Make, loop: Loop, member: User) -> None:
+    request = make(**CALLBACK)
+    in_time = views(loop, member, request)
+    with held(request):
+        wait_until(lambda: is_late(request))
+        assert tasks.settle_overdue() == 0
+        assert blurred(views(loop, member, request)) == blurred(in_time)
+        assert not Delivery.objects.exists()
+    released = views(loop, member, request)
+    assert '"status":"timeout"' in released["single"]
+    ended = {name: value for name, value in released.items() if name not in ("single", *LISTS)}
+    assert ended == {
+        "page": "timeout", "question": "timeout", "inbox": False, "queue": [], "open": 0,
+        "waiting": 0, "timeouts": 1, "creator_id pending": (0, 0), "creator_id timeout": (1, 1),
+        "loop_id pending": (0, 0), "loop_id timeout": (1, 1), "search": [],
+    }  # fmt: skip
+    assert Delivery.objects.filter(event="request.timeout").count() == 1
+
+
+LISTS = ("creator_id", "loop_id")
+
+
+def blurred(shown: dict[str, Any]) -> dict[str, Any]:
+    """Without the JSON, in which the deadline is another one; but with the status in it."""
+    return {
+        name: '"status":"pending"' in str(value) if name in ("single", *LISTS) else value
+        for name, value in shown.items()
+    }
+
+
+MOVES: dict[str, Callable[[Request, User], object]] = {
+    "answer": lambda request, person: services.answer_request(
+        request=request, reviewer_id=person.pk, answer="yes"
+    ),
+    "claim": lambda request, person: services.claim_request(request=request, reviewer_id=person.pk),
+    "cancel": lambda request, person: services.cancel_request(
+        request_id=request.pk, account_id=request.creator_id
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_who_waited_for_the_row_past_the_deadline_is_too_late(
+    make: Make, member: User, name: str
+) -> None:
+    request = make(**CALLBACK)
+    told: list[object] = []
+
+    def move() -> None:
+        try:
+            told.append(MOVES[name](request, member))
+        except services.TransitionLost as lost:
+            told.append(lost.request.status)
+        finally:
+            connections.close_all()
+
+    other = threading.Thread(target=move)
+    with held(request):
+        other.start()
+        wait_until(somebody_waits)
+        assert not is_late(request)
+        wait_until(lambda: is_late(request))
+    other.join()
+    assert told == ["timeout"]
+    assert [each.event for each in Delivery.objects.all()] == ["request.timeout"]
+
+
+def test_a_reader_waits_for_another_who_is_settling(
+    make: Make, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the other holds is no transition in time: it must not show as pending."""
+    monkeypatch.setattr(settling, "PATIENCE", 60_000)
+    request = make()
+    make_overdue(request)
+    seen: list[int] = []
+
+    def read() -> None:
+        window = listing.Window("pending", None, listing.DEFAULT_ORDER, 5, 0)
+        seen.append(listing.fetch(listing.of_loop(loop.pk), window).total)
+        connections.close_all()
+
+    reader = threading.Thread(target=read)
+    with transaction.atomic():
+        settling.settle(settling.one(request.pk))
+        reader.start()
+        wait_until(somebody_waits)
+    reader.join()
+    assert seen == [0]
+
+
+def test_but_not_for_ever(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settling, "PATIENCE", 20)
+    request = make()
+    make_overdue(request)
+    with another_connection() as other:
+        other.execute("SELECT FROM reviews_request WHERE id = %s FOR UPDATE", [request.pk])
+        other.execute("SELECT pg_advisory_xact_lock_shared(%s)", [transitions.SETTLERS])
+        assert services.read_request(request.pk).status == "pending"
+
+
+@transaction.atomic
+def settle_and_die(account_id: str) -> None:
+    """Ends the connection's own server process before it has committed."""
+    settling.settle(settling.of_account(account_id))
+    assert Request.objects.filter(status="timeout").count() == 5
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+def test_a_reader_that_dies_while_settling_leaves_nothing_half_done(
+    make: Make, owner: User
+) -> None:
+    """Its server process is ended in the middle of a batch: all of it is due still, and whoever
+    comes next settles it, once."""
+    requests = [make(**CALLBACK) for _ in range(5)]
+    for request in requests:
+        make_overdue(request)
+    with pytest.raises(OperationalError, match="terminating"):
+        settle_and_die(owner.pk)
+    connection.close()
+    assert not Request.objects.filter(status="timeout").exists()
+    window = listing.Window("timeout", None, listing.DEFAULT_ORDER, 9, 0)
+    assert listing.fetch(listing.of_account(owner.pk), window).total == 5
+    assert Delivery.objects.filter(event="request.timeout").count() == 5
+    assert counters.differences() == []
+
+
+def test_losers_undo_what_they_did(make: Make, member: User, owner: User) -> None:
+    """What is told of a lost request is committed: the settling is behind the transaction."""
+    request = make(**CALLBACK)
+    make_overdue(request)
+    with pytest.raises(services.TransitionLost) as lost:
+        services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
+    assert lost.value.request.status == "timeout"
+    with another_connection() as other:
+        row = other.execute("SELECT status FROM reviews_request WHERE id = %s", [request.pk])
+        assert row.fetchone() == ("timeout",)

@@ -1,0 +1,79 @@
+"""An event has one id, wherever and however often its transition is made."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import User
+from db.ids import is_in_bucket, normalize_id
+from reviews import services, tasks
+from reviews.models import Request
+from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
+from webhooks.event_ids import EVENT_ID_SQL, event_id
+from webhooks.models import Delivery
+
+pytestmark = pytest.mark.django_db
+HOOK = "https://receiver.example/hook"
+IDS = st.text("0123456789abcdef", min_size=24, max_size=24)
+
+
+def sent(request: Request) -> dict[str, str]:
+    """The ids of the request's events, by what happened."""
+    rows = Delivery.objects.filter(subject_id=request.pk)
+    return dict(rows.values_list("occurrence", "id"))
+
+
+@pytest.mark.parametrize("how", ["answered", "claimed", "cancelled", "overdue"])
+def test_a_copy_that_was_restored_makes_the_same_id(make: Make, member: User, how: str) -> None:
+    request = make(callback_url=HOOK)
+    if how == "overdue":
+        make_overdue(request)
+    moves: dict[str, Callable[[], object]] = {
+        "answered": lambda: services.answer_request(
+            request=request, reviewer_id=member.pk, answer="yes"
+        ),
+        "claimed": lambda: services.claim_request(request=request, reviewer_id=member.pk),
+        "cancelled": lambda: services.cancel_request(
+            request_id=request.pk, account_id=request.creator_id
+        ),
+        "overdue": tasks.settle_overdue,
+    }
+    made = []
+    for _ in range(2):
+        with transaction.atomic():
+            moves[how]()
+            made.append(sent(request))
+            transaction.set_rollback(True)
+    assert made[0] == made[1]
+    assert len(made[0]) == 1
+
+
+def test_what_happens_to_a_request_has_ids_of_its_own(make: Make, member: User) -> None:
+    request, other = make(callback_url=HOOK), make(callback_url=HOOK)
+    for _ in range(3):
+        services.claim_request(request=request, reviewer_id=member.pk)
+        let_lease_run_out(request)
+    services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
+    services.answer_request(request=other, reviewer_id=member.pk, answer="yes")
+    ids = [*sent(request).values(), *sent(other).values()]
+    assert len(set(ids)) == 5
+    for each in ids:
+        assert normalize_id(each) == each
+        assert is_in_bucket(each, request.creator_id)
+    assert {each[:12] for each in sent(request).values()} == {request.pk[:12]}
+
+
+@given(IDS, IDS, st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_python_and_sql_make_the_same(subject: str, account: str, occurrence: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {EVENT_ID_SQL} FROM (SELECT %s::text, %s::text, %s::text)"
+            " AS event (subject_id, account_id, occurrence)",
+            [subject, account, occurrence],
+        )
+        (made,) = cursor.fetchone()
+    assert made == event_id(subject_id=subject, account_id=account, occurrence=occurrence)
