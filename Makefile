@@ -53,12 +53,14 @@ chaos: .venv/dev.stamp
 lint: .venv/dev.stamp
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
+	$(RUN) djlint --check --quiet templates
 	.venv/bin/lint-imports
 	$(LINT_ENV) $(RUN) mypy .
 
 format: .venv/dev.stamp
 	$(RUN) ruff format .
 	$(RUN) ruff check --fix .
+	-$(RUN) djlint --reformat --quiet templates
 
 styles: .venv/run.stamp node_modules/.package-lock.json
 	@$(RUN) styles

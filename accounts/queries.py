@@ -52,7 +52,8 @@ def find_key(account_id: str, key_id: str) -> ApiKey | None:
 def described(keys: Any) -> Any:
     """Each with `limit`, `used` in this hour, `last_used_at`, and its `standing`: active,
     inactive, revoked, expired, rolled (over) or rolling (still valid beside its successor)."""
-    usage = Usage.objects.filter(key=OuterRef("pk")).order_by("-hour")
+    mine = Usage.objects.filter(key=OuterRef("pk"), account=OuterRef("user"))
+    usage = mine.order_by("-hour")
     this_hour = usage.filter(hour=ThisHour()).values_list(F("calls") - F("credits"))
     over = Q(expires_at__lte=Now())
     return keys.select_related("replaced_by", "replaces").annotate(

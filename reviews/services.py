@@ -113,7 +113,7 @@ def cancel_request(*, request_id: str, account_id: str) -> str | None:
 
     def attempt() -> bool:
         request = mine.get(pk=request_id)
-        if not transitions.move(states.CANCEL, transitions.ONE, id=request_id):
+        if not transitions.move(states.CANCEL, transitions.ONE, id=request_id, account=account_id):
             return False
         key_id: str | None = request.api_key_id
         if key_id is not None and quota.credit(
@@ -155,7 +155,7 @@ def claim_request(*, request: Request, reviewer_id: str) -> None:
         _hold(request, reviewer_id)
         if renew_claim(request=request, reviewer_id=reviewer_id):
             return True
-        claim = {"id": request.pk, "reviewer": reviewer_id, "lease": lease}
+        claim = {**_named(request), "reviewer": reviewer_id, "lease": lease}
         return bool(transitions.move(states.CLAIM, transitions.ONE, **claim))
 
     _move_or_lose(states.CLAIM, request.pk, attempt)
@@ -165,7 +165,7 @@ def claim_request(*, request: Request, reviewer_id: str) -> None:
 def renew_claim(*, request: Request, reviewer_id: str) -> datetime | None:
     """Prolongs the reviewer's own lease; returns its end, None where there is none any more."""
     lease = timedelta(seconds=settings.CLAIM_LEASE_SECONDS)
-    mine = Request.objects.filter(is_held_by(reviewer_id))
+    mine = Request.objects.created_by(request.creator_id).filter(is_held_by(reviewer_id))
     if not mine.filter(pk=request.pk).update(claim_expires_at=Now() + lease):
         return None
     # nobody else can change the row before this transaction ends
@@ -178,7 +178,7 @@ def leave_claim(*, request: Request, reviewer_id: str) -> None:
     """Lets the reviewer's own lease run out in LEAVING: who only loads the page anew renews it
     before anybody else can take the request. Only the lease that `request` was read with: one
     that was renewed since is held by a page that is still there."""
-    mine = Request.objects.filter(
+    mine = Request.objects.created_by(request.creator_id).filter(
         is_held_by(reviewer_id), claim_expires_at=request.claim_expires_at
     )
     soon = Least(F("claim_expires_at"), Now() + LEAVING)
@@ -187,7 +187,7 @@ def leave_claim(*, request: Request, reviewer_id: str) -> None:
 
 def release_claim(*, request: Request, reviewer_id: str) -> None:
     """Gives a claimed request back to everybody. Raises TransitionLost."""
-    release = {"id": request.pk, "reviewer": reviewer_id}
+    release = {**_named(request), "reviewer": reviewer_id}
     _move_or_lose(
         states.RELEASE,
         request.pk,
@@ -202,7 +202,7 @@ def answer_request(*, request: Request, reviewer_id: str, answer: object) -> Non
     """
     kind = response_type(request.response_type)
     value = kind.check_answer(request.response_config, answer)
-    given = {"id": request.pk, "reviewer": reviewer_id, "answer": Json(value, dumps=dumps)}
+    given = {**_named(request), "reviewer": reviewer_id, "answer": Json(value, dumps=dumps)}
 
     def attempt() -> bool:
         _hold(request, reviewer_id)
@@ -258,6 +258,11 @@ def remove_member(
     else:
         tell(loop, "member.removed", f"{address} from {loop.name}", key_id=key_id)
     return removed_at
+
+
+def _named(request: Request) -> dict[str, Any]:
+    """The parameters of `transitions.ONE`."""
+    return {"id": request.pk, "account": request.creator_id}
 
 
 def _hold(request: Request, reviewer_id: str) -> None:

@@ -64,7 +64,7 @@ RULES: dict[Transition, Rule] = {
     states.WITHDRAW: Rule(guard=_in_time_and(OPEN), assign=f"{_TOUCH}, {_UNCLAIM}"),
 }
 
-ONE = "r.id = %(id)s"
+ONE = "r.id = %(id)s AND r.creator_id = %(account)s"
 OF_LOOP = "r.loop_id = %(loop)s"
 # With events and another sweep beside it a statement of 500 took 52-66 ms on two cores.
 BATCH = 400

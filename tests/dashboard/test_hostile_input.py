@@ -11,6 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from accounts import key_tokens
 from accounts.models import ApiKey, User
 from accounts.services import create_api_key
+from db.ids import new_id
 from loops.services import invite_member
 from tests.dashboard.scene import draw
 from tests.portal import signed_in
@@ -46,6 +47,7 @@ FIELDS = [
     "options", "min_selections", "decimal_places", "max_length", "default_response", "context",
     "callback_url", "rating", "tags", "comment", "url", "since", "answer", "mails", "is_on", "code",
 ]  # fmt: skip
+MARK = "0123456789abcdef" + "0" * 8  # any place takes it
 FORM = "application/x-www-form-urlencoded"
 TYPED = ["\0\ud800", "9" * 400, "9999-12-31T23:59", "\u202e\r\n💣٣"]
 
@@ -60,6 +62,7 @@ def ids(owner: User, member: User) -> dict[str, str]:
         "key_id": create_api_key(user=owner, name="Bot")[0].pk,
         "member_id": invite_member(loop=drawn["loop"], email="ada@example.org").member_id,
         "delivery_id": Delivery.objects.values_list("pk", flat=True)[0],
+        "device_id": new_id(),
         "code": drawn["loop"].invite_code,
     }
 
@@ -114,8 +117,8 @@ def test_addresses(owner: User, ids: dict[str, str], value: str) -> None:
     for pattern in patterns():
         places = list(pattern.pattern.converters)
         for place in places:
-            known = {each: ids.get(each, "zz") for each in places} | {place: "QQQ"}
-            path = reverse(str(pattern.name), kwargs=known).replace("QQQ", value)
+            known = {each: ids.get(each, "zz") for each in places} | {place: MARK}
+            path = reverse(str(pattern.name), kwargs=known).replace(MARK, value)
             answers[path] = alone(browser.post, path)
     for kind in ("user", "apikey", "auditentry"):
         path = f"/admin/accounts/{kind}/{value}/change/"

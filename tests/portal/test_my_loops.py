@@ -36,7 +36,8 @@ def test_leaving_gives_back_what_is_held(member: User, loop: Loop, make: Make) -
 
 def test_creators_and_outsiders_leave_nothing(owner: User, outsider: User, loop: Loop) -> None:
     for person in (owner, outsider):
-        for loop_id in (loop.pk, "x", "f" * 24):
+        assert signed_in(person).post("/loops/x/leave/").status_code == 404
+        for loop_id in (loop.pk, "f" * 24):
             response = signed_in(person).post(f"/loops/{loop_id}/leave/", follow=True)
             assert "You can’t leave that loop" in words(response)
     assert Membership.objects.filter(loop=loop).count() == 2

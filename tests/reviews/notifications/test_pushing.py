@@ -42,7 +42,8 @@ def make(make: Make) -> Make:
 
 
 def states(request: Request) -> list[tuple[str, str]]:
-    rows = Notification.objects.filter(request=request).order_by("created_at", "-channel")
+    rows = Notification.objects.filter(request=request)
+    rows = rows.order_by("created_at", "-channel", "recipient_id")
     return list(rows.values_list("channel", "state"))
 
 
