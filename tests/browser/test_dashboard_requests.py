@@ -143,7 +143,7 @@ def test_overview(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
     anyone.reads("Newsletter bot")
     chart = page.get_by_role("img", name=re.compile("^Answer times, in minutes"))
     expect(chart).to_be_visible()
-    page.get_by_text("The numbers, in minutes").click()
+    page.get_by_text("Data, in minutes").click()
     expect(page.get_by_role("table", name="Answer times, in minutes")).to_be_visible()
     anyone.follow("View all")
     expect(page.get_by_label("Status")).to_have_value("open")

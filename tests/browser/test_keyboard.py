@@ -128,13 +128,13 @@ def test_a_loop_a_person_and_a_key(desk: Visitor, owner: User, mailoutbox: list[
     tab_to(page, page.locator("[name=icon]:checked"))
     page.keyboard.press("ArrowRight")
     press(desk, button(desk, "Create loop"))
-    desk.reads("Refund desk is there.")
+    desk.reads("Loop created.")
     assert Loop.objects.get().icon == "shield-alt"
 
     type_into(page, "Email address", "ada@example.org")
     with page.expect_navigation():
         page.keyboard.press("Enter")
-    desk.reads("Invited: ada@example.org")
+    desk.reads("Invitation sent to ada@example.org")
     tab_to(page, page.get_by_role("button", name="Withdraw ada@example.org"))
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_be_visible()

@@ -94,7 +94,7 @@ class TestSessions:
         with django_assert_num_queries(4):
             response = browser.get(SESSIONS)
         said = words(response)
-        assert "Firefox on Linux This one 192.0.2.7" in said
+        assert "Firefox on Linux This browser 192.0.2.7" in said
         assert said.count("Safari on iPhone 192.0.2.7") == 5
         assert "curl" not in said
         source = response.content.decode()

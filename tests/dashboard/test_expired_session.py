@@ -186,7 +186,7 @@ class TestAnOldToken:
         form = {"name": "Legal", "icon": "heart", "csrfmiddlewaretoken": old}
         page = browser.post(f"{BASE}loops/new/", form, headers=self.WITHOUT_TLS, follow=True)
         form["csrfmiddlewaretoken"] = attribute(page, 'csrfmiddlewaretoken" value')
-        assert "Legal is there." in words(browser.post(f"{BASE}loops/new/", form, follow=True))
+        assert "Loop created." in words(browser.post(f"{BASE}loops/new/", form, follow=True))
 
     @pytest.mark.parametrize(
         "said",

@@ -90,7 +90,7 @@ class TestCreate:
         (loop,) = Loop.objects.of_creator(owner.pk)
         assert response.redirect_chain == [(f"{LIST}{loop.pk}/", 302)]
         assert (loop.name, loop.description, loop.icon) == ("Legal", "Contracts", "certificate")
-        assert "Legal is there." in words(response)
+        assert "Loop created." in words(response)
 
     def test_a_double_click_makes_one(self, owner: User) -> None:
         browser = signed_in(owner)

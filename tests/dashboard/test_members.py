@@ -78,11 +78,11 @@ class TestFigures:
             requests.append(services.read_request(request.pk))
         older(requests[0], 5)
         page = words(signed_in(owner).get(path(loop)))
-        assert "Figures cover the last 90 days. " in page
+        assert "Based on the last 90 days. " in page
         assert "owner@example.com You just now 6 30 min" in page
         older(requests[1], loop_stats.MAX_ANSWERS - 2)
         page = words(signed_in(owner).get(path(loop)))
-        assert "Figures cover the newest 2,000 answers of the last 90 days. " in page
+        assert "Based on the newest 2,000 answers of the last 90 days. " in page
         assert "owner@example.com You just now 1 30 min" in page
         assert "member@example.com Active just now 1999 3 min" in page
 
@@ -132,7 +132,7 @@ class TestInvite:
         assert mail.subject == f"{shown} invites you to {shown}"
         assert (mail.to, mail.cc, mail.bcc) == (["ada@example.org"], [], [])
         _, asks, quoted, *rest = mail.body.split("\n\n")
-        assert asks == f'{shown} (owner@example.com) asks you to join "{shown}" on Review Loop.'
+        assert asks == f'{shown} (owner@example.com) invited you to join "{shown}" on Review Loop.'
         assert all(line.startswith("> ") for line in quoted.splitlines())
         assert " ".join(line[2:] for line in quoted.splitlines()).split() == [
             *shown.split(),
@@ -201,14 +201,14 @@ class TestInvite:
         pending = Membership.objects.get(loop=loop, email="ada@example.org")
         again = path(loop, f"members/{pending.member_id}/resend/")
         page = words(browser.post(again, follow=True))
-        assert "Invited: ada@example.org" in page
+        assert "Invitation sent to ada@example.org" in page
         page = words(browser.post(again, follow=True))
         assert (
-            "Nothing was sent to ada@example.org. This address got five mails in an hour." in page
+            "Nothing was sent to ada@example.org. This address got 5 invitations this hour." in page
         )
         answer = invite(browser, loop, "ADA@example.org")
         assert answer.status_code == 429
-        assert re.search(r"Wait \d+ min, or give them the link yourself", words(answer))
+        assert re.search(r"Wait \d+ min, or share the link yourself", words(answer))
         assert len(mailoutbox) == 5
         invite(browser, loop, "grace@example.org")
         theirs = create_loop(owner_id=outsider.pk, name="Theirs", icon="star")
@@ -219,7 +219,7 @@ class TestInvite:
         pending = invite_member(loop=loop, email="ada@example.org")
         again = path(loop, f"members/{pending.member_id}/resend/")
         page = words(signed_in(owner).post(again, follow=True))
-        assert "Invited: ada@example.org" in page
+        assert "Invitation sent to ada@example.org" in page
         assert [mail.to for mail in mailoutbox] == [["ada@example.org"]]
         Membership.objects.filter(pk=pending.pk).delete()
         page = words(signed_in(owner).post(again, follow=True))

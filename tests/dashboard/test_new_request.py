@@ -119,7 +119,7 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
         ({"options": "a\na"}, "options", "Option 2 must be unique"),
         ({"default_response": "maybe"}, "default_response", "must match one of the configured"),
         ({"response_type": "rating", "scale_max": "x"}, "scale_max", "To must be an integer"),
-        ({"response_type": "number"}, "max_value", "Largest is required"),
+        ({"response_type": "number"}, "max_value", "Maximum is required"),
         (
             {"response_type": "number", "max_value": "9", "default_response": "x"},
             "default_response",

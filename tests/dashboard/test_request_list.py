@@ -126,7 +126,7 @@ def test_filters_that_there_are_not(owner: User, make: Make, query: str, sentenc
 def test_nothing_found_and_nothing_there(owner: User, outsider: User, make: Make) -> None:
     page = words(signed_in(outsider).get(LIST))
     assert "No requests yet" in page
-    assert "begin with one. New loop" in page
+    assert "Create one first. New loop" in page
     make()
     page = words(signed_in(owner).get(f"{LIST}?q=zebra"))
     assert "No matching requests" in page

@@ -79,7 +79,7 @@ class TestShow:
         )
         response = signed_in(owner).get(path(request))
         assert len(response.content) < 60_000
-        assert "All of it" in words(response)
+        assert "Full JSON" in words(response)
         assert len(signed_in(owner).get(path(request, "request.json")).content) > 200_000
 
     def test_an_overdue_request_is_settled_by_looking(self, owner: User, make: Make) -> None:

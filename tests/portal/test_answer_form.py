@@ -185,7 +185,7 @@ def test_whoever_is_late_is_told_who_was_first(owner: User, member: User, make: 
     page = words(response)
     assert "Owner answered this question on" in page
     assert "Mine came first" in page
-    assert "Your unsent answer It was not sent." in page
+    assert "Your unsent answer It wasn’t sent." in page
     assert "My &lt;draft&gt;" in response.content.decode()
     assert services.read_request(request.pk).response_by_id == owner.pk
 
@@ -199,7 +199,7 @@ def test_while_another_holds_it_no_answer_gets_through(
     assert response.status_code == 409
     page = words(response)
     assert "Owner is on it until" in page
-    assert "so that you can copy it. Blue & <i>" in page
+    assert "You can copy it from here. Blue & <i>" in page
     assert services.read_request(request.pk).status == "claimed"
 
 

@@ -124,7 +124,7 @@ def test_what_the_page_says(member: User, make: Make) -> None:
     context = "order: 2 fields no: 4821 items: 2 entries 1. <i>cup 2. saucer vip: yes note: none"
     assert f"Context (3 fields) {context}" in page
     assert "<i>" not in source
-    assert "No answer in time? Not at all is used." in page
+    assert "If nobody answers in time: Not at all" in page
     assert '<html lang="en">' in source
     assert '<a class="skip" href="#main">' in source
 
@@ -224,7 +224,7 @@ def test_after_the_end_the_page_says_what_became_of_it(
     late = browser.post(path + "answer/", {"answer": "no"})
     assert late.status_code == 409
     assert told in words(late)
-    assert "Your unsent answer It was not sent." in words(late)
+    assert "Your unsent answer It wasn’t sent." in words(late)
     for action in ("claim/", "release/"):
         assert told in words(browser.post(path + action, follow=True))
     assert frozen(request) == ended
@@ -252,7 +252,7 @@ def test_what_is_gone_says_so_and_keeps_the_draft(member: User, loop: Loop, make
     response = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
     assert response.status_code == 404
     assert "or you’ve left the loop" in words(response)
-    assert "Your unsent answer It was not sent." in words(response)
+    assert "Your unsent answer It wasn’t sent." in words(response)
     assert "My &lt;draft&gt;" in response.content.decode()
 
 

@@ -264,7 +264,7 @@ def test_the_operator_finds_and_repairs_wrong_totals(make: Make, loop: Loop) -> 
     Tally.objects.filter(scope_id=loop.pk).update(n=F("n") + 2)
     Tally.objects.filter(scope_id=loop.creator_id).delete()
     told = StringIO()
-    with pytest.raises(CommandError, match="2 totals are wrong; --repair puts them right"):
+    with pytest.raises(CommandError, match=r"2 totals are wrong\. Use --repair to fix them"):
         call_command("recount", stdout=told)
     assert sorted(told.getvalue().splitlines()) == sorted(
         [

@@ -148,7 +148,7 @@ class TestThePages:
     def test_new_recovery_codes(self, owner: User) -> None:
         browser = signed_in(owner)
         _, shown = self.turn_on(browser)
-        assert "The 10 codes that are left stop working" in words(browser.get(NEW_CODES))
+        assert "Your 10 unused codes stop working" in words(browser.get(NEW_CODES))
         fresh = browser.post(NEW_CODES, follow=True)
         old, new = (set(re.findall(r"\b\d{8}\b", words(each))) for each in (shown, fresh))
         assert len(new) == 10

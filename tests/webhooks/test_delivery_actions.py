@@ -43,7 +43,7 @@ class TestResend:
         browser = signed_in(owner)
         assert "Send again" not in words(browser.get(f"{LOG}{item.pk}/"))
         page = words(browser.post(f"{LOG}{item.pk}/resend/", follow=True))
-        assert "A test event is attempted once." in page
+        assert "Test events are sent only once." in page
         assert Delivery.objects.get().state == "dead"
 
     def test_not_while_an_attempt_is_under_way(self, owner: User) -> None:
@@ -79,7 +79,7 @@ class TestResendDead:
         until = NOW + timedelta(days=1)
         Circuit.objects.create(account=owner, host=item.host, failures=5, open_until=until)
         page = words(self.post(owner, f"{NOW - timedelta(days=1):%Y-%m-%dT%H:%M}"))
-        assert "1 delivery is due again. Hosts that could not be reached" in page
+        assert "1 delivery is due again. Hosts that couldn’t be reached" in page
         assert "sent again now" not in page
 
     def test_one_and_none(self, owner: User) -> None:

@@ -37,7 +37,7 @@ def test_a_program_asks_and_a_person_answers(owner_key: str, member: User, loop:
     assert 'type="date"' in control
     assert 'min="2026-05-01" max="2026-12-31"' in control
     assert "From 2026-05-01 to 2026-12-31." in words(page)
-    assert "No answer in time? 1 January 2027 is used." in words(page)
+    assert "If nobody answers in time: 1 January 2027" in words(page)
     response = browser.post(f"/inbox/{request_id}/answer/", {"answer": "2026-05-04"}, follow=True)
     assert "4 May 2026" in words(response)
     read = Api(owner_key).get(f"/v1/api/requests/{request_id}").json()["data"]["request"]
