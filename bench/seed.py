@@ -15,7 +15,7 @@ from accounts.services import create_account
 from db.ids import new_id
 from loops.models import Loop
 from loops.services import create_loop
-from reviews.tasks import fold_tally
+from reviews.tasks import fold_counters
 
 MANY = 50_000
 TABLES = ("reviews_request", "reviews_requestwords")
@@ -68,7 +68,7 @@ def write(insert: str, count: int, params: dict[str, Any]) -> None:
     there, where a new server stops for 45 ms at every 16 MB to make one."""
     with connection.cursor() as cursor, bare_tables(cursor, at_all=count >= MANY):
         cursor.execute(insert, {**params, "count": count})
-    fold_tally()
+    fold_counters()
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
         cursor.execute("CHECKPOINT")

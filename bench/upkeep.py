@@ -10,7 +10,7 @@ if __name__ == "__main__":
     import django
 
     django.setup()
-    from reviews.tasks import fold_tally
+    from reviews.tasks import fold_counters
 
     while not select.select([sys.stdin], [], [], 1.0)[0]:
-        fold_tally()
+        fold_counters()

@@ -269,7 +269,7 @@ CELERY_BEAT_SCHEDULE = {
         "reviews.tasks.settle_overdue",
         "reviews.tasks.settle_overdue",  # where thousands are due, each takes its own batches
         "reviews.tasks.release_lapsed",
-        "reviews.tasks.fold_tally",
+        "reviews.tasks.fold_counters",
         "reviews.notifications.tasks.push_due",
         "reviews.notifications.tasks.mail_due",
         "webhooks.tasks.deliver_due",

@@ -1,7 +1,7 @@
 """Counting requests without counting rows.
 
 A trigger on the table of requests writes every change of the numbers in the statement that made
-it (`TallyChange`), `fold` sums them up now and then (`Tally`), and whoever reads adds both: in
+it (`CounterChange`), `fold` sums them up now and then (`Counter`), and whoever reads adds both: in
 one snapshot that is always what count(*) would say, whether or not anything was folded.
 """
 
@@ -16,24 +16,24 @@ FOLD_BATCH = 5000
 _ONE_REPAIRS_AT_A_TIME = 0x52657461  # of this database's advisory locks
 
 _BY_SCOPE = """
-SELECT scope_id, creator_id, status, priority, n FROM reviews_tally
+SELECT scope_id, creator_id, status, priority, n FROM reviews_counter
  UNION ALL
-SELECT loop_id, creator_id, status, priority, n FROM reviews_tallychange
+SELECT loop_id, creator_id, status, priority, n FROM reviews_counterchange
  UNION ALL
-SELECT creator_id, creator_id, status, priority, n FROM reviews_tallychange
+SELECT creator_id, creator_id, status, priority, n FROM reviews_counterchange
 """
 _FOLD = """
 WITH taken AS (
-    DELETE FROM reviews_tallychange WHERE id IN (
-        SELECT id FROM reviews_tallychange ORDER BY id LIMIT %(batch)s FOR UPDATE SKIP LOCKED)
+    DELETE FROM reviews_counterchange WHERE id IN (
+        SELECT id FROM reviews_counterchange ORDER BY id LIMIT %(batch)s FOR UPDATE SKIP LOCKED)
     RETURNING creator_id, loop_id, status, priority, n
 ), folded AS (
-    INSERT INTO reviews_tally (scope_id, status, priority, creator_id, n)
+    INSERT INTO reviews_counter (scope_id, status, priority, creator_id, n)
     SELECT scope_id, status, priority, min(creator_id), sum(n)
       FROM taken CROSS JOIN LATERAL (VALUES (creator_id), (loop_id)) AS scope (scope_id)
      GROUP BY 1, 2, 3 HAVING sum(n) <> 0
      ORDER BY 1, 2, 3  -- two folds at once lock in the same order
-    ON CONFLICT ON CONSTRAINT reviews_tally_pkey DO UPDATE SET n = reviews_tally.n + excluded.n
+    ON CONFLICT ON CONSTRAINT reviews_counter_pkey DO UPDATE SET n = reviews_counter.n + excluded.n
 )
 SELECT count(*) FROM taken
 """
@@ -50,19 +50,19 @@ SELECT scope_id, status, priority, coalesce(counted.n, 0) AS counted, coalesce(a
 # A difference is added and not the number set: whatever else changes meanwhile adds up.
 _REPAIR = f"""
 WITH difference AS ({_DIFFERENCES} ORDER BY 1, 2, 3), repaired AS (
-    INSERT INTO reviews_tally (scope_id, status, priority, creator_id, n)
+    INSERT INTO reviews_counter (scope_id, status, priority, creator_id, n)
     SELECT scope_id, status, priority, creator_id, n - counted FROM difference
-    ON CONFLICT ON CONSTRAINT reviews_tally_pkey DO UPDATE SET n = reviews_tally.n + excluded.n
+    ON CONFLICT ON CONSTRAINT reviews_counter_pkey DO UPDATE SET n = reviews_counter.n + excluded.n
 )
 SELECT scope_id, status, priority, counted, n FROM difference
 """  # noqa: S608
 _OPEN = f"""
 SELECT {of_loops([]).is_due}, scope_id, n FROM (VALUES (1)) AS one LEFT JOIN (
     SELECT scope_id, sum(n)::bigint AS n
-      FROM (SELECT scope_id, n FROM reviews_tally
+      FROM (SELECT scope_id, n FROM reviews_counter
              WHERE scope_id = ANY (%(loops)s) AND status = ANY (%(open)s)
              UNION ALL
-            SELECT loop_id, n FROM reviews_tallychange
+            SELECT loop_id, n FROM reviews_counterchange
              WHERE loop_id = ANY (%(loops)s) AND status = ANY (%(open)s)) AS every
      GROUP BY scope_id) AS counted ON true
 """  # noqa: S608
@@ -85,9 +85,9 @@ def numbers_of(column: str, scope_id: str) -> str:
     `column` is `creator_id` or `loop_id`, `scope_id` an SQL expression.
     """
     return f"""
-        SELECT status, priority, n FROM reviews_tally WHERE scope_id = {scope_id}
+        SELECT status, priority, n FROM reviews_counter WHERE scope_id = {scope_id}
          UNION ALL
-        SELECT status, priority, n FROM reviews_tallychange WHERE {column} = {scope_id}"""  # noqa: S608
+        SELECT status, priority, n FROM reviews_counterchange WHERE {column} = {scope_id}"""  # noqa: S608
 
 
 def open_by_loop(loop_ids: list[str]) -> dict[str, int]:

@@ -22,9 +22,9 @@ def release_lapsed() -> int:
 
 
 @shared_task(expires=2)
-def fold_tally() -> int:
+def fold_counters() -> int:
     """Sums up what changed in the numbers of requests; returns how many changes there were."""
-    return _repeat("fold_tally", counters.fold, counters.FOLD_BATCH)
+    return _repeat("fold_counters", counters.fold, counters.FOLD_BATCH)
 
 
 def _sweep(name: str, transition: states.Transition) -> int:

@@ -7,7 +7,7 @@ from django.db import connection
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.models import Request, TallyChange
+from reviews.models import CounterChange, Request
 from tests.emptying import empty_tables, filled_tables
 from tests.reviews.conftest import Make, make
 
@@ -18,7 +18,7 @@ __all__ = ["make"]
 def test_everything_goes_but_what_migrations_made(make: Make) -> None:
     make()
     assert Request.objects.exists()
-    assert TallyChange.objects.exists()
+    assert CounterChange.objects.exists()
     before = ContentType.objects.count(), Permission.objects.count()
     empty_tables()
     assert filled_tables() == []

@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Tally',
+            name='Counter',
             fields=[
                 ('pk', models.CompositePrimaryKey('scope_id', 'status', 'priority', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('creator_id', db.columns.LookupField(max_length=24)),
@@ -131,7 +131,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='TallyChange',
+            name='CounterChange',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('creator_id', db.columns.LookupField(max_length=24)),
@@ -141,7 +141,7 @@ class Migration(migrations.Migration):
                 ('n', models.BigIntegerField()),
             ],
             options={
-                'indexes': [models.Index(fields=['creator_id'], name='tally_change_account'), models.Index(fields=['loop_id'], name='tally_change_loop')],
+                'indexes': [models.Index(fields=['creator_id'], name='counter_change_account'), models.Index(fields=['loop_id'], name='counter_change_loop')],
             },
         ),
         migrations.AddConstraint(

@@ -21,17 +21,17 @@ DROP FUNCTION reviews_request_keep_final();
 # Exact totals without counting: `reviews.counters`. A trigger, because it forgets no writer, COPY and
 # SQL by hand included. For each statement and not for each row: a sweep of 500 rows adds a handful
 # of changes.
-TALLY = """
-CREATE FUNCTION reviews_request_tally() RETURNS trigger LANGUAGE plpgsql AS $$
+COUNTERS = """
+CREATE FUNCTION reviews_request_counters() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO reviews_tallychange (creator_id, loop_id, status, priority, n)
+        INSERT INTO reviews_counterchange (creator_id, loop_id, status, priority, n)
         SELECT creator_id, loop_id, status, priority, count(*) FROM fresh GROUP BY 1, 2, 3, 4;
     ELSIF TG_OP = 'DELETE' THEN
-        INSERT INTO reviews_tallychange (creator_id, loop_id, status, priority, n)
+        INSERT INTO reviews_counterchange (creator_id, loop_id, status, priority, n)
         SELECT creator_id, loop_id, status, priority, -count(*) FROM gone GROUP BY 1, 2, 3, 4;
     ELSE
-        INSERT INTO reviews_tallychange (creator_id, loop_id, status, priority, n)
+        INSERT INTO reviews_counterchange (creator_id, loop_id, status, priority, n)
         SELECT creator_id, loop_id, status, priority, sum(one)
           FROM (SELECT creator_id, loop_id, status, priority, 1 AS one FROM fresh
                  UNION ALL
@@ -40,21 +40,21 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER request_tally_insert AFTER INSERT ON reviews_request
+CREATE TRIGGER request_counters_insert AFTER INSERT ON reviews_request
     REFERENCING NEW TABLE AS fresh
-    FOR EACH STATEMENT EXECUTE FUNCTION reviews_request_tally();
-CREATE TRIGGER request_tally_update AFTER UPDATE ON reviews_request
+    FOR EACH STATEMENT EXECUTE FUNCTION reviews_request_counters();
+CREATE TRIGGER request_counters_update AFTER UPDATE ON reviews_request
     REFERENCING NEW TABLE AS fresh OLD TABLE AS gone
-    FOR EACH STATEMENT EXECUTE FUNCTION reviews_request_tally();
-CREATE TRIGGER request_tally_delete AFTER DELETE ON reviews_request
+    FOR EACH STATEMENT EXECUTE FUNCTION reviews_request_counters();
+CREATE TRIGGER request_counters_delete AFTER DELETE ON reviews_request
     REFERENCING OLD TABLE AS gone
-    FOR EACH STATEMENT EXECUTE FUNCTION reviews_request_tally();
+    FOR EACH STATEMENT EXECUTE FUNCTION reviews_request_counters();
 """
-NO_TALLY = """
-DROP TRIGGER request_tally_insert ON reviews_request;
-DROP TRIGGER request_tally_update ON reviews_request;
-DROP TRIGGER request_tally_delete ON reviews_request;
-DROP FUNCTION reviews_request_tally();
+NO_COUNTERS = """
+DROP TRIGGER request_counters_insert ON reviews_request;
+DROP TRIGGER request_counters_update ON reviews_request;
+DROP TRIGGER request_counters_delete ON reviews_request;
+DROP FUNCTION reviews_request_counters();
 """
 # The words of texts: `reviews.queries.search` says why it looks so.
 WORDS = r"""
@@ -91,10 +91,10 @@ ALTER TABLE reviews_request SET (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
     autovacuum_analyze_scale_factor = 0.02);
 -- every sum is a row that is updated in place, again and again: room for its next version
-ALTER TABLE reviews_tally SET (
+ALTER TABLE reviews_counter SET (
     fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 -- rows live for a second: what they leave behind is cleared away at once, whatever the size
-ALTER TABLE reviews_tallychange SET (
+ALTER TABLE reviews_counterchange SET (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
     autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
 """
@@ -102,9 +102,9 @@ NO_VACUUM = """
 ALTER TABLE reviews_request RESET (
     autovacuum_vacuum_scale_factor, autovacuum_vacuum_insert_scale_factor,
     autovacuum_analyze_scale_factor);
-ALTER TABLE reviews_tally RESET (
+ALTER TABLE reviews_counter RESET (
     fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold);
-ALTER TABLE reviews_tallychange RESET (
+ALTER TABLE reviews_counterchange RESET (
     autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold,
     autovacuum_vacuum_insert_scale_factor, autovacuum_vacuum_cost_delay);
 """
@@ -114,7 +114,7 @@ class Migration(migrations.Migration):
     dependencies = [("reviews", "0001_tables")]
     operations = [
         migrations.RunSQL(FINAL, NO_FINAL),
-        migrations.RunSQL(TALLY, NO_TALLY),
+        migrations.RunSQL(COUNTERS, NO_COUNTERS),
         migrations.RunSQL(WORDS, NO_WORDS),
         migrations.RunSQL(STATISTICS, "DROP STATISTICS request_due_at"),
         migrations.RunSQL(VACUUM, NO_VACUUM),

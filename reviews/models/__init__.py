@@ -1,7 +1,7 @@
 """The tables of requests, feedback, notifications, counters and search words."""
 
-from reviews.models.counters import Tally as Tally
-from reviews.models.counters import TallyChange as TallyChange
+from reviews.models.counters import Counter as Counter
+from reviews.models.counters import CounterChange as CounterChange
 from reviews.models.notifications import EmailPreference as EmailPreference
 from reviews.models.notifications import Notification as Notification
 from reviews.models.notifications import PushSubscription as PushSubscription

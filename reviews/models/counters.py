@@ -7,7 +7,7 @@ from django.db import models
 from db.columns import LookupField
 
 
-class Tally(models.Model):
+class Counter(models.Model):
     """The requests of one account, or of one loop (`scope_id`), by status and priority.
 
     `creator_id` is the account in both cases. `reviews.counters.fold` alone writes here.
@@ -26,7 +26,7 @@ class Tally(models.Model):
         return f"{self.scope_id} {self.status} {self.priority}: {self.n}"
 
 
-class TallyChange(models.Model):
+class CounterChange(models.Model):
     """What one statement did to the numbers, written by a trigger on the table of requests.
 
     Rows are only ever added, so that writers of the same loop never wait for each other.
@@ -42,8 +42,8 @@ class TallyChange(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["creator_id"], name="tally_change_account"),
-            models.Index(fields=["loop_id"], name="tally_change_loop"),
+            models.Index(fields=["creator_id"], name="counter_change_account"),
+            models.Index(fields=["loop_id"], name="counter_change_loop"),
         ]
 
     def __str__(self) -> str:

@@ -22,7 +22,7 @@ from loops.services import create_loop, join_loop
 from reviews import counters, services, tasks
 from reviews.lifecycle import states
 from reviews.models import PRIORITIES, Request
-from reviews.models.counters import Tally, TallyChange
+from reviews.models.counters import Counter, CounterChange
 from reviews.queries import listing
 from tests.conftest import account
 from tests.reviews.conftest import (
@@ -150,7 +150,7 @@ class Life(RuleBasedStateMachine):
             if request.status == states.CLAIMED:
                 let_lease_run_out(request)
 
-    @rule(sweep=st.sampled_from([tasks.settle_overdue, tasks.release_lapsed, tasks.fold_tally]))
+    @rule(sweep=st.sampled_from([tasks.settle_overdue, tasks.release_lapsed, tasks.fold_counters]))
     def sweep(self, sweep: Callable[[], int]) -> None:
         sweep()
 
@@ -237,32 +237,32 @@ def test_a_life_of_requests(db: None) -> None:
 def test_folding_keeps_every_number(make: Make, loop: Loop, member: User) -> None:
     for request in [make() for _ in range(6)][:2]:
         services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
-    assert TallyChange.objects.count() == 6 + 2 * 2
-    assert tasks.fold_tally() == 10
-    assert not TallyChange.objects.exists()
-    sums = Tally.objects.filter(scope_id=loop.pk, n__gt=0).values_list("status", "n")
+    assert CounterChange.objects.count() == 6 + 2 * 2
+    assert tasks.fold_counters() == 10
+    assert not CounterChange.objects.exists()
+    sums = Counter.objects.filter(scope_id=loop.pk, n__gt=0).values_list("status", "n")
     assert dict(sums) == {"pending": 4, "completed": 2}
     assert counters.open_by_loop([loop.pk]) == {loop.pk: 4}
-    assert tasks.fold_tally() == 0
+    assert tasks.fold_counters() == 0
     assert counters.differences() == []
 
 
 def test_an_update_that_moves_nothing_changes_no_number(make: Make) -> None:
     made = make()
-    before = TallyChange.objects.count()
+    before = CounterChange.objects.count()
     Request.objects.filter(pk=made.pk).update(notifications_sent=F("notifications_sent"))
     make_overdue(made)
-    assert TallyChange.objects.count() == before
+    assert CounterChange.objects.count() == before
 
 
 def test_the_operator_finds_and_repairs_wrong_totals(make: Make, loop: Loop) -> None:
     make()
-    tasks.fold_tally()
+    tasks.fold_counters()
     told = StringIO()
     call_command("recount", stdout=told)
     assert told.getvalue() == "All totals are correct.\n"
-    Tally.objects.filter(scope_id=loop.pk).update(n=F("n") + 2)
-    Tally.objects.filter(scope_id=loop.creator_id).delete()
+    Counter.objects.filter(scope_id=loop.pk).update(n=F("n") + 2)
+    Counter.objects.filter(scope_id=loop.creator_id).delete()
     told = StringIO()
     with pytest.raises(CommandError, match=r"2 totals are wrong\. Use --repair to fix them"):
         call_command("recount", stdout=told)

@@ -19,8 +19,8 @@ OWNED = {
     "reviews_notification": "account_id",
     "reviews_request": "creator_id",
     "reviews_requestwords": "account_id",
-    "reviews_tally": "creator_id",
-    "reviews_tallychange": "creator_id",
+    "reviews_counter": "creator_id",
+    "reviews_counterchange": "creator_id",
 }
 
 # Tables of ours without an account: accounts themselves, and what is the service's.
@@ -36,4 +36,4 @@ GLOBAL = {
 FRAMEWORKS = ("auth_", "account_", "mfa_", "usersessions_", "socialaccount_", "django_")
 
 # Rows that live for a second, in a queue that nothing refers to.
-SURROGATES = {"reviews_tallychange"}
+SURROGATES = {"reviews_counterchange"}

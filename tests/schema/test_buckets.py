@@ -33,7 +33,7 @@ from webhooks.outbox import Outcome
 pytestmark = pytest.mark.django_db
 HOOK = "http://receiver.example/hook"
 
-# The columns that hold an id of the row's account, beside the row's own; a tally's scope is the
+# The columns that hold an id of the row's account, beside the row's own; a counter's scope is the
 # account or a loop of it.
 SAME = {
     "accounts_usage": ["key_id"],
@@ -44,8 +44,8 @@ SAME = {
     "reviews_notification": ["request_id"],
     "reviews_request": ["loop_id"],
     "reviews_requestwords": ["request_id"],
-    "reviews_tally": ["scope_id"],
-    "reviews_tallychange": ["loop_id"],
+    "reviews_counter": ["scope_id"],
+    "reviews_counterchange": ["loop_id"],
 }
 
 
@@ -89,7 +89,7 @@ def live(owner: User, member: User, client: Api) -> None:
     client.post(f"/v1/api/requests/{answered}/feedback", {"feedback": {"rating": 5}})
     make_overdue(Request.objects.get(pk=late))
     assert tasks.settle_overdue() == 1
-    tasks.fold_tally()
+    tasks.fold_counters()
     client.post(path, asked)
     fail(outbox.claim_due(9)[0])
     assert {row.event for row in Delivery.objects.all()} == {
