@@ -26,16 +26,16 @@ class Listing:
     def of_account(self, account_id: str) -> dict[str, str]:
         """The `data` of a listing of what the account created; the values are JSON."""
         if self.loop_id is None:
-            return self._of(listing.of_account(account_id))
-        return self._of(listing.of_account_in_loop(account_id, self.loop_id))
+            return self._of(listing.scope_to_account(account_id))
+        return self._of(listing.scope_to_account_in_loop(account_id, self.loop_id))
 
     def of_loop(self, loop_id: str) -> dict[str, str]:
         """The `data` of a listing of what was sent to the loop; the values are JSON."""
-        return {"loop_id": as_json(loop_id), **self._of(listing.of_loop(loop_id))}
+        return {"loop_id": as_json(loop_id), **self._of(listing.scope_to_loop(loop_id))}
 
     def _of(self, scope: listing.Scope) -> dict[str, str]:
         page = self.page
-        window = listing.Window(self.status, self.priority, self.sort, page.limit, page.offset)
+        window = listing.ListParams(self.status, self.priority, self.sort, page.limit, page.offset)
         found = listing.fetch(scope, window)
         described = page.describe(count=len(found.ids), total=found.total)
         return {

@@ -29,7 +29,7 @@ def read_loops(account_id: str, *, behind: str | None) -> KeysetPage:
         among=Loop.objects.filter(creator_id=account_id),
         size=LOOPS_PER_PAGE,
     )
-    waiting = counters.open_by_loop([loop.pk for loop in page.rows])
+    waiting = counters.count_open_by_loop([loop.pk for loop in page.rows])
     for loop in page.rows:
         loop.waiting = waiting.get(loop.pk, 0)
     return page
@@ -103,5 +103,5 @@ class Headcount:
 def count_heads(loop: Loop) -> Headcount:
     """The members of a loop and its open requests."""
     counted: Any = with_figures(Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id)).get()
-    waiting = counters.open_by_loop([loop.pk]).get(loop.pk, 0)
+    waiting = counters.count_open_by_loop([loop.pk]).get(loop.pk, 0)
     return Headcount(counted.active, counted.pending, waiting)

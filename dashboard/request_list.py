@@ -13,7 +13,7 @@ from django.db.models import F, Q, Subquery, TextField
 from django.db.models.functions import Cast, Left
 
 from reviews.lifecycle import settling, states
-from reviews.markdown import headline
+from reviews.markdown import extract_headline
 from reviews.models import Request, RequestQuerySet
 from reviews.queries import listing, search
 from web.days import midnight
@@ -73,10 +73,10 @@ def read_page(chosen: Chosen, typed: str) -> Window:
     """A numbered page; the first for what is no number, an empty one behind the last."""
     is_number = typed.isascii() and typed.isdigit() and len(typed) < 9
     number = min(max(int(typed), 1), MAX_PAGES) if is_number else 1
-    scope = listing.of_account(chosen.account_id)
+    scope = listing.scope_to_account(chosen.account_id)
     if chosen.loop:
-        scope = listing.of_account_in_loop(chosen.account_id, chosen.loop)
-    window = listing.Window(
+        scope = listing.scope_to_account_in_loop(chosen.account_id, chosen.loop)
+    window = listing.ListParams(
         status=chosen.status or None,
         priority=chosen.priority or None,
         sort=listing.DEFAULT_ORDER,
@@ -91,7 +91,7 @@ def read_page(chosen: Chosen, typed: str) -> Window:
 
 def read_behind(chosen: Chosen, behind: str | None) -> Window:
     """The newest that match, behind the request with that id. It settles first what is due."""
-    settling.settle_first(settling.of_account(chosen.account_id))
+    settling.settle_first(settling.scope_to_account(chosen.account_id))
     found = matching(chosen)
     if behind is not None:
         mine = Request.objects.created_by(chosen.account_id)
@@ -99,7 +99,7 @@ def read_behind(chosen: Chosen, behind: str | None) -> Window:
         is_older = Q(created_at__lt=at) | Q(created_at=at, id__lt=behind)
         found = found.filter(is_older, created_at__lte=at)  # where the index is entered
     if chosen.q.strip():
-        found = search.newest(
+        found = search.find_newest(
             found, account_id=chosen.account_id, typed=chosen.q, count=PER_PAGE + 1
         )
     rows = described(found[: PER_PAGE + 1])
@@ -141,7 +141,7 @@ def described(requests: Any) -> list[Any]:
         rows = rows.order_by("-created_at", "-id")
     found = list(rows)
     for row in found:
-        row.headline = headline(row.text)
+        row.headline = extract_headline(row.text)
         row.answer = spoken(row.answer_json)
     return found
 

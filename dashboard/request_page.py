@@ -41,7 +41,7 @@ def request_page(
     """A form that is given was refused."""
     claims = range(item.claim_count, max(0, item.claim_count - MAX_DELIVERIES), -1)
     mine = Delivery.objects.of_account(request.user.pk).about(
-        events.occurrences(item.pk, claims=claims)
+        events.format_occurrences(item.pk, claims=claims)
     )
     deliveries = list(mine.newest_first().defer("body")[:MAX_DELIVERIES])
     given = feedback_of(item)
@@ -53,7 +53,7 @@ def request_page(
         "question": mark_safe(markdown.render(item.request_text)),  # noqa: S308 (it is cleaned)
         "context": outline_of(item.context),
         "configuration": short(pretty(item.response_config)),
-        "default": item.in_words(item.default_response),
+        "default": item.format_answer(item.default_response),
         "is_open": item.status in states.OPEN,
         "steps": timeline.build(item, deliveries),
         "deliveries": deliveries,
@@ -63,7 +63,7 @@ def request_page(
         "feedback_form": form,
     }
     if item.status in (states.COMPLETED, states.TIMEOUT):
-        context["answer"] = item.in_words(item.response_data)
+        context["answer"] = item.format_answer(item.response_data)
     return render_with_image(
         request, "dashboard/requests/show.html", context, image_url=item.image_url, status=status
     )
@@ -129,4 +129,4 @@ def outline_of(value: Any) -> Any:
     if not value:
         return ""
     text = pretty(value)
-    return outline.outline(value) if len(text) <= MAX_OUTLINE_LENGTH else short(text)
+    return outline.format_outline(value) if len(text) <= MAX_OUTLINE_LENGTH else short(text)

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from reviews.counters import numbers_of
+from reviews.counters import build_counts_sql
 from reviews.lifecycle import settling
 from reviews.lifecycle.conditions import OPEN
 from reviews.models import PRIORITIES
@@ -22,10 +22,10 @@ _OPEN = f"""
 WITH counted AS (
     SELECT priority, sum(n)::bigint AS n,
            coalesce(sum(n) FILTER (WHERE status = 'claimed'), 0)::bigint AS held
-      FROM ({numbers_of("creator_id", "%(account)s")}) AS number
+      FROM ({build_counts_sql("creator_id", "%(account)s")}) AS number
      WHERE status IN ('pending', 'claimed') GROUP BY priority
 )
-SELECT {settling.of_account("").is_due}, priority, n, held, (
+SELECT {settling.scope_to_account("").is_due}, priority, n, held, (
        SELECT min(nearest.timeout_at) FROM loops_loop l CROSS JOIN LATERAL (
               SELECT r.timeout_at FROM reviews_request r
                WHERE r.loop_id = l.id AND {OPEN}
@@ -104,7 +104,7 @@ def read_waiting(account_id: str) -> list[Waiting]:
             rows = cursor.fetchall()
         return {row[1]: Waiting(*row[1:]) for row in rows if row[1] is not None}, rows[0][0]
 
-    found = settling.read_settled(settling.of_account(account_id), read)
+    found = settling.read_settled(settling.scope_to_account(account_id), read)
     return [found.get(priority, Waiting(priority)) for priority in reversed(PRIORITIES)]
 
 

@@ -77,10 +77,10 @@ def _end(request: Request) -> Step:
     if request.status == states.COMPLETED and request.response_at and request.response_by:
         took = duration((request.response_at - request.created_at).total_seconds())
         who = f"Answered by {name(request.response_by)} after {took}"
-        answer = request.in_words(request.response_data)
+        answer = request.format_answer(request.response_data)
         return Step(request.response_at, who, answer, "circle-check", "well")
     if request.status == states.TIMEOUT:
-        default = request.in_words(request.default_response)
+        default = request.format_answer(request.default_response)
         words = f"The default response was used: {default}"
         return Step(request.timeout_at, "Timed out", words, "clock", "wrong")
     if request.status == states.CANCELLED:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reviews.models import Request
-from reviews.response_types import response_type
+from reviews.response_types import get_response_type
 from reviews.response_types.widgets import Widget
 
 
@@ -29,10 +29,10 @@ class AnswerForm:
 
 def build(request: Request, typed: Sequence[str] = (), error: str = "") -> AnswerForm:
     """The form of the request, with what was typed and what was wrong with it."""
-    kind = response_type(request.response_type)
-    return AnswerForm(kind.widget(request.response_config, list(typed)), error)
+    kind = get_response_type(request.response_type)
+    return AnswerForm(kind.build_widget(request.response_config, list(typed)), error)
 
 
 def draft_in_words(request: Request, typed: Sequence[str]) -> str:
     """What a form posted, as people read it; it may be no answer at all. '' for nothing."""
-    return request.in_words(list(typed)) if any(typed) else ""
+    return request.format_answer(list(typed)) if any(typed) else ""

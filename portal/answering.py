@@ -9,9 +9,9 @@ from portal.access import action, find_request, page, reviewed
 from portal.progress import Sitting, first_unseen, waiting_ids
 from portal.question import question_page
 from reviews import services
-from reviews.markdown import headline
+from reviews.markdown import extract_headline
 from reviews.models import Request
-from reviews.response_types import InvalidAnswer, response_type
+from reviews.response_types import InvalidAnswer, get_response_type
 from web.guards import SignedInRequest
 
 
@@ -30,7 +30,7 @@ def show(request: SignedInRequest, request_id: str) -> HttpResponse:
 def answer(request: SignedInRequest, item: Request) -> HttpResponse:
     typed = request.POST.getlist("answer")
     try:
-        value = response_type(item.response_type).parse_answer(item.response_config, typed)
+        value = get_response_type(item.response_type).parse_answer(item.response_config, typed)
         services.answer_request(request=item, reviewer_id=request.user.pk, answer=value)
     except InvalidAnswer as fault:
         if services.renew_claim(request=item, reviewer_id=request.user.pk):
@@ -61,8 +61,8 @@ def done(request: SignedInRequest, request_id: str) -> HttpResponse:
     sitting, waiting = Sitting.of(request), waiting_ids(request.user.pk)
     context = {
         "item": item,
-        "answer": item.in_words(item.response_data),
-        "headline": headline(item.request_text),
+        "answer": item.format_answer(item.response_data),
+        "headline": extract_headline(item.request_text),
         "answered": max(1, sitting.answered),
         "was_skipped": bool(sitting.skipped),
         "waiting": len(waiting),

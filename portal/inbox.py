@@ -10,7 +10,7 @@ from db.ids import normalize_id
 from loops.models import Loop
 from portal import polling, queue
 from portal.access import page
-from reviews.markdown import headline
+from reviews.markdown import extract_headline
 from reviews.models import Request
 from web.guards import SignedInRequest
 from web.humanize import countdown
@@ -52,4 +52,4 @@ def inbox(request: SignedInRequest) -> HttpResponse:
 
 def row_of(item: Request) -> dict[str, Any]:
     left = countdown((item.timeout_at - item.now).total_seconds())
-    return {"item": item, "left": left, "headline": headline(item.request_text)}
+    return {"item": item, "left": left, "headline": extract_headline(item.request_text)}

@@ -19,7 +19,7 @@ from django.utils import timezone
 from db.ids import normalize_id
 from portal.queue import MINE, first, scope
 from reviews.lifecycle.conditions import lapsed, overdue
-from reviews.lifecycle.settling import one, read_settled
+from reviews.lifecycle.settling import read_settled, scope_to_request
 from reviews.lifecycle.states import CLAIMED
 
 MAX_ROWS = 100  # as many as a page of the inbox has, and more
@@ -127,7 +127,7 @@ def state_of(request_id: str, user_id: str) -> str | None:
             row = cursor.fetchone()
         return (version(*row[:2]), row[2]) if row else (None, False)
 
-    return read_settled(one(request_id), read)
+    return read_settled(scope_to_request(request_id), read)
 
 
 def version(status: str, holder_id: str | None) -> str:

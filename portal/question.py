@@ -63,11 +63,11 @@ def _asked(item: Request) -> dict[str, Any]:
         "item": item,
         "is_open": item.status in states.OPEN,
         "question": _question(item.request_text),
-        "context": outline.outline(item.context),
+        "context": outline.format_outline(item.context),
         "context_is_short": outline.is_short(item.context),
         "left": countdown((item.timeout_at - item.now).total_seconds()),
-        "default": item.in_words(item.default_response),
-        "answer": item.in_words(item.response_data) if item.response_by_id else "",
+        "default": item.format_answer(item.default_response),
+        "answer": item.format_answer(item.response_data) if item.response_by_id else "",
     }
 
 
@@ -99,4 +99,4 @@ def _sent(request: SignedInRequest, sitting: Sitting) -> dict[str, str] | None:
     before = mine.only(*columns).filter(pk=sitting.sent).first()
     if before is None:
         return None
-    return {"answer": before.in_words(before.response_data), "id": before.pk}
+    return {"answer": before.format_answer(before.response_data), "id": before.pk}

@@ -67,7 +67,7 @@ class Queue:
         self.loop_ids = [chosen] if chosen else loop_ids
 
     def count(self) -> int:
-        return sum(counters.open_by_loop(self.loop_ids).values())
+        return sum(counters.count_open_by_loop(self.loop_ids).values())
 
     def __getitem__(self, wanted: slice) -> list[Request]:
         if wanted.start == wanted.stop:

@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 from portal.access import page
 from reviews import outline
-from reviews.markdown import headline
+from reviews.markdown import extract_headline
 from reviews.models import Request
 from web.guards import SignedInRequest
 from web.humanize import countdown
@@ -57,10 +57,10 @@ def row_of(item: Request) -> dict[str, Any]:
     feedback = getattr(item, "feedback", None)
     return {
         "item": item,
-        "headline": headline(item.request_text),
-        "answer": item.in_words(item.response_data),
+        "headline": extract_headline(item.request_text),
+        "answer": item.format_answer(item.response_data),
         "took": countdown((item.response_at - item.created_at).total_seconds()),
-        "feedback": outline.outline(feedback.body) if feedback else "",
+        "feedback": outline.format_outline(feedback.body) if feedback else "",
     }
 
 

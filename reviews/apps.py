@@ -1,4 +1,4 @@
-"""Reviews: requests, answers, feedback."""
+"""The Django app of requests, answers and feedback."""
 
 from django.apps import AppConfig
 

@@ -1,15 +1,15 @@
-"""Counting requests without counting rows.
+"""Keeps the number of requests by scope, status and priority, so that lists need not count rows.
 
-A trigger on the table of requests writes every change of the numbers in the statement that made
-it (`CounterChange`), `fold` sums them up now and then (`Counter`), and whoever reads adds both: in
-one snapshot that is always what count(*) would say, whether or not anything was folded.
+A trigger on the table of requests writes a `CounterChange` in the statement that changes a
+request. `fold` adds the changes to `Counter` every second. Readers add both tables in one
+snapshot, so their result equals count(*) before and after a fold.
 """
 
 from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from reviews.lifecycle.settling import of_loops, read_settled
+from reviews.lifecycle.settling import read_settled, scope_to_loops
 from reviews.lifecycle.states import OPEN
 
 FOLD_BATCH = 5000
@@ -47,7 +47,7 @@ SELECT scope_id, status, priority, coalesce(counted.n, 0) AS counted, coalesce(a
               GROUP BY 1, 2, 3, 4) AS actual USING (scope_id, creator_id, status, priority)
  WHERE coalesce(counted.n, 0) <> coalesce(actual.n, 0)
 """  # noqa: S608 (nothing in it comes from outside)
-# A difference is added and not the number set: whatever else changes meanwhile adds up.
+# The repair adds the difference and does not set the number: changes made meanwhile stay correct.
 _REPAIR = f"""
 WITH difference AS ({_DIFFERENCES} ORDER BY 1, 2, 3), repaired AS (
     INSERT INTO reviews_counter (scope_id, status, priority, creator_id, n)
@@ -57,7 +57,7 @@ WITH difference AS ({_DIFFERENCES} ORDER BY 1, 2, 3), repaired AS (
 SELECT scope_id, status, priority, counted, n FROM difference
 """  # noqa: S608
 _OPEN = f"""
-SELECT {of_loops([]).is_due}, scope_id, n FROM (VALUES (1)) AS one LEFT JOIN (
+SELECT {scope_to_loops([]).is_due}, scope_id, n FROM (VALUES (1)) AS one LEFT JOIN (
     SELECT scope_id, sum(n)::bigint AS n
       FROM (SELECT scope_id, n FROM reviews_counter
              WHERE scope_id = ANY (%(loops)s) AND status = ANY (%(open)s)
@@ -70,7 +70,7 @@ SELECT {of_loops([]).is_due}, scope_id, n FROM (VALUES (1)) AS one LEFT JOIN (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where the tally says `counted` and the rows say `n`."""
+    """A wrong counter: it says `counted`, but there are `n` requests."""
 
     scope_id: str
     status: str
@@ -79,8 +79,8 @@ class Difference:
     n: int
 
 
-def numbers_of(column: str, scope_id: str) -> str:
-    """SQL: rows `(status, priority, n)` whose sums are the numbers of a scope.
+def build_counts_sql(column: str, scope_id: str) -> str:
+    """Builds SQL for rows `(status, priority, n)`, whose sums are the counts of a scope.
 
     `column` is `creator_id` or `loop_id`, `scope_id` an SQL expression.
     """
@@ -90,9 +90,11 @@ def numbers_of(column: str, scope_id: str) -> str:
         SELECT status, priority, n FROM reviews_counterchange WHERE {column} = {scope_id}"""  # noqa: S608
 
 
-def open_by_loop(loop_ids: list[str]) -> dict[str, int]:
-    """How many requests of each loop are open; loops without any may be missing. It settles what
-    is due in them."""
+def count_open_by_loop(loop_ids: list[str]) -> dict[str, int]:
+    """Settles what is due in the loops and counts the open requests of each.
+
+    A loop without open requests may be missing.
+    """
     params = {"loops": loop_ids, "open": sorted(OPEN)}
 
     def read() -> tuple[dict[str, int], bool]:
@@ -101,25 +103,25 @@ def open_by_loop(loop_ids: list[str]) -> dict[str, int]:
             rows = cursor.fetchall()
         return {loop_id: n for _, loop_id, n in rows if loop_id is not None}, rows[0][0]
 
-    return read_settled(of_loops(loop_ids), read)
+    return read_settled(scope_to_loops(loop_ids), read)
 
 
 def fold() -> int:
-    """Folds up to FOLD_BATCH changes into the sums; returns how many."""
+    """Adds up to FOLD_BATCH changes to the counters; returns how many changes."""
     with connection.cursor() as cursor:
         cursor.execute(_FOLD, {"batch": FOLD_BATCH})
         (folded,) = cursor.fetchone()
     return int(folded)
 
 
-def differences() -> list[Difference]:
-    """Where the tally is wrong, by counting every request. Writers need not stop."""
+def find_differences() -> list[Difference]:
+    """Counts every request and returns the counters that are wrong. Writers need not stop."""
     return _compare(_DIFFERENCES)
 
 
 @transaction.atomic
 def repair() -> list[Difference]:
-    """Puts the tally right, and says what was wrong."""
+    """Corrects wrong counters and returns them as they were."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ONE_REPAIRS_AT_A_TIME])
     return _compare(_REPAIR)

@@ -1,8 +1,8 @@
-"""Markdown of a request's text as safe HTML. Pure.
+"""Renders the Markdown of a request's text as safe HTML. Pure.
 
-No HTML of the author's gets through, no image (who looks at it, its host would learn), and all
-headings have one rank, so that they fit below the page's own. Code is coloured with classes, never
-with styles.
+HTML from the author is escaped. Images become links, because an image tells its host who looks at
+it. All headings have one level, so that they fit below the page's own. Code is coloured with
+classes, never with styles.
 """
 
 import re
@@ -24,8 +24,8 @@ TAGS = {
 }
 ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
-MAX_LENGTH = 20_000  # characters; beyond, colours cost more than they tell
-MAX_CELLS = 2000  # 2,000 characters could ask for sixty thousand, which take seconds
+MAX_LENGTH = 20_000  # characters of HTML; longer code is not coloured, it costs too much
+MAX_CELLS = 2000  # 2,000 characters can make 60,000 cells, which take seconds
 _CODE = HtmlFormatter(nowrap=True, classprefix="hl-")
 _MARKS = re.compile(r"^```\w*|^[\s#>]*[-+]\s+|^[\s#>]+|[*`]+|^[\s|:-]+$", re.MULTILINE)
 _LINK = re.compile(r"<a href=")
@@ -33,12 +33,14 @@ _LINK = re.compile(r"<a href=")
 
 @lru_cache(maxsize=512)
 def render(text: str, *, level: int = 3) -> str:
-    """The HTML, to be trusted; `level` is the rank of its headings. About 10 ms for 2,000
-    characters with code."""
-    parser = _UNRULED if cells(text) > MAX_CELLS else _PARSER
+    """Renders safe HTML; `level` is the level of its headings.
+
+    2,000 characters with code take about 10 ms.
+    """
+    parser = _WITHOUT_TABLES if count_cells(text) > MAX_CELLS else _PARSER
     html = parser.render(text, {"level": level})
     if parser is _PARSER and len(html) > MAX_LENGTH:
-        html = _PLAIN.render(text, {"level": level})
+        html = _WITHOUT_COLOURS.render(text, {"level": level})
     cleaned = nh3.clean(
         html,
         tags=TAGS,
@@ -49,18 +51,18 @@ def render(text: str, *, level: int = 3) -> str:
     return _LINK.sub('<a target="_blank" href=', cleaned)
 
 
-def cells(text: str) -> int:
-    """How many a table of these lines could have: each row is filled up to the widest."""
+def count_cells(text: str) -> int:
+    """Counts the cells of a table of these lines, whose rows are all as wide as the widest."""
     lines = text.replace("\r", "\n").split("\n")
     return len(lines) * (1 + max(line.count("|") for line in lines))
 
 
-def headline(text: str) -> str:
-    """The words in one line, without most of the Markdown."""
+def extract_headline(text: str) -> str:
+    """Returns the words in one line, without most of the Markdown."""
     return " ".join(_MARKS.sub("", text).replace("|", " ").split()) or text
 
 
-def _coloured(code: str, language: str, _: str) -> str:
+def _highlight_code(code: str, language: str, _: str) -> str:
     try:
         lexer = get_lexer_by_name(language)
     except ClassNotFound:
@@ -68,27 +70,27 @@ def _coloured(code: str, language: str, _: str) -> str:
     return str(highlight(code, lexer, _CODE))
 
 
-def _image(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
-    """A link to the picture: nothing is fetched unless somebody asks for it."""
+def _render_image(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
+    """Renders a link to the image, which is fetched only if somebody follows it."""
     token = tokens[place]
     words = token.content.strip() or "Picture"
     return f'<a href="{escape(token.attrGet("src") or "")}">{escape(words)}</a>'
 
 
-def _heading(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
+def _render_heading(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
     tokens[place].tag = f"h{env['level']}"
     return str(self.renderToken(tokens, place, options, env))
 
 
-def _parser(**options: Any) -> MarkdownIt:
+def _build_parser(**options: Any) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, **options})
     parser.enable(["table", "strikethrough"])
-    parser.add_render_rule("image", _image)
-    parser.add_render_rule("heading_open", _heading)
-    parser.add_render_rule("heading_close", _heading)
+    parser.add_render_rule("image", _render_image)
+    parser.add_render_rule("heading_open", _render_heading)
+    parser.add_render_rule("heading_close", _render_heading)
     return parser
 
 
-_PARSER = _parser(highlight=_coloured)
-_PLAIN = _parser()
-_UNRULED = _parser().disable("table")
+_PARSER = _build_parser(highlight=_highlight_code)
+_WITHOUT_COLOURS = _build_parser()
+_WITHOUT_TABLES = _build_parser().disable("table")

@@ -1,48 +1,50 @@
-"""A request's context as a nested list that people can read."""
+"""Formats a request's context as a nested HTML list."""
 
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-# More than this is folded away behind its heading, so that the answer stays near.
-SHORT = 8
+# A part with more entries starts folded, so that the answer stays close.
+MAX_SHORT_ENTRIES = 8
 _PART = (
     '<details{}><summary><span class="key">{}</span> <span class="count">{}</span></summary>'
     "{}</details>"
 )
 
 
-def outline(value: Any) -> SafeString:
-    """HTML of any JSON value; whatever comes from the client is escaped."""
+def format_outline(value: Any) -> SafeString:
+    """Formats any JSON value as HTML. Everything from the client is escaped."""
     if isinstance(value, dict) and value:
-        rows = ((_named(f"{key}:", entry),) for key, entry in value.items())
+        rows = ((_format_entry(f"{key}:", entry),) for key, entry in value.items())
     elif isinstance(value, list) and value:
-        rows = ((_named(f"{number}.", entry),) for number, entry in enumerate(value, start=1))
+        rows = (
+            (_format_entry(f"{number}.", entry),) for number, entry in enumerate(value, start=1)
+        )
     else:
-        return format_html('<span class="value">{}</span>', _word(value))
+        return format_html('<span class="value">{}</span>', _format_scalar(value))
     return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", rows))
 
 
 def is_short(value: Any) -> bool:
-    """Whether the context has few enough entries, on all its levels, to stand open."""
-    return _entries(value) <= SHORT
+    """Tells whether the value has few enough entries, on all levels, to start unfolded."""
+    return _count_entries(value) <= MAX_SHORT_ENTRIES
 
 
-def _named(name: str, value: Any) -> SafeString:
-    """An entry: in its line, or as a part that folds."""
+def _format_entry(name: str, value: Any) -> SafeString:
+    """Formats an entry on one line, or as a part that folds."""
     if not isinstance(value, dict | list) or not value:
-        return format_html('<span class="key">{}</span> {}', name, outline(value))
+        return format_html('<span class="key">{}</span> {}', name, format_outline(value))
     is_open = SafeString(" open" if is_short(value) else "")
-    return format_html(_PART, is_open, name, _count(value), outline(value))
+    return format_html(_PART, is_open, name, _format_count(value), format_outline(value))
 
 
-def _count(value: dict[str, Any] | list[Any]) -> str:
+def _format_count(value: dict[str, Any] | list[Any]) -> str:
     one, many = ("field", "fields") if isinstance(value, dict) else ("entry", "entries")
     return f"{len(value)} {one if len(value) == 1 else many}"
 
 
-def _word(value: Any) -> str:
+def _format_scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or value == [] or value == {}:
@@ -50,7 +52,7 @@ def _word(value: Any) -> str:
     return str(value)
 
 
-def _entries(value: Any) -> int:
+def _count_entries(value: Any) -> int:
     if isinstance(value, dict):
         value = list(value.values())
-    return len(value) + sum(map(_entries, value)) if isinstance(value, list) else 0
+    return len(value) + sum(map(_count_entries, value)) if isinstance(value, list) else 0

@@ -1,4 +1,4 @@
-"""What changes requests. One transaction each; the API and the pages call the same function."""
+"""Creates and changes requests. Each service is one transaction, shared by API and pages."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -25,15 +25,15 @@ from reviews.lifecycle.settling import read_settled
 from reviews.models import Feedback, Request, RequestQuerySet
 from reviews.notifications.push.dispatch import DISPATCHER
 from reviews.notifications.push.outbox import Item
-from reviews.response_types import response_type
+from reviews.response_types import get_response_type
 
 DEFERRED_TIMEOUT = timedelta(days=30)
-LEAVING = timedelta(seconds=5)
-ATTEMPTS = 3
+LEAVE_GRACE = timedelta(seconds=5)
+MAX_ATTEMPTS = 3
 
 
 class TransitionLost(Exception):
-    """Somebody or something was faster. `request` is what it has become."""
+    """The request was changed by another before. `request` is its present state."""
 
     def __init__(self, request: Request) -> None:
         super().__init__(request.status)
@@ -41,7 +41,7 @@ class TransitionLost(Exception):
 
 
 class NotAReviewer(Exception):
-    """Not, or no longer, an active member of the request's loop."""
+    """The user is not an active member of the request's loop."""
 
 
 class NoActiveMembers(Exception):
@@ -60,11 +60,11 @@ def create_request(
     api_key_id: str | None = None,
     request_id: str | None = None,
 ) -> Request:
-    """A pending request for every active member (specification, POST create request).
+    """Creates a pending request for every active member (specification, POST create request).
 
-    `fields` are those of `RequestInput`. One statement, which is a transaction of its own.
-    Raises LoopGone, NotTheOwner, NoActiveMembers, and IntegrityError where `request_id`, the
-    token of a form, has made its request already.
+    `fields` are those of `RequestInput`. It is one statement and its own transaction. Raises
+    LoopGone, NotTheOwner, NoActiveMembers, and IntegrityError if `request_id`, from the token of
+    a form, has already created its request.
     """
     request = Request(
         **{"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields},
@@ -90,29 +90,29 @@ def _send_pushes(request: Request, pushes: list[Item]) -> None:
 
 
 def read_request(request_id: str, *, allowed: RequestQuerySet | None = None) -> Request:
-    """The request as it stands, settled on the spot where it is due and held by nobody.
+    """Returns the request, settled first if it is due and not locked.
 
-    `allowed` narrows the search. Raises Request.DoesNotExist.
+    `allowed` limits the requests that can be found. Raises Request.DoesNotExist.
     """
-    rows = (Request.objects.all() if allowed is None else allowed).complete_read()
+    rows = (Request.objects.all() if allowed is None else allowed).for_single_read()
 
     def read() -> tuple[Request, bool]:
         request: Request = rows.get(pk=request_id)
         return request, request.is_due
 
-    return read_settled(settling.one(request_id), read)
+    return read_settled(settling.scope_to_request(request_id), read)
 
 
 def cancel_request(*, request_id: str, account_id: str) -> str | None:
-    """Ends a pending request and credits the call that created it; returns the credited key.
+    """Cancels a pending request, credits the call that created it and returns the credited key.
 
     Raises Request.DoesNotExist (also for another account's request), TransitionLost.
     """
-    mine = Request.objects.created_by(account_id).only("api_key_id", "created_at")
+    own = Request.objects.created_by(account_id).only("api_key_id", "created_at")
     credited: list[str] = []
 
     def attempt() -> bool:
-        request = mine.get(pk=request_id)
+        request = own.get(pk=request_id)
         if not transitions.move(states.CANCEL, transitions.ONE, id=request_id, account=account_id):
             return False
         key_id: str | None = request.api_key_id
@@ -122,73 +122,73 @@ def cancel_request(*, request_id: str, account_id: str) -> str | None:
             credited.append(key_id)
         return True
 
-    _move_or_lose(states.CANCEL, request_id, attempt)
+    _move_or_raise(states.CANCEL, request_id, attempt)
     return credited[0] if credited else None
 
 
 def may_have_feedback(request: Request) -> bool:
-    """Feedback is for completed requests alone; completed is final, so this stays true."""
+    """Tells whether the request is completed, which is final, and so takes feedback."""
     return request.status == states.COMPLETED
 
 
 @transaction.atomic
 def add_feedback(*, request: Request, feedback: dict[str, Any]) -> None:
-    """Attaches feedback to a completed request, replacing what was there."""
+    """Sets the feedback on a completed request, replacing an earlier one."""
     Feedback.objects.update_or_create(
         request=request,
         account_id=request.creator_id,
         defaults={"body": feedback, "updated_at": Now()},
         create_defaults={"body": feedback},
     )
-    mine = Request.objects.created_by(request.creator_id)
-    mine.filter(pk=request.pk).update(updated_at=Now())
+    own = Request.objects.created_by(request.creator_id)
+    own.filter(pk=request.pk).update(updated_at=Now())
 
 
 def claim_request(*, request: Request, reviewer_id: str) -> None:
-    """Takes the request for a lease; the claimer's own claim is renewed instead.
+    """Claims the request for a lease, or renews the reviewer's own claim.
 
     Raises NotAReviewer, TransitionLost.
     """
     lease = float(settings.CLAIM_LEASE_SECONDS)
 
     def attempt() -> bool:
-        _hold(request, reviewer_id)
+        _lock_membership(request, reviewer_id)
         if renew_claim(request=request, reviewer_id=reviewer_id):
             return True
-        claim = {**_named(request), "reviewer": reviewer_id, "lease": lease}
+        claim = {**_key_params(request), "reviewer": reviewer_id, "lease": lease}
         return bool(transitions.move(states.CLAIM, transitions.ONE, **claim))
 
-    _move_or_lose(states.CLAIM, request.pk, attempt)
+    _move_or_raise(states.CLAIM, request.pk, attempt)
 
 
 @transaction.atomic(savepoint=False)
 def renew_claim(*, request: Request, reviewer_id: str) -> datetime | None:
-    """Prolongs the reviewer's own lease; returns its end, None where there is none any more."""
+    """Renews the reviewer's own lease; returns its end, None if the reviewer has no lease."""
     lease = timedelta(seconds=settings.CLAIM_LEASE_SECONDS)
-    mine = Request.objects.created_by(request.creator_id).filter(is_held_by(reviewer_id))
-    if not mine.filter(pk=request.pk).update(claim_expires_at=Now() + lease):
+    own = Request.objects.created_by(request.creator_id).filter(is_held_by(reviewer_id))
+    if not own.filter(pk=request.pk).update(claim_expires_at=Now() + lease):
         return None
-    # nobody else can change the row before this transaction ends
-    until = Request.objects.values_list("claim_expires_at", flat=True).get(pk=request.pk)
-    assert until is not None
-    return until
+    # Nobody else can change the row before this transaction ends.
+    expires_at = Request.objects.values_list("claim_expires_at", flat=True).get(pk=request.pk)
+    assert expires_at is not None
+    return expires_at
 
 
 def leave_claim(*, request: Request, reviewer_id: str) -> None:
     """Lets the reviewer's own lease run out in LEAVING: who only loads the page anew renews it
     before anybody else can take the request. Only the lease that `request` was read with: one
     that was renewed since is held by a page that is still there."""
-    mine = Request.objects.created_by(request.creator_id).filter(
+    own = Request.objects.created_by(request.creator_id).filter(
         is_held_by(reviewer_id), claim_expires_at=request.claim_expires_at
     )
-    soon = Least(F("claim_expires_at"), Now() + LEAVING)
-    mine.filter(pk=request.pk).update(claim_expires_at=soon)
+    soon = Least(F("claim_expires_at"), Now() + LEAVE_GRACE)
+    own.filter(pk=request.pk).update(claim_expires_at=soon)
 
 
 def release_claim(*, request: Request, reviewer_id: str) -> None:
     """Gives a claimed request back to everybody. Raises TransitionLost."""
-    release = {**_named(request), "reviewer": reviewer_id}
-    _move_or_lose(
+    release = {**_key_params(request), "reviewer": reviewer_id}
+    _move_or_raise(
         states.RELEASE,
         request.pk,
         lambda: bool(transitions.move(states.RELEASE, transitions.ONE, **release)),
@@ -196,35 +196,35 @@ def release_claim(*, request: Request, reviewer_id: str) -> None:
 
 
 def answer_request(*, request: Request, reviewer_id: str, answer: object) -> None:
-    """Completes the request. The same answer again, by the same reviewer, is a success.
+    """Completes the request with the answer. The same answer by the same reviewer succeeds again.
 
     Raises InvalidAnswer, NotAReviewer, TransitionLost.
     """
-    kind = response_type(request.response_type)
+    kind = get_response_type(request.response_type)
     value = kind.check_answer(request.response_config, answer)
-    given = {**_named(request), "reviewer": reviewer_id, "answer": Json(value, dumps=dumps)}
+    params = {**_key_params(request), "reviewer": reviewer_id, "answer": Json(value, dumps=dumps)}
 
     def attempt() -> bool:
-        _hold(request, reviewer_id)
-        return bool(transitions.move(states.ANSWER, transitions.ONE, **given))
+        _lock_membership(request, reviewer_id)
+        return bool(transitions.move(states.ANSWER, transitions.ONE, **params))
 
     try:
-        _move_or_lose(states.ANSWER, request.pk, attempt)
+        _move_or_raise(states.ANSWER, request.pk, attempt)
     except TransitionLost as lost:
-        told = lost.request
-        if told.response_by_id != reviewer_id or told.response_data != value:
+        stored = lost.request
+        if stored.response_by_id != reviewer_id or stored.response_data != value:
             raise
 
 
 @transaction.atomic
 def delete_loop(*, loop_id: str, account_id: str, key_id: str | None = None) -> None:
-    """Takes the loop out of every list and cancels its open requests, without credit.
+    """Marks the loop as deleted and cancels its open requests, without credit.
 
     Raises Loop.DoesNotExist.
     """
-    mine = Loop.objects.of_creator(account_id).filter(pk=loop_id)
-    loop = mine.select_for_update().get()
-    mine.update(deleted_at=Now(), updated_at=Now())
+    loops = Loop.objects.of_creator(account_id).filter(pk=loop_id)
+    loop = loops.select_for_update().get()
+    loops.update(deleted_at=Now(), updated_at=Now())
     transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id)
     tell(loop, "loop.deleted", loop.name, key_id=key_id)
 
@@ -238,8 +238,9 @@ def remove_member(
     key_id: str | None = None,
     actor_id: str | None = None,
 ) -> datetime:
-    """Ends a membership and gives back what the member holds as claimed; returns the moment.
-    `account_id` is the loop's. `actor_id` is the member's own where somebody leaves.
+    """Ends a membership and releases the member's claims; returns the time of removal.
+
+    `account_id` is the loop's. `actor_id` is the member's own id if the member leaves.
 
     Raises Loop.DoesNotExist, Membership.DoesNotExist.
     """
@@ -260,33 +261,33 @@ def remove_member(
     return removed_at
 
 
-def _named(request: Request) -> dict[str, Any]:
-    """The parameters of `transitions.ONE`."""
+def _key_params(request: Request) -> dict[str, Any]:
+    """Returns the parameters of `transitions.ONE`."""
     return {"id": request.pk, "account": request.creator_id}
 
 
-def _hold(request: Request, reviewer_id: str) -> None:
+def _lock_membership(request: Request, reviewer_id: str) -> None:
     if not hold_membership(
         loop_id=request.loop_id, account_id=request.creator_id, user_id=reviewer_id
     ):
         raise NotAReviewer
 
 
-def _move_or_lose(
+def _move_or_raise(
     transition: states.Transition, request_id: str, attempt: Callable[[], bool]
 ) -> None:
-    """Commits what `attempt` has moved, or undoes it and raises TransitionLost.
+    """Commits what `attempt` has moved, or rolls it back and raises TransitionLost.
 
-    What the request has become is read behind the transaction: reading may settle it, and what is
-    settled is told only once it is committed.
+    The present state is read after the transaction: the read may settle the request, and a
+    settled request is shown only once it is committed.
     """
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         with transaction.atomic():
             if attempt():
                 return
             transaction.set_rollback(True)
-        told = read_request(request_id)
-        if told.status not in transition.sources:
+        stored = read_request(request_id)
+        if stored.status not in transition.sources:
             break
-        # whoever was in the way has gone since: a claim released or lapsed, a member removed
-    raise TransitionLost(told)
+        # The obstacle is gone since: a claim was released or lapsed, or a member removed.
+    raise TransitionLost(stored)

@@ -1,4 +1,4 @@
-"""Sweeps over requests. Idempotent, and harmless when two run at once."""
+"""Celery tasks that sweep requests. They are idempotent and may run in parallel."""
 
 from collections.abc import Callable
 
@@ -11,36 +11,36 @@ from reviews.lifecycle import states, transitions
 
 @shared_task(expires=2)
 def settle_overdue() -> int:
-    """Times out what is overdue; returns how many."""
+    """Times out overdue requests; returns how many."""
     return _sweep("settle_overdue", states.TIME_OUT)
 
 
 @shared_task(expires=2)
 def release_lapsed() -> int:
-    """Gives back claims whose lease has run out; returns how many."""
+    """Releases claims whose lease has expired; returns how many."""
     return _sweep("release_lapsed", states.LAPSE)
 
 
 @shared_task(expires=2)
 def fold_counters() -> int:
-    """Sums up what changed in the numbers of requests; returns how many changes there were."""
-    return _repeat("fold_counters", counters.fold, counters.FOLD_BATCH)
+    """Adds the changes to the counters of requests; returns how many changes."""
+    return _run_batches("fold_counters", counters.fold, counters.FOLD_BATCH)
 
 
 def _sweep(name: str, transition: states.Transition) -> int:
-    due = transitions.due_in(transition)
+    due = transitions.select_due(transition)
 
-    def step() -> int:
+    def run_batch() -> int:
         return len(transitions.sweep(transition, due))
 
-    return _repeat(name, step, transitions.BATCH)
+    return _run_batches(name, run_batch, transitions.BATCH)
 
 
-def _repeat(name: str, step: Callable[[], int], batch: int) -> int:
-    """Runs batches until one is not full, and leaves the sweep's heartbeat."""
-    total = done = step()
+def _run_batches(name: str, run_batch: Callable[[], int], batch: int) -> int:
+    """Runs batches until one is not full, then records the task's heartbeat."""
+    total = done = run_batch()
     while done == batch:
-        done = step()
+        done = run_batch()
         total += done
     worker_status.beat(name)
     return total

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from api.openapi.operations import BOOLEAN, STRING, Schema, component, nullable, object_of, one_of
 from api.serializers.requests import FeedbackFields, RequestDetail, RequestInput, RequestListed
-from reviews.response_types import TYPES, ResponseType, names
+from reviews.response_types import TYPES, ResponseType, list_names
 from web.web_urls import MAX_URL_LENGTH
 
 NUMBER: Final[Schema] = {"type": "number"}
@@ -30,8 +30,8 @@ def configuration(kind: ResponseType) -> Schema:
         open_to_more=True,
         description=kind.description,
     )
-    if kind.one_needed:
-        schema["anyOf"] = [{"required": [name]} for name in kind.one_needed]
+    if kind.required_any_of:
+        schema["anyOf"] = [{"required": [name]} for name in kind.required_any_of]
     return schema
 
 
@@ -87,8 +87,8 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
         "maxLength": MAX_URL_LENGTH,
         "description": "Required when type is image.",
     },
-    (RequestInput, "response_type"): one_of(names()),
-    (RequestListed, "response_type"): one_of(names()),
+    (RequestInput, "response_type"): one_of(list_names()),
+    (RequestListed, "response_type"): one_of(list_names()),
     (RequestListed, "response_data"): component("Answer"),
     (RequestDetail, "context"): {"type": ["object", "null"]},
     (RequestDetail, "response_config"): {

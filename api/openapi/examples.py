@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from api.openapi.loops import LOOP, MEMBERS
-from reviews.response_types import TYPES, ResponseType, response_type
+from reviews.response_types import TYPES, ResponseType, get_response_type
 
 REVIEWER: Final = {
     "id": MEMBERS[1]["user_id"],
@@ -17,7 +17,7 @@ FEEDBACK: Final[dict[str, Any]] = {
     "tags": ["refund"],
     "category": "positive",
 }
-SELECT: Final = response_type("single_select")
+SELECT: Final = get_response_type("single_select")
 NEW: Final[dict[str, Any]] = {
     "processing_type": "time-sensitive",
     "type": "markdown",

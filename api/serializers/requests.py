@@ -32,7 +32,12 @@ from api.fields import (
 from db.times import seconds_between
 from reviews.lifecycle import states
 from reviews.models import PRIORITIES, Request
-from reviews.response_types import InvalidConfiguration, InvalidDefault, names, response_type
+from reviews.response_types import (
+    InvalidConfiguration,
+    InvalidDefault,
+    get_response_type,
+    list_names,
+)
 from web.strict_json import MAX_BYTES
 
 PROCESSING_TYPES = ("time-sensitive", "deferred")
@@ -45,8 +50,8 @@ class ResponseTypeName(serializers.CharField):
     """The name of a response type that is registered."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
-        if not isinstance(data, str) or data not in names():
-            raise serializers.ValidationError(f"must be one of: {', '.join(names())}")
+        if not isinstance(data, str) or data not in list_names():
+            raise serializers.ValidationError(f"must be one of: {', '.join(list_names())}")
         return data
 
 
@@ -86,7 +91,7 @@ class RequestInput(Input):
     def on_value(self, name: str, checked: dict[str, Any]) -> None:
         if name not in ("response_config", "default_response"):
             return
-        kind, config = response_type(checked["response_type"]), checked["response_config"]
+        kind, config = get_response_type(checked["response_type"]), checked["response_config"]
         try:
             if name == "response_config":
                 kind.check_configuration(config)

@@ -1,8 +1,8 @@
-"""What a receiver is told (specification, Events): one body for every published shape.
+"""Builds the body of webhook events in SQL (specification, Events). All events share one shape.
 
-The body is built by PostgreSQL, in the statement of the transition: ten thousand requests that
-are due at once are settled with their events in about a second, and nothing can come between a
-transition and its event. `data.request` is the single read; a property test compares the two.
+PostgreSQL builds the body in the statement of the transition, so ten thousand requests due at
+once are settled with their events in about a second, and no transition is without its event.
+`data.request` equals the single read; a property test compares the two.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from db.json_sql import (
 
 # Aliases: r is the request after its transition, l its loop, p the person who acted on it.
 _ANSWERED_MS, _CREATED_MS = map(whole_milliseconds, ("r.response_at", "r.created_at"))
-_TAKEN = f"round(({_ANSWERED_MS} - {_CREATED_MS}) / 1000, 3)::double precision"
+_RESPONSE_SECONDS = f"round(({_ANSWERED_MS} - {_CREATED_MS}) / 1000, 3)::double precision"
 _PERSON: dict[str, str | Value] = {"name": "p.name", "email": "p.email"}
 _ANSWERER = json_object({"id": word("p.id"), **_PERSON})
 _REVIEWER = json_object({"user_id": word("p.id"), **_PERSON})
@@ -36,7 +36,7 @@ REQUEST: dict[str, str | Value] = {
     "response_data": raw("r.response_data"),
     "response_by": word("r.response_by_id"),
     "response_at": moment("r.response_at"),
-    "response_time_seconds": raw(_TAKEN),
+    "response_time_seconds": raw(_RESPONSE_SECONDS),
     "timeout_at": moment("r.timeout_at"),
     "created_at": moment("r.created_at"),
     "updated_at": moment("r.updated_at"),
@@ -69,7 +69,7 @@ BODY: dict[str, str | Value] = {
     "response_by": word("r.response_by_id"),
     "completed_at": word(f"CASE WHEN r.status <> 'claimed' THEN {moment_text('r.updated_at')} END"),
     "response_at": moment("r.response_at"),
-    "response_time_seconds": raw(_TAKEN),
+    "response_time_seconds": raw(_RESPONSE_SECONDS),
     "created_at": moment("r.created_at"),
     "timestamp": word(f"(SELECT {moment_text('clock_timestamp()')})"),  # once, after the transition
     "data": raw(
@@ -83,7 +83,8 @@ BODY: dict[str, str | Value] = {
     ),
 }
 
-# What happened, once: the request's end, or its n-th claim. `occurrences` is the same in Python.
+# The unique name of what happened: the request's end, or its n-th claim. `format_occurrences` is
+# the same in Python.
 OCCURRENCE = "r.id || CASE r.status WHEN 'claimed' THEN ':claim:' || r.claim_count ELSE ':end' END"
 
 EVENTS = f"""
@@ -97,6 +98,6 @@ SELECT r.creator_id AS account_id, r.callback_url AS url, %(event)s::text AS nam
 """  # noqa: S608 (nothing in it comes from outside)
 
 
-def occurrences(request_id: str, *, claims: Iterable[int]) -> list[str]:
-    """The names of a request's end and of these claims, counted from 1."""
+def format_occurrences(request_id: str, *, claims: Iterable[int]) -> list[str]:
+    """Formats the occurrences of a request's end and of these claims, counted from 1."""
     return [f"{request_id}:end", *(f"{request_id}:claim:{number}" for number in claims)]

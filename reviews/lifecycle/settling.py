@@ -1,9 +1,10 @@
-"""Settles what is due before somebody reads it, so that readers believe stored columns alone.
+"""Settles due requests before they are read, so that readers trust the stored columns.
 
-A deadline that has passed is no end: an answer that began in time may hold the row still, and its
-commit may wait for a replica. So nobody computes an end. A reader's statement says whether
-anything is due in its scope, which is rarely so; then what nobody holds is settled and committed,
-and the statement runs again. What somebody holds shows as it is stored.
+To settle is to run a due TIME_OUT or LAPSE. A passed deadline alone does not end a request: an
+answer that began in time may still lock the row, and its commit may wait for a replica. So
+readers never compute the end. A reader's statement tells whether anything in its scope is due,
+which is rare. Then due requests that nobody has locked are settled and committed, and the
+statement runs again. Locked requests are shown as they are stored.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,77 +17,78 @@ from psycopg.errors import LockNotAvailable
 from reviews.lifecycle import states, transitions
 from reviews.lifecycle.conditions import lapsed, overdue
 
-PATIENCE = 1000  # milliseconds for others who are settling the same rows
+LOCK_TIMEOUT = 1000  # milliseconds to wait for others who are settling the same rows
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Some requests: `where` is an SQL condition on the row `r`, over `params`."""
+    """A set of requests: `where` is an SQL condition on the row `r`, over `params`."""
 
     where: str
     params: Mapping[str, Any]
 
     @property
     def is_due(self) -> str:
-        """SQL: whether anything here is to be settled. Two looks into small indexes."""
+        """SQL that tells whether anything in the scope is due. It reads two small indexes."""
         some = f"EXISTS (SELECT FROM reviews_request r WHERE {self.where} AND "
         return f"({some}{overdue()}) OR {some}{lapsed()}))"
 
 
-def one(request_id: str) -> Scope:
-    """The request with that id."""
+def scope_to_request(request_id: str) -> Scope:
+    """Returns the scope of one request."""
     return Scope("r.id = %(settled)s", {"settled": request_id})
 
 
-def of_account(account_id: str) -> Scope:
-    """What the account created."""
+def scope_to_account(account_id: str) -> Scope:
+    """Returns the scope of the requests that the account created."""
     return Scope("r.creator_id = %(account)s", {"account": account_id})
 
 
-def of_loops(loop_ids: list[str]) -> Scope:
-    """What was sent to these loops."""
+def scope_to_loops(loop_ids: list[str]) -> Scope:
+    """Returns the scope of the requests sent to these loops."""
     return Scope("r.loop_id = ANY (%(loops)s)", {"loops": loop_ids})
 
 
 def read_settled(scope: Scope, read: Callable[[], tuple[T, bool]]) -> T:
-    """What `read` finds once everything in the scope is settled that nobody holds.
+    """Returns the result of `read`, with every due request of the scope settled unless locked.
 
-    `read` returns what it has found, and whether anything was due then.
+    `read` returns its result and whether anything was due.
     """
-    found, is_due = read()
+    result, is_due = read()
     if is_due:
         settle(scope)
-        found, is_due = read()
+        result, is_due = read()
     if is_due and wait_for_others():
-        found, _ = read()
-    return found
+        result, _ = read()
+    return result
 
 
 def settle_first(scope: Scope) -> None:
-    """For a reader of several statements: the first of them. One statement where nothing is due."""
+    """Settles the scope before a read of several statements. One statement if nothing is due."""
 
-    def look() -> tuple[None, bool]:
+    def check() -> tuple[None, bool]:
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT {scope.is_due}", scope.params)
             (is_due,) = cursor.fetchone()
         return None, is_due
 
-    read_settled(scope, look)
+    read_settled(scope, check)
 
 
 def settle(scope: Scope) -> None:
-    """Times out and gives back what is due in the scope and held by nobody, batch by batch."""
+    """Runs every due TIME_OUT and LAPSE in the scope, in batches, skipping locked rows."""
     for transition in (states.TIME_OUT, states.LAPSE):
-        due = transitions.due_in(transition, scope.where)
+        due = transitions.select_due(transition, scope.where)
         while len(transitions.sweep(transition, due, **scope.params)) == transitions.BATCH:
             pass
 
 
 def wait_for_others() -> bool:
-    """Waits until those have committed who are settling at this moment, of whom one may hold what
-    was due: that is no transition in time, and must not show as pending. False where there is no
-    waiting: inside a transaction, or for longer than PATIENCE.
+    """Waits until every process that is settling now has committed.
+
+    One of them may have locked what was due, and a request that is being timed out must not show
+    as pending. Returns False without waiting inside a transaction, and after LOCK_TIMEOUT.
     """
     if connection.in_atomic_block:
         return False
@@ -94,7 +96,7 @@ def wait_for_others() -> bool:
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s)",
-                [str(PATIENCE), transitions.SETTLERS],
+                [str(LOCK_TIMEOUT), transitions.SETTLERS],
             )
     except OperationalError as error:
         if isinstance(error.__cause__, LockNotAvailable):

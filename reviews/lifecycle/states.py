@@ -1,4 +1,4 @@
-"""The life of a request as one table (specification, States and transitions). Pure."""
+"""The states and transitions of a request (specification, States and transitions). Pure."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +16,7 @@ FINAL: Final = frozenset({COMPLETED, TIMEOUT, CANCELLED})
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """`event` is what the receiver is told, None where it is told nothing."""
+    """A change of status. `event` names the webhook event, None where there is none."""
 
     name: str
     sources: frozenset[str]

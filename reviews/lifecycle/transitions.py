@@ -1,9 +1,8 @@
-"""The one place that writes `status`: guarded updates with their outbox rows.
+"""Runs transitions: guarded updates of `status`, with their outbox rows. Nothing else writes it.
 
-Each rule repeats its row of `reviews.lifecycle.states` in SQL. A transition locks its rows first
-and judges them by the clock that it reads then: whoever waited for a row past the deadline is too
-late, and from `timeout_at` on only TIME_OUT gets through. No row updated means that the race was
-lost.
+Each rule repeats its row of `reviews.lifecycle.states` in SQL. A transition first locks its rows,
+then reads the clock and checks them. Whoever waited for a row until its deadline passed is too
+late: from `timeout_at` on only TIME_OUT succeeds. If no row is updated, the race is lost.
 """
 
 from collections.abc import Callable
@@ -17,42 +16,42 @@ from reviews.lifecycle.conditions import DUE_AT, NOW, OPEN, held_by, in_time, la
 from reviews.lifecycle.states import Transition
 from webhooks.outbox import ENQUEUE
 
-_AT = "locked.at"  # the moment when the last of the rows was locked
+_AT = "locked.at"  # the time when the last row was locked
 _TOUCH = f"updated_at = {_AT}"
 _UNCLAIM = "claimed_by_id = NULL, claimed_at = NULL, claim_expires_at = NULL"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The SQL of a transition: which rows it may move at a moment, and what else it writes."""
+    """The SQL of a transition: which rows it may move at a time, and what else it writes."""
 
     guard: Callable[[str], str]
     assign: str
 
 
-def _in_time_and(condition: str) -> Callable[[str], str]:
+def _guard_in_time_and(condition: str) -> Callable[[str], str]:
     return lambda now: f"{in_time(now)} AND {condition}"
 
 
-def _held(now: str) -> str:
+def _guard_held(now: str) -> str:
     return f"{in_time(now)} AND {held_by('%(reviewer)s', now)}"
 
 
-def _free_or_held(now: str) -> str:
+def _guard_free_or_held(now: str) -> str:
     return f"{in_time(now)} AND (r.status = 'pending' OR {held_by('%(reviewer)s', now)})"
 
 
 RULES: dict[Transition, Rule] = {
     states.CLAIM: Rule(
-        guard=_in_time_and("r.status = 'pending'"),
+        guard=_guard_in_time_and("r.status = 'pending'"),
         assign=f"""{_TOUCH}, claimed_by_id = %(reviewer)s, claimed_at = {_AT},
             claim_expires_at = {_AT} + make_interval(secs => %(lease)s),
             claim_count = r.claim_count + 1""",
     ),
-    states.RELEASE: Rule(guard=_held, assign=f"{_TOUCH}, {_UNCLAIM}"),
+    states.RELEASE: Rule(guard=_guard_held, assign=f"{_TOUCH}, {_UNCLAIM}"),
     states.LAPSE: Rule(guard=lapsed, assign=f"updated_at = r.claim_expires_at, {_UNCLAIM}"),
     states.ANSWER: Rule(
-        guard=_free_or_held,
+        guard=_guard_free_or_held,
         assign=f"""{_TOUCH}, response_data = %(answer)s, response_by_id = %(reviewer)s,
             response_at = {_AT}, claim_expires_at = NULL""",
     ),
@@ -60,44 +59,44 @@ RULES: dict[Transition, Rule] = {
         guard=overdue,
         assign=f"updated_at = r.timeout_at, response_data = r.default_response, {_UNCLAIM}",
     ),
-    states.CANCEL: Rule(guard=_in_time_and("r.status = 'pending'"), assign=_TOUCH),
-    states.WITHDRAW: Rule(guard=_in_time_and(OPEN), assign=f"{_TOUCH}, {_UNCLAIM}"),
+    states.CANCEL: Rule(guard=_guard_in_time_and("r.status = 'pending'"), assign=_TOUCH),
+    states.WITHDRAW: Rule(guard=_guard_in_time_and(OPEN), assign=f"{_TOUCH}, {_UNCLAIM}"),
 }
 
 ONE = "r.id = %(id)s AND r.creator_id = %(account)s"
 OF_LOOP = "r.loop_id = %(loop)s"
-# With events and another sweep beside it a statement of 500 took 52-66 ms on two cores.
+# A statement of 500 with events, beside another sweep, took 52-66 ms on two cores.
 BATCH = 400
-SETTLERS = 0x53657474  # of this database's advisory locks: who settles shares it
+SETTLERS = 0x53657474  # an advisory lock of this database, shared by all who settle
 
-# Before a row is locked: whoever finds one locked can wait until no settler is left.
+# Taken before any row is locked, so that who finds a row locked can wait for all settlers.
 _AS_SETTLER = f"(SELECT pg_advisory_xact_lock_shared({SETTLERS})::text) IS NOT NULL"
-# The commit does not wait for the disk, nor for a replica that is away: what a crash of the server
-# takes back is due still, so it comes out the same again, and whatever follows from it (an attempt
-# of a delivery) waits for the disk with it.
+# The commit waits neither for the disk nor for a missing replica. What a crash of the server undoes
+# is still due and is settled again with the same result; a later write that depends on it (an
+# attempt of a delivery) waits for the disk for both.
 _ASYNCHRONOUS = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
 
 
 def move(transition: Transition, which: str, **params: Any) -> list[str]:
-    """Moves the rows that `which` selects and the transition's guard admits; returns their ids.
+    """Moves the rows that `which` selects and the transition's guard allows; returns their ids.
 
-    Waits for rows that somebody holds. The same statement writes an outbox row for each that has
-    a `callback_url`.
+    Waits for locked rows. The same statement writes an outbox row for each request that has a
+    `callback_url`.
     """
     return _execute(transition, f"{which} AND {RULES[transition].guard(NOW)}", "TRUE", params)
 
 
-def due_in(transition: Transition, where: str = "TRUE") -> str:
-    """For `sweep`: a batch of what is due for TIME_OUT or LAPSE, and meets `where`."""
+def select_due(transition: Transition, where: str = "TRUE") -> str:
+    """Builds SQL for `sweep` that selects a batch due for TIME_OUT or LAPSE and in `where`."""
     order = DUE_AT if transition is states.TIME_OUT else "r.claim_expires_at"
     return f"""{_AS_SETTLER} AND {where} AND {RULES[transition].guard(NOW)}
          ORDER BY {order} LIMIT {BATCH}"""
 
 
 def sweep(transition: Transition, due: str, **params: Any) -> list[str]:
-    """Moves a batch (`due_in`) of what nobody holds; returns the ids, fewer than BATCH at the end.
+    """Moves a batch (`select_due`) of unlocked rows; returns the ids, fewer than BATCH at the end.
 
-    Inside a transaction of somebody else's the commit is left as it is.
+    Inside a caller's transaction the commit stays synchronous.
     """
     condition = "TRUE" if connection.in_atomic_block else _ASYNCHRONOUS
     return _execute(transition, due, condition, params, "SKIP LOCKED")
@@ -106,16 +105,19 @@ def sweep(transition: Transition, due: str, **params: Any) -> list[str]:
 def _execute(
     transition: Transition, which: str, condition: str, params: dict[str, Any], wait: str = ""
 ) -> list[str]:
-    """An array of ids and the clock come out of one aggregate, so that the clock is read when all
-    rows are locked, and the array is computed once: joined instead, the planner may run the
-    sub-select again for each row, and its LIMIT moves on."""
+    """Locks the rows, moves them and writes their events in one statement; returns the ids.
+
+    One aggregate returns the ids and the clock, so the clock is read after all rows are locked
+    and the ids are selected once. With a join the planner may run the sub-select again for each
+    row, and its LIMIT selects other rows.
+    """
     rule = RULES[transition]
     told = f", events AS ({events.EVENTS}), told AS ({ENQUEUE})" if transition.event else ""
     statement = f"""
-WITH held AS MATERIALIZED (
+WITH selected AS MATERIALIZED (
     SELECT r.id FROM reviews_request r WHERE {which} FOR NO KEY UPDATE {wait}
 ), locked AS MATERIALIZED (
-    SELECT array_agg(id) AS ids, clock_timestamp() AS at FROM held
+    SELECT array_agg(id) AS ids, clock_timestamp() AS at FROM selected
 ), moved AS (
     UPDATE reviews_request AS r SET status = '{transition.target}', {rule.assign}
       FROM locked WHERE r.id = ANY (locked.ids) AND {rule.guard(_AT)}

@@ -1,8 +1,8 @@
-"""What follows from every change of the requests, whoever makes it; statistics and vacuum."""
+"""Creates the triggers on requests, the index on their words, statistics and vacuum settings."""
 
 from django.db import migrations
 
-# A final status stays: the database refuses a second transition out of it.
+# The database refuses every transition out of a final status.
 FINAL = """
 CREATE FUNCTION reviews_request_keep_final() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -18,9 +18,8 @@ NO_FINAL = """
 DROP TRIGGER request_final_status ON reviews_request;
 DROP FUNCTION reviews_request_keep_final();
 """
-# Exact totals without counting: `reviews.counters`. A trigger, because it forgets no writer, COPY and
-# SQL by hand included. For each statement and not for each row: a sweep of 500 rows adds a handful
-# of changes.
+# Writes the changes of the counters (`reviews.counters`). A trigger sees every writer, also COPY and
+# SQL by hand. It runs for each statement, not for each row, so a sweep of 500 rows adds few changes.
 COUNTERS = """
 CREATE FUNCTION reviews_request_counters() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -56,7 +55,7 @@ DROP TRIGGER request_counters_update ON reviews_request;
 DROP TRIGGER request_counters_delete ON reviews_request;
 DROP FUNCTION reviews_request_counters();
 """
-# The words of texts: `reviews.queries.search` says why it looks so.
+# Writes the search words of requests; `reviews.queries.search` gives the reasons for their form.
 WORDS = r"""
 CREATE FUNCTION reviews_request_words() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -78,22 +77,22 @@ DROP TRIGGER request_words_insert ON reviews_request;
 DROP FUNCTION reviews_request_words();
 """
 
-# On the words of `request_due`: a partial index keeps no statistics that the planner would use, and
-# without fresh ones it does not know that few rows are overdue.
+# On the expression of the index `request_due`: the planner uses no statistics of a partial index,
+# and without statistics it does not know that few rows are overdue.
 STATISTICS = """
 CREATE STATISTICS request_due_at
     ON (CASE WHEN status IN ('pending', 'claimed') THEN timeout_at END) FROM reviews_request;
 """
-# Without the visibility map an index-only scan fetches every row after all. At the default scale of
-# 20 % a table of a million rows is vacuumed once in 200,000 changes: too late.
+# Without a fresh visibility map an index-only scan fetches every row. At the default scale of 20 %
+# a table of a million rows is vacuumed once in 200,000 changes, which is too late.
 VACUUM = """
 ALTER TABLE reviews_request SET (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
     autovacuum_analyze_scale_factor = 0.02);
--- every sum is a row that is updated in place, again and again: room for its next version
+-- every counter is a row that is updated often: the page keeps room for its next version
 ALTER TABLE reviews_counter SET (
     fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
--- rows live for a second: what they leave behind is cleared away at once, whatever the size
+-- rows live for a second: vacuum removes dead rows soon, whatever the size of the table
 ALTER TABLE reviews_counterchange SET (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
     autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);

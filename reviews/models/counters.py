@@ -1,4 +1,4 @@
-"""How many requests there are: sums, and the changes that are not yet folded into them."""
+"""The counters of requests, and the changes that are not yet added to them."""
 
 from typing import Any, ClassVar
 
@@ -8,9 +8,9 @@ from db.columns import LookupField
 
 
 class Counter(models.Model):
-    """The requests of one account, or of one loop (`scope_id`), by status and priority.
+    """The number of requests of an account or a loop (`scope_id`), by status and priority.
 
-    `creator_id` is the account in both cases. `reviews.counters.fold` alone writes here.
+    `creator_id` is the account in both cases. Only `reviews.counters` writes here.
     """
 
     pk = models.CompositePrimaryKey("scope_id", "status", "priority")
@@ -27,9 +27,9 @@ class Counter(models.Model):
 
 
 class CounterChange(models.Model):
-    """What one statement did to the numbers, written by a trigger on the table of requests.
+    """The change of a counter by one statement, written by a trigger on the table of requests.
 
-    Rows are only ever added, so that writers of the same loop never wait for each other.
+    Writers only insert rows, so writers of the same loop never wait for each other.
     """
 
     creator_id = LookupField(max_length=24)

@@ -22,11 +22,11 @@ _RANK = Case(
 
 
 class RequestQuerySet(models.QuerySet["Request"]):
-    """The ways to reach a request as it is stored; `reviews.lifecycle.settling` sees to what is
-    due."""
+    """Filters and columns for requests as they are stored; `reviews.lifecycle.settling` settles
+    what is due."""
 
     def with_clock(self) -> "RequestQuerySet":
-        """Adds `now` of the database."""
+        """Adds `now`, the database's time."""
         columns: dict[str, Any] = {"now": Now()}
         return self.annotate(**columns)
 
@@ -34,36 +34,36 @@ class RequestQuerySet(models.QuerySet["Request"]):
         return self.filter(creator_id=user_id)
 
     def visible_to(self, user_id: str) -> "RequestQuerySet":
-        """Created by the account, or sent to a loop where the user is an active member."""
-        return self.filter(Q(creator_id=user_id) | member_of_its_loop(user_id))
+        """Keeps requests that the user created or that were sent to a loop of theirs."""
+        return self.filter(Q(creator_id=user_id) | is_member_of_loop(user_id))
 
     def reviewed_by(self, user_id: str) -> "RequestQuerySet":
-        """Sent to a loop where the user is an active member."""
-        return self.filter(member_of_its_loop(user_id))
+        """Keeps requests sent to a loop where the user is an active member."""
+        return self.filter(is_member_of_loop(user_id))
 
     def for_inbox(self) -> "RequestQuerySet":
-        """What a line of the inbox shows, without the bulky rest."""
+        """Loads what a row of the inbox shows, without the large columns."""
         return (
             self.with_clock()
             .select_related("loop", "claimed_by")
             .defer("context", "response_config", "default_response", "response_data")
         )
 
-    def complete_read(self) -> "RequestQuerySet":
-        """With everything that a single read shows, and `is_due`: whether it is to be settled."""
+    def for_single_read(self) -> "RequestQuerySet":
+        """Loads what a single read shows, and adds `is_due`: whether to settle the request."""
         is_due = models.ExpressionWrapper(IS_DUE, output_field=models.BooleanField())
         columns: dict[str, Any] = {"is_due": is_due}
         people = ("creator", "response_by", "claimed_by")
         return self.with_clock().annotate(**columns).select_related("loop", *people, "feedback")
 
 
-def member_of_its_loop(user_id: str) -> Exists:
-    """Whether the user is an active member of the outer request's loop."""
+def is_member_of_loop(user_id: str) -> Exists:
+    """Tells whether the user is an active member of the outer query's request's loop."""
     return Exists(Membership.objects.active().filter(loop_id=OuterRef("loop_id"), user_id=user_id))
 
 
 class Request(models.Model):
-    """One review task. `reviews.lifecycle.transitions` alone writes `status`."""
+    """One review task. Only `reviews.lifecycle.transitions` writes `status`."""
 
     class Priority(models.TextChoices):
         LOW = "low"
@@ -91,7 +91,7 @@ class Request(models.Model):
         expression=_RANK, output_field=models.SmallIntegerField(), db_persist=True
     )
     request_text = models.TextField()
-    image_url = models.TextField(null=True)  # noqa: DJ001 (null is what the API says)
+    image_url = models.TextField(null=True)  # noqa: DJ001 (the API returns null)
     context = ExactJSONField(null=True)
     timeout_seconds = models.PositiveIntegerField()
     response_type = models.CharField(max_length=13)
@@ -129,7 +129,7 @@ class Request(models.Model):
 
     objects: ClassVar[Any] = RequestQuerySet.as_manager()
     now: datetime  # by RequestQuerySet.with_clock()
-    is_due: bool  # by RequestQuerySet.complete_read()
+    is_due: bool  # by RequestQuerySet.for_single_read()
 
     class Meta:
         constraints = [
@@ -212,23 +212,23 @@ class Request(models.Model):
     def __str__(self) -> str:
         return self.id
 
-    def in_words(self, answer: object) -> str:
-        """An answer to this request as people read it: labels instead of values."""
-        kind = response_types.response_type(self.response_type)
-        return kind.in_words(self.response_config, answer)
+    def format_answer(self, answer: object) -> str:
+        """Formats an answer to this request for people: labels instead of values."""
+        kind = response_types.get_response_type(self.response_type)
+        return kind.format_answer(self.response_config, answer)
 
     def is_free_for(self, person_id: str) -> bool:
-        """Whether an answer of this person would get through, as the row was read."""
+        """Tells whether the person may answer, by the columns as they were read."""
         return is_free_for(person_id, status=self.status, holder_id=self.claimed_by_id)
 
     @property
     def answered_by(self) -> str | None:
-        """Who spoke: `human`, `default` or nobody."""
+        """Whose answer it is: `human`, `default` or None."""
         return {states.COMPLETED: "human", states.TIMEOUT: "default"}.get(self.status)
 
 
 class Feedback(models.Model):
-    """What the creator thinks of an answer, as submitted."""
+    """The creator's feedback on an answer, as submitted."""
 
     request = models.OneToOneField(Request, primary_key=True, on_delete=models.CASCADE)
     account = models.ForeignKey(

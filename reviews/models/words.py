@@ -1,4 +1,4 @@
-"""The words of requests' texts, beside the requests."""
+"""The search words of requests."""
 
 from typing import Any, ClassVar
 
@@ -8,10 +8,10 @@ from django.db import models
 
 
 class RequestWords(models.Model):
-    """What a request is found by; written once, by a trigger, when the request is created.
+    """The words of a request's text, written once by a trigger when the request is created.
 
-    In a table of its own, because every change of a request's status writes into every index of
-    its table, this one included: a sweep would compute the words of all that it settles again.
+    They have their own table because every change of a request's status updates every index of
+    its table: a sweep would compute the words of all requests that it settles again.
     """
 
     request = models.OneToOneField(
@@ -19,7 +19,7 @@ class RequestWords(models.Model):
         primary_key=True,
         on_delete=models.CASCADE,
         related_name="+",
-        db_constraint=False,  # the trigger writes in the statement that makes the request
+        db_constraint=False,  # the trigger runs in the statement that inserts the request
     )
     account = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -1,8 +1,8 @@
-"""A page of requests, and how many match in all: one statement for any size of the table.
+"""Reads a page of requests and their total in one statement, for any size of the table.
 
-Ids first: a page is found in the indexes alone, and only its own rows are fetched. The statement
-says as well whether anything in its scope is due. As long as sweeps live that is rarely so; else
-it is settled, and the statement runs again.
+The statement finds the page's ids in the indexes, then fetches only those rows. It also tells
+whether anything in its scope is due. That is rare while sweeps run; then the due requests are
+settled, and the statement runs again.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection
 
 from db.json_sql import json_object
-from reviews.counters import numbers_of
+from reviews.counters import build_counts_sql
 from reviews.lifecycle import events, settling, states
 from reviews.models import PRIORITIES
 
@@ -34,37 +34,40 @@ _ENTRY = json_object({name: events.REQUEST[name] for name in FIELDS})
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose requests: `column` of the table is `id`, an SQL expression over `params`."""
+    """A set of requests: `column` equals `id`, an SQL expression over `params`."""
 
     column: str
     id: str
     params: dict[str, str]
 
     @property
-    def settled(self) -> settling.Scope:
-        """What is settled before it is listed."""
+    def to_settle(self) -> settling.Scope:
+        """The same scope for settling."""
         return settling.Scope(f"r.{self.column} = {self.id}", self.params)
 
 
-def of_account(account_id: str) -> Scope:
-    """What the account created."""
+def scope_to_account(account_id: str) -> Scope:
+    """Returns the scope of the requests that the account created."""
     return Scope("creator_id", "%(account)s", {"account": account_id})
 
 
-def of_loop(loop_id: str) -> Scope:
-    """What was sent to the loop."""
+def scope_to_loop(loop_id: str) -> Scope:
+    """Returns the scope of the requests sent to the loop."""
     return Scope("loop_id", "%(loop)s", {"loop": loop_id})
 
 
-def of_account_in_loop(account_id: str, loop_id: str) -> Scope:
-    """The same, where the loop is the account's: all that is in a loop is its creator's."""
+def scope_to_account_in_loop(account_id: str, loop_id: str) -> Scope:
+    """Returns the scope of the loop's requests, empty unless the account created the loop.
+
+    Only a loop's creator creates requests in it.
+    """
     own = "(SELECT id FROM loops_loop WHERE id = %(loop)s AND creator_id = %(account)s)"
     return Scope("loop_id", own, {"loop": loop_id, "account": account_id})
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """Which of the matching requests, in which order (a key of ORDERS)."""
+class ListParams:
+    """The filters, the order (a key of ORDERS) and the page of a list."""
 
     status: str | None
     priority: str | None
@@ -74,98 +77,98 @@ class Window:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The columns to sort by; what all rows have in common is not among them."""
+        """The columns to sort by, without columns that are equal in all rows."""
         same = {"status": self.status, "priority_rank": self.priority}
         return tuple(part for part in ORDERS[self.sort] if same.get(part.split()[0]) is None)
 
     @property
-    def sees_priority(self) -> bool:
+    def uses_priority(self) -> bool:
         return self.priority is not None or self.sort == "priority_desc"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The requests of a page, `entries` in the JSON that the API shows, and how many match in
-    all."""
+class RequestPage:
+    """A page of requests, `entries` as the API's JSON, and the total of all that match."""
 
     ids: list[str]
     entries: list[str]
     total: int
 
 
-def fetch(scope: Scope, window: Window) -> Found:
-    """One statement, where nothing is due."""
+def fetch(scope: Scope, list_params: ListParams) -> RequestPage:
+    """Reads the page, settling what is due first. One statement if nothing is due."""
     params: dict[str, Any] = dict(scope.params)
-    if window.status is not None:
-        params["status"] = window.status
-    if window.priority is not None:
-        params.update(priority=window.priority, rank=PRIORITIES.index(window.priority))
-    page = statement(scope, window)
+    if list_params.status is not None:
+        params["status"] = list_params.status
+    if list_params.priority is not None:
+        params.update(priority=list_params.priority, rank=PRIORITIES.index(list_params.priority))
+    page = build_statement(scope, list_params)
 
-    def read() -> tuple[Found, bool]:
+    def read() -> tuple[RequestPage, bool]:
         with connection.cursor() as cursor:
             cursor.execute(page, params)
             rows = cursor.fetchall()
-        context = [row for row in rows if row[0] is not None]
+        requests = [row for row in rows if row[0] is not None]
         _, _, total, is_due = rows[0]
-        return Found([row[0] for row in context], [row[1] for row in context], total), is_due
+        ids, entries = [row[0] for row in requests], [row[1] for row in requests]
+        return RequestPage(ids, entries, total), is_due
 
-    return settling.read_settled(scope.settled, read)
+    return settling.read_settled(scope.to_settle, read)
 
 
-def statement(scope: Scope, window: Window) -> str:
-    """The SQL of a page: `(id, entry, total, is_due)` for each request; at least one row, perhaps
-    of no request.
+def build_statement(scope: Scope, list_params: ListParams) -> str:
+    """Builds the SQL of a page: `(id, entry, total, is_due)` for each request.
 
-    The window's numbers stand in it as they are: a planner that does not know them expects a
-    tenth of the table, and reads it whole.
+    An empty page is one row with a null id. Limit and offset are literals: a planner that does
+    not know them expects a tenth of the table and reads all of it.
     """
-    order = ", ".join(f"page.{part}" for part in window.order)
+    order = ", ".join(f"page.{part}" for part in list_params.order)
+    is_due = scope.to_settle.is_due
     return f"""
-WITH counted AS (SELECT ({_total(scope, window)}) AS total, {scope.settled.is_due} AS is_due),
+WITH counted AS (SELECT ({_total(scope, list_params)}) AS total, {is_due} AS is_due),
 page AS (
-    SELECT * FROM ({_streams(scope, window)}) AS stream
-     ORDER BY {", ".join(window.order)} LIMIT {window.limit} OFFSET {window.offset}
+    SELECT * FROM ({_streams(scope, list_params)}) AS stream
+     ORDER BY {", ".join(list_params.order)} LIMIT {list_params.limit} OFFSET {list_params.offset}
 )
 SELECT r.id, {_ENTRY}, counted.total, counted.is_due
   FROM counted LEFT JOIN (page CROSS JOIN LATERAL (
        SELECT * FROM reviews_request WHERE id = page.id OFFSET 0) AS r) ON true  -- never hashed
  ORDER BY {order}
-"""  # noqa: S608 (names and numbers of ours alone)
+"""  # noqa: S608 (only our own names and numbers)
 
 
-def _streams(scope: Scope, window: Window) -> str:
-    """The ids with what they are sorted by, and no more: each stream is read in one index.
+def _streams(scope: Scope, list_params: ListParams) -> str:
+    """Builds SQL for ids and their sort columns; each stream reads one index.
 
-    By priority across statuses, one stream for each status is merged: the index that has both
-    serves it, and needs no sister without the status.
+    A list by priority across statuses merges one stream for each status, so the index on both
+    serves it and no index without the status is needed.
     """
     conditions = [f"{scope.column} = {scope.id}"]
-    if window.priority is not None:
+    if list_params.priority is not None:
         conditions.append("priority_rank = %(rank)s")
     statuses = ["TRUE"]
-    if window.status is not None:
+    if list_params.status is not None:
         statuses = ["status = %(status)s"]
-    elif window.sees_priority and window.sort != "status_asc":
+    elif list_params.uses_priority and list_params.sort != "status_asc":
         statuses = [f"status = '{status}'" for status in states.STATUSES]
-    streams = [_stream([*conditions, status], window) for status in statuses]
+    streams = [_stream([*conditions, status], list_params) for status in statuses]
     return " UNION ALL ".join(streams)
 
 
-def _stream(conditions: list[str], window: Window) -> str:
+def _stream(conditions: list[str], list_params: ListParams) -> str:
     return f"""
-    (SELECT {", ".join(part.split()[0] for part in window.order)} FROM reviews_request
+    (SELECT {", ".join(part.split()[0] for part in list_params.order)} FROM reviews_request
       WHERE {" AND ".join(conditions)}
-      ORDER BY {", ".join(window.order)} LIMIT {window.offset + window.limit})"""  # noqa: S608
+      ORDER BY {", ".join(list_params.order)} LIMIT {list_params.offset + list_params.limit})"""  # noqa: S608
 
 
-def _total(scope: Scope, window: Window) -> str:
-    """One number, from the tally."""
+def _total(scope: Scope, list_params: ListParams) -> str:
+    """Builds SQL that reads the total from the counters."""
     conditions = ["TRUE"]
-    if window.status is not None:
+    if list_params.status is not None:
         conditions.append("status = %(status)s")
-    if window.priority is not None:
+    if list_params.priority is not None:
         conditions.append("priority = %(priority)s")
-    numbers = numbers_of(scope.column, scope.id)
+    numbers = build_counts_sql(scope.column, scope.id)
     return f"""SELECT coalesce(sum(n), 0)::bigint FROM ({numbers}) AS number
          WHERE {" AND ".join(conditions)}"""  # noqa: S608

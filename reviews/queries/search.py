@@ -1,8 +1,8 @@
-"""Finding requests by the words of their text, with PostgreSQL's own full-text index.
+"""Finds requests by the words of their text, with PostgreSQL's full-text index.
 
-Both sides, the indexed text and what somebody types, lose their ASCII punctuation first: the
-parser would else keep addresses whole and read `order-4821` as a negative number. The account is
-a word of the index too, so that a search reads nobody else's postings.
+ASCII punctuation is removed from the indexed text and from what somebody types. Otherwise the
+parser would keep addresses whole and read `order-4821` as a negative number. The account is a
+word of the index too, so a search reads only the account's entries.
 """
 
 import re
@@ -12,39 +12,39 @@ from django.db import connection
 
 from reviews.models import RequestQuerySet
 
-# As in the trigger that writes the words: every ASCII character but letters and digits.
+# Every ASCII character but letters and digits, as in the trigger that writes the words.
 SEPARATORS = r"[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+"
 MAX_WORDS = 12
-NEAR = 1000  # requests that are looked at before the index is
-RARE = 1000  # matches; the planner cannot tell rare words from common ones by their beginning
-MIN_PREFIX_LENGTH = 8  # characters of an id: its first 12 are the time, to the minute here
+MAX_SCANNED = 1000  # newest requests that are read before the index is used
+MAX_INDEXED = 1000  # matches from the index; the planner cannot tell rare prefixes from common ones
+MIN_PREFIX_LENGTH = 8  # characters of an id; they fix its time to the minute
 _ID_PREFIX = re.compile(rf"[0-9a-f]{{{MIN_PREFIX_LENGTH},24}}\Z")
 
 _PARSED = "to_tsquery('simple'::regconfig, %s)"
 _BY_INDEX = f"""
 SELECT request_id FROM reviews_requestwords
  WHERE words @@ ({_PARSED} && %s::tsquery) AND numnode({_PARSED}) > 0"""  # noqa: S608
-# OFFSET keeps the planner from turning the look at one row into a join with all that match.
+# OFFSET keeps the planner from joining with all matches instead of reading one row.
 _BY_ROW = f"""EXISTS (SELECT FROM reviews_requestwords
      WHERE request_id = walked.id AND account_id = %s AND words @@ (SELECT {_PARSED}) OFFSET 0)"""
 # Hexadecimal digits sort alike in every collation; LIKE would need an index of its own.
 _BY_ID = "id >= %s AND id < %s"
 
 
-def newest(
+def find_newest(
     requests: RequestQuerySet, *, account_id: str, typed: str, count: int
 ) -> RequestQuerySet:
-    """Those of the account's requests whose text has words that begin with every typed one, or
-    whose id begins with what was typed: the newest `count` at least.
+    """Finds the account's newest requests that match, `count` or more if there are so many.
 
-    Common words are met soon by going through the requests in order, and rare ones are few in the
-    index, which takes long over common ones. So the NEAR newest are looked through, then up to
-    RARE taken from the index, and only what is neither near nor rare is walked for to the end.
+    A request matches if each typed word begins a word of its text, or if its id begins with what
+    was typed. A scan from the newest finds common words soon; the index finds rare words fast but
+    is slow for common ones. So the search scans the MAX_SCANNED newest, then takes up to
+    MAX_INDEXED from the index, and scans to the end only if the index has more.
     """
-    mine: RequestQuerySet = requests.created_by(account_id)
+    own: RequestQuerySet = requests.created_by(account_id)
     words = re.sub(SEPARATORS, " ", typed.replace("\0", " ")).split()[:MAX_WORDS]
     if not words:
-        return mine.none()
+        return own.none()
     query = " & ".join(f"'{word}':*" for word in words)
     indexed, by_index = _BY_INDEX, [query, f"'={account_id}'", query]
     row, by_row = _BY_ROW, [account_id, query]
@@ -54,42 +54,42 @@ def newest(
         indexed += f" UNION ALL SELECT id FROM reviews_request WHERE creator_id = %s AND {_BY_ID}"  # noqa: S608
         row = f"({row} OR {_BY_ID})"
         by_index, by_row = [*by_index, account_id, *ends], by_row + ends
-    found = _walk(mine, row, by_row, count, most=NEAR)
-    if len(found) < count:
-        found = _farther(mine, indexed, by_index) or found
-        if len(found) > RARE:
-            found = _walk(mine, row, by_row, count)
-    return mine.filter(pk__in=found)
+    ids = _scan_newest(own, row, by_row, count, limit=MAX_SCANNED)
+    if len(ids) < count:
+        ids = _find_in_index(own, indexed, by_index) or ids
+        if len(ids) > MAX_INDEXED:
+            ids = _scan_newest(own, row, by_row, count)
+    return own.filter(pk__in=ids)
 
 
-def _farther(requests: RequestQuerySet, indexed: str, params: list[str]) -> list[str]:
-    """Up to RARE from the index, and one more; none, and no look at it, where all are near."""
-    rest = requests.order_by("-created_at", "-id").values("id")[NEAR : NEAR + 1]
+def _find_in_index(requests: RequestQuerySet, indexed: str, params: list[str]) -> list[str]:
+    """Returns up to MAX_INDEXED + 1 ids from the index; [] if the scan has read all requests."""
+    rest = requests.order_by("-created_at", "-id").values("id")[MAX_SCANNED : MAX_SCANNED + 1]
     sql, placed = rest.query.sql_with_params()
-    return _ids(
-        f"SELECT * FROM ({indexed}) AS ids WHERE EXISTS ({sql}) LIMIT {RARE + 1}",  # noqa: S608
+    return _fetch_ids(
+        f"SELECT * FROM ({indexed}) AS ids WHERE EXISTS ({sql}) LIMIT {MAX_INDEXED + 1}",  # noqa: S608
         [*params, *placed],
     )
 
 
-def _walk(
+def _scan_newest(
     requests: RequestQuerySet,
     matches: str,
     params: list[str],
     count: int,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> list[str]:
-    """The newest `count` that match, of the `most` newest or of all."""
-    walked = requests.order_by("-created_at", "-id").values("id", "created_at")[:most]
+    """Returns the ids of the newest `count` matches among the `limit` newest, or among all."""
+    walked = requests.order_by("-created_at", "-id").values("id", "created_at")[:limit]
     sql, placed = walked.query.sql_with_params()
-    return _ids(
+    return _fetch_ids(
         f"""SELECT id FROM ({sql}) AS walked WHERE {matches}
          ORDER BY created_at DESC, id DESC LIMIT {count:d}""",  # noqa: S608
         [*placed, *params],
     )
 
 
-def _ids(sql: str, params: list[Any]) -> list[str]:
+def _fetch_ids(sql: str, params: list[Any]) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         return [pk for (pk,) in cursor.fetchall()]

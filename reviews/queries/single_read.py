@@ -1,8 +1,7 @@
-"""The single read (specification, GET /api/requests/{id}) in one statement.
+"""Reads one request as JSON in one statement (specification, GET /api/requests/{id}).
 
-Clients poll a lot, so PostgreSQL writes the JSON itself, from the expressions that the events
-are made of. A property test compares it with the serializer. A row that is due is settled, and
-read again.
+Clients poll often, so PostgreSQL writes the JSON, from the same expressions as the events. A
+property test compares it with the serializer. A due request is settled and read again.
 """
 
 from django.db import connection
@@ -11,7 +10,7 @@ from db.json_sql import json_object, raw
 from loops.active_members import ACTIVE_MEMBERS
 from reviews.lifecycle.conditions import lapsed, overdue
 from reviews.lifecycle.events import REQUEST
-from reviews.lifecycle.settling import one, read_settled
+from reviews.lifecycle.settling import read_settled, scope_to_request
 from reviews.models import Request
 
 # Aliases: r is the request, p the person who answered, f the feedback.
@@ -28,11 +27,11 @@ SELECT {json_object({**REQUEST, "feedback": raw("f.body")})},
 
 
 class NotVisible(Exception):
-    """The request exists, and the user may not see it."""
+    """The request exists, but the user may not see it."""
 
 
 def read_as_json(request_id: str, *, user_id: str) -> str:
-    """The request as JSON, settled first where it is due.
+    """Returns the request as JSON, settled first if it is due.
 
     Raises Request.DoesNotExist, NotVisible.
     """
@@ -48,4 +47,4 @@ def read_as_json(request_id: str, *, user_id: str) -> str:
             raise NotVisible
         return str(text), is_due
 
-    return read_settled(one(request_id), read)
+    return read_settled(scope_to_request(request_id), read)

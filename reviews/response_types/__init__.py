@@ -1,9 +1,9 @@
 """The response types: one class for each kind of answer (specification, "Response configuration").
 
-A class holds all that is particular to its type: the configuration, the check of a default and of
-an answer, the parsing of a posted form, the widget, and what the OpenAPI document says of it. A
-type belongs to the product once it is listed in TYPES. The rules are pure. Values are what the
-JSON parser gives: it has already refused NaN, infinities and unstorable strings.
+A class holds everything about its type: the configuration, the checks of a default and of an
+answer, the parsing of a posted form, the widget, and its part of the OpenAPI document. A type is
+active once it is in TYPES. The rules are pure. Values come from the JSON parser, which has
+already refused NaN, infinities and strings that cannot be stored.
 """
 
 from reviews.response_types.base import Answer, ResponseType
@@ -37,14 +37,14 @@ TYPES: dict[str, ResponseType] = {
 }
 
 
-def response_type(name: str) -> ResponseType:
-    """The type of that name. Raises UnknownResponseType."""
+def get_response_type(name: str) -> ResponseType:
+    """Returns the type with that name. Raises UnknownResponseType."""
     try:
         return TYPES[name]
     except KeyError:
         raise UnknownResponseType(name) from None
 
 
-def names() -> tuple[str, ...]:
-    """The names of all types, in the order of the specification."""
+def list_names() -> tuple[str, ...]:
+    """Lists the names of all types, in the order of the specification."""
     return tuple(TYPES)

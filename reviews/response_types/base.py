@@ -1,4 +1,4 @@
-"""The base of every response type: what a type must say, and what it may leave as it is."""
+"""The base class of response types: what a type must define, and what it may override."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.fields import Config
 from reviews.response_types.widgets import Widget
 
-# What an answer is in JSON, and so what `response_data` can be.
+# The JSON values that an answer, and so `response_data`, can have.
 Answer = str | int | float | list[str]
 Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One field of `response_config`: its JSON schema, and how the dashboard asks for it.
+    """One field of `response_config`: its JSON schema and its field in the dashboard's form.
 
-    `kind` is the form field: a number, a line of text, a checkbox, or options one in each line.
+    `kind` is the form field: a number, a line of text, a checkbox, or one option per line.
     """
 
     name: str
@@ -31,24 +31,26 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A configuration and a default that fit each other, for the OpenAPI document."""
+    """An example configuration with its default, for the OpenAPI document."""
 
     config: dict[str, Any]
     default: Any
 
 
 class ResponseType(ABC):
-    """One kind of answer: what a client may configure, what a reviewer may answer, how both look.
+    """One kind of answer: its configuration, its valid answers and how they are shown.
 
-    Methods that take a configuration read it afresh and raise InvalidConfiguration where it was
-    never checked. `required` belongs to the configuration of every type.
+    Methods that take a configuration parse it and raise InvalidConfiguration if it is not valid.
+    `required` belongs to the configuration of every type.
     """
 
-    name: ClassVar[str]  # as the API writes it, 13 characters at most
+    name: ClassVar[str]  # in the API, 13 characters at most
     label: ClassVar[str]  # in the dashboard's form
     description: ClassVar[str]  # of the configuration, in the OpenAPI document
     settings: ClassVar[tuple[Setting, ...]]
-    one_needed: ClassVar[tuple[str, ...]] = ()  # fields of which the configuration has at least one
+    required_any_of: ClassVar[
+        tuple[str, ...]
+    ] = ()  # fields of which the configuration has at least one
     required_by_default: ClassVar[bool]
     default_schema: ClassVar[Schema]  # of `default_response`
     answer_noun: ClassVar[str]  # what `response_data` is: "a string"
@@ -56,47 +58,48 @@ class ResponseType(ABC):
 
     @abstractmethod
     def check_configuration(self, config: Config) -> None:
-        """Raise InvalidConfiguration, with the field in its sentence, unless people can answer."""
+        """Raises InvalidConfiguration, naming the field, unless people can answer."""
 
     @abstractmethod
     def check_default(self, config: Config, default: object) -> None:
-        """Raise InvalidDefault unless `default` can stand in for an answer.
+        """Raises InvalidDefault unless `default` has the type of an answer.
 
-        It is a machine's fallback: its type is checked, the reviewers' bounds are not (resolved
-        gap 24).
+        The bounds for reviewers do not apply to a default (resolved gap 24).
         """
 
     @abstractmethod
     def check_answer(self, config: Config, answer: object) -> Answer:
-        """The answer as `response_data` gives it (resolved gaps 26 and 27).
+        """Checks an answer and returns it as `response_data` (resolved gaps 26 and 27).
 
         Raises InvalidAnswer with a sentence for the reviewer.
         """
 
     @abstractmethod
-    def widget(self, config: Config, typed: list[str]) -> Widget:
-        """What the reviewer's form draws, with what was typed so far."""
+    def build_widget(self, config: Config, typed: list[str]) -> Widget:
+        """Builds the widget of the reviewer's form, with what was typed so far."""
 
     def parse_answer(self, config: Config, posted: list[str]) -> Answer:
-        """What `check_answer` returns, from all values posted under the answer's field name."""
+        """Parses all values posted as the answer and checks them with `check_answer`."""
         if len(posted) > 1:
             raise InvalidAnswer("Give one answer only")
-        return self.check_answer(config, self.read(config, posted[0]) if posted else None)
+        return self.check_answer(config, self.read_posted(config, posted[0]) if posted else None)
 
-    def read(self, config: Config, posted: str) -> object:
-        """The answer that one posted string stands for. Raises InvalidAnswer."""
+    def read_posted(self, config: Config, posted: str) -> object:
+        """Parses one posted string. Raises InvalidAnswer."""
         return posted
 
     def read_default(self, typed: str) -> object:
-        """The default that somebody typed in the dashboard; what does not fit stays as it is, for
-        `check_default` to refuse. Line breaks are LF."""
+        """Parses a default typed in the dashboard, with LF as line break.
+
+        Returns what does not fit unchanged; `check_default` refuses it.
+        """
         return typed.strip()
 
-    def labels(self, config: Config, values: list[Any]) -> list[str]:
-        """Each value of an answer as people read it."""
+    def get_labels(self, config: Config, values: list[Any]) -> list[str]:
+        """Returns each value of an answer as people read it."""
         return [str(value) for value in values]
 
-    def in_words(self, config: Config, answer: object) -> str:
-        """An answer as people read it. It may be no valid one: a draft, or a default."""
+    def format_answer(self, config: Config, answer: object) -> str:
+        """Formats an answer for people. It may be invalid: a draft or a default."""
         values = answer if isinstance(answer, list) else [answer]
-        return ", ".join(self.labels(config, values)) or "nothing"
+        return ", ".join(self.get_labels(config, values)) or "nothing"

@@ -1,4 +1,4 @@
-"""JSON numbers as the decimals that people wrote, so that ten steps of 0.1 make exactly 1."""
+"""Converts JSON numbers to exact decimals, so that ten steps of 0.1 make exactly 1."""
 
 import math
 from decimal import Decimal
@@ -6,17 +6,17 @@ from typing import Any
 
 from reviews.response_types.faults import InvalidDefault
 
-# Beyond this a double no longer tells neighbouring integers apart.
+# Above this a double cannot represent every integer.
 _EXACT_INTEGERS = 2**53
 
 
-def json_number(value: Any) -> int | float | None:
-    """The finite number that `value` is, 5.0 as 5; None where it is none. A boolean is none."""
+def to_json_number(value: Any) -> int | float | None:
+    """Returns the finite number, 5.0 as 5, or None for any other value, booleans included."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         finite = math.isfinite(value)
-    except OverflowError:  # an integer that no double holds
+    except OverflowError:  # an integer too large for a double
         return None
     if not finite:
         return None
@@ -25,17 +25,17 @@ def json_number(value: Any) -> int | float | None:
     return value
 
 
-def exact(number: float) -> Decimal:
-    """The decimal that the number's shortest notation shows (0.1, not 0.1000000000000000055)."""
+def to_decimal(number: float) -> Decimal:
+    """Converts the shortest notation of the number (0.1, not 0.1000000000000000055)."""
     return Decimal(number) if isinstance(number, int) else Decimal(repr(number))
 
 
-def places(number: Decimal) -> int:
-    """Digits after the point, trailing zeros aside."""
+def count_places(number: Decimal) -> int:
+    """Counts the digits after the point, without trailing zeros."""
     return max(0, -int(number.normalize().as_tuple().exponent))
 
 
 def check_default_number(default: object) -> None:
-    """Raise InvalidDefault unless the default is a number."""
-    if json_number(default) is None:
+    """Raises InvalidDefault unless the default is a number."""
+    if to_json_number(default) is None:
         raise InvalidDefault("default_response must be a number")

@@ -1,17 +1,17 @@
-"""What can be wrong with a configuration, a default and an answer. `str(fault)` is the sentence."""
+"""Errors in a configuration, a default or an answer. `str(error)` is the sentence to show."""
 
 
 class InvalidConfiguration(ValueError):
-    """`data` of a 400 'Invalid response configuration'; names the field."""
+    """The `data` of a 400 'Invalid response configuration'; it names the field."""
 
 
 class InvalidDefault(ValueError):
-    """`data` of a 400 'Invalid default response'."""
+    """The `data` of a 400 'Invalid default response'."""
 
 
 class InvalidAnswer(ValueError):
-    """Shown to the reviewer beside the field."""
+    """The error that the reviewer sees beside the field."""
 
 
 class UnknownResponseType(LookupError):
-    """No response type has that name. The API refuses such a name before anybody looks it up."""
+    """No response type has that name. The API refuses such names before the look-up."""

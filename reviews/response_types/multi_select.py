@@ -1,4 +1,4 @@
-"""Several of several options."""
+"""The response type for several options."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 from reviews.response_types import options
 from reviews.response_types.base import Example, ResponseType, Schema, Setting
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
-from reviews.response_types.fields import Config, flag, integer
+from reviews.response_types.fields import Config, read_flag, read_integer
 from reviews.response_types.posted import read_lines
 from reviews.response_types.widgets import Checkboxes
-from reviews.response_types.wording import counted, rule_of
+from reviews.response_types.wording import format_rule, pluralize
 
 _SELECTIONS: Schema = {"type": "integer", "minimum": 0, "maximum": options.MAX_OPTIONS}
 
 
 @dataclass(frozen=True, slots=True)
 class MultiBounds:
-    """How many options; where `required` is false, none at all is an answer too."""
+    """How many options to choose; if `required` is false, none is an answer too."""
 
     minimum: int
     maximum: int
@@ -45,26 +45,26 @@ class MultiSelect(ResponseType):
     answer_noun = "a list of option values"
     example = Example({"options": ["late", "broken", "wrong"], "max_selections": 2}, "broken")
 
-    def bounds(self, config: Config) -> MultiBounds:
-        """One option at least and all of them at most, where the configuration says nothing."""
-        count = len(options.options(config))
-        minimum = integer(config, "min_selections", low=0, high=count, default=0)
-        maximum = integer(config, "max_selections", low=1, high=count, default=count)
-        required = flag(config, "required", default=self.required_by_default)
+    def read_bounds(self, config: Config) -> MultiBounds:
+        """Reads the bounds; the defaults are one option and all options."""
+        count = len(options.read_options(config))
+        minimum = read_integer(config, "min_selections", low=0, high=count, default=0)
+        maximum = read_integer(config, "max_selections", low=1, high=count, default=count)
+        required = read_flag(config, "required", default=self.required_by_default)
         if minimum > maximum:
             raise InvalidConfiguration("min_selections must not be greater than max_selections")
         return MultiBounds(max(minimum, 1), maximum, required)
 
     def check_configuration(self, config: Config) -> None:
-        self.bounds(config)
+        self.read_bounds(config)
 
     def check_default(self, config: Config, default: object) -> None:
-        # One value, or a list of some: an empty list matches no option.
+        # One value or a list of values; an empty list matches no option.
         options.check_chosen(config, default if isinstance(default, list) else [default])
 
     def check_answer(self, config: Config, answer: object) -> list[str]:
-        bounds = self.bounds(config)
-        offered = [option.value for option in options.options(config)]
+        bounds = self.read_bounds(config)
+        offered = [option.value for option in options.read_options(config)]
         chosen = [] if answer is None else answer
         if not isinstance(chosen, list) or not all(
             isinstance(value, str) and value in offered for value in chosen
@@ -75,9 +75,9 @@ class MultiSelect(ResponseType):
         if not chosen and not bounds.required:
             return []
         if len(chosen) < bounds.minimum:
-            raise InvalidAnswer(f"Choose at least {counted(bounds.minimum, 'option')}")
+            raise InvalidAnswer(f"Choose at least {pluralize(bounds.minimum, 'option')}")
         if len(chosen) > bounds.maximum:
-            raise InvalidAnswer(f"Choose at most {counted(bounds.maximum, 'option')}")
+            raise InvalidAnswer(f"Choose at most {pluralize(bounds.maximum, 'option')}")
         return [value for value in offered if value in chosen]
 
     def parse_answer(self, config: Config, posted: list[str]) -> list[str]:
@@ -86,12 +86,12 @@ class MultiSelect(ResponseType):
     def read_default(self, typed: str) -> list[str]:
         return read_lines(typed)
 
-    def labels(self, config: Config, values: list[Any]) -> list[str]:
-        return options.labels_of(config, values)
+    def get_labels(self, config: Config, values: list[Any]) -> list[str]:
+        return options.find_labels(config, values)
 
-    def widget(self, config: Config, typed: list[str]) -> Checkboxes:
-        bounds = self.bounds(config)
-        choices = options.choices(config, typed)
+    def build_widget(self, config: Config, typed: list[str]) -> Checkboxes:
+        bounds = self.read_bounds(config)
+        choices = options.build_choices(config, typed)
         if bounds.minimum == bounds.maximum:
             rule = f"Choose {'all' if bounds.minimum == len(choices) > 1 else bounds.minimum}"
         elif bounds.maximum == len(choices):
@@ -99,7 +99,7 @@ class MultiSelect(ResponseType):
         else:
             rule = f"Choose {bounds.minimum} to {bounds.maximum}"
         return Checkboxes(
-            rule=rule_of(rule, required=bounds.required, nothing="none"),
+            rule=format_rule(rule, required=bounds.required, nothing="none"),
             choices=choices,
             least=bounds.minimum,
             most=bounds.maximum,

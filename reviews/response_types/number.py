@@ -1,4 +1,4 @@
-"""A number within bounds."""
+"""The response type for a number within bounds."""
 
 import math
 from dataclasses import dataclass, replace
@@ -6,19 +6,24 @@ from decimal import Decimal
 from fractions import Fraction
 
 from reviews.response_types.base import Example, ResponseType, Setting
-from reviews.response_types.decimals import check_default_number, exact, json_number, places
+from reviews.response_types.decimals import (
+    check_default_number,
+    count_places,
+    to_decimal,
+    to_json_number,
+)
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
-from reviews.response_types.fields import Config, decimal, flag, given, integer
+from reviews.response_types.fields import Config, is_set, read_decimal, read_flag, read_integer
 from reviews.response_types.posted import read_json_number, read_number
-from reviews.response_types.widgets import NumberField, number_field
-from reviews.response_types.wording import counted
+from reviews.response_types.widgets import NumberField, build_number_field
+from reviews.response_types.wording import pluralize
 
 MAX_DECIMAL_PLACES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class NumberBounds:
-    """Both ends belong to the range."""
+    """The range with both ends, and the number of decimal places."""
 
     minimum: Decimal
     maximum: Decimal
@@ -26,7 +31,7 @@ class NumberBounds:
 
 
 class Number(ResponseType):
-    """A number of few decimal places; whole ones as integers."""
+    """A number with limited decimal places; whole numbers as integers."""
 
     name = "number"
     label = "Number"
@@ -49,23 +54,25 @@ class Number(ResponseType):
             kind="flag",
         ),
     )
-    one_needed = ("max_value", "max")
+    required_any_of = ("max_value", "max")
     required_by_default = False
     default_schema = {"type": "number"}
     answer_noun = "a number"
     example = Example({"max_value": 80, "min_value": 0}, 0)
 
-    def bounds(self, config: Config) -> NumberBounds:
-        """`max` and `min` stand in for max_value and min_value where those are missing.
+    def read_bounds(self, config: Config) -> NumberBounds:
+        """Reads the bounds. `max` and `min` are aliases of max_value and min_value.
 
-        The minimum is 1 by default, −max_value where negative numbers are allowed. A range that
-        holds no number of so few decimal places is refused: nobody could answer.
+        The default minimum is 1, or −max_value if negative numbers are allowed. A range without
+        any number of so few decimal places is refused, because nobody could answer.
         """
-        maximum = decimal(config, "max_value", "max")
-        lowest = decimal(config, "min_value", "min") if given(config, "min_value", "min") else None
-        digits = integer(config, "decimal_places", low=0, high=MAX_DECIMAL_PLACES, default=2)
-        negative = flag(config, "allow_negative", default=False)
-        flag(config, "required", default=self.required_by_default)
+        maximum = read_decimal(config, "max_value", "max")
+        lowest = (
+            read_decimal(config, "min_value", "min") if is_set(config, "min_value", "min") else None
+        )
+        digits = read_integer(config, "decimal_places", low=0, high=MAX_DECIMAL_PLACES, default=2)
+        negative = read_flag(config, "allow_negative", default=False)
+        read_flag(config, "required", default=self.required_by_default)
         if lowest is None:
             lowest = _opposite(maximum) if negative else Decimal(1)
         elif lowest < 0 and not negative:
@@ -82,43 +89,43 @@ class Number(ResponseType):
         return NumberBounds(lowest, maximum, digits)
 
     def check_configuration(self, config: Config) -> None:
-        self.bounds(config)
+        self.read_bounds(config)
 
     def check_default(self, config: Config, default: object) -> None:
         check_default_number(default)
 
     def check_answer(self, config: Config, answer: object) -> int | float:
-        bounds = self.bounds(config)
-        number = json_number(answer)
+        bounds = self.read_bounds(config)
+        number = to_json_number(answer)
         if number is None:
             raise InvalidAnswer("Enter a number")
-        value = exact(number)
+        value = to_decimal(number)
         if not bounds.minimum <= value <= bounds.maximum:
             raise InvalidAnswer(f"The number must be between {bounds.minimum} and {bounds.maximum}")
-        if places(value) > bounds.decimal_places:
+        if count_places(value) > bounds.decimal_places:
             if bounds.decimal_places == 0:
                 raise InvalidAnswer("The number must be a whole number")
-            allowed = counted(bounds.decimal_places, "decimal place")
+            allowed = pluralize(bounds.decimal_places, "decimal place")
             raise InvalidAnswer(f"The number must have at most {allowed}")
         return number
 
-    def read(self, config: Config, posted: str) -> int | float | None:
+    def read_posted(self, config: Config, posted: str) -> int | float | None:
         return read_number(posted)
 
     def read_default(self, typed: str) -> object:
         return read_json_number(typed)
 
-    def widget(self, config: Config, typed: list[str]) -> NumberField:
-        bounds = self.bounds(config)
+    def build_widget(self, config: Config, typed: list[str]) -> NumberField:
+        bounds = self.read_bounds(config)
         digits = bounds.decimal_places
         kind = "A number" if digits else "A whole number"
         rule = f"{kind} from {bounds.minimum} to {bounds.maximum}"
         if digits:
-            rule += f", with at most {counted(digits, 'decimal place')}"
-        field = number_field(rule, bounds.minimum, typed)
+            rule += f", with at most {pluralize(digits, 'decimal place')}"
+        field = build_number_field(rule, bounds.minimum, typed)
         return field if digits or field.is_signed else replace(field, keyboard="numeric")
 
 
 def _opposite(number: Decimal) -> Decimal:
-    # The minus sign would round to 28 digits, and write 0 as -0.
+    # Unary minus would round to 28 digits and turn 0 into -0.
     return number.copy_negate() if number else number

@@ -44,28 +44,28 @@ class Option:
     label: str
 
 
-def options(config: Config) -> list[Option]:
-    """The options in their order, a plain string as its own label."""
-    listed = config.get("options")
-    if not isinstance(listed, list) or not listed:
+def read_options(config: Config) -> list[Option]:
+    """Reads the options in their order; a plain string is its own label."""
+    entries = config.get("options")
+    if not isinstance(entries, list) or not entries:
         raise InvalidConfiguration("options array required for select response type")
-    if len(listed) > MAX_OPTIONS:
+    if len(entries) > MAX_OPTIONS:
         raise InvalidConfiguration(f"options must have between 1 and {MAX_OPTIONS} entries")
-    found: list[Option] = []
-    seen: set[str] = set()
-    for index, entry in enumerate(listed):
-        option = _option(f"options[{index}]", entry)
-        posted = unify_newlines(option.value)
-        if posted in seen:
+    result: list[Option] = []
+    values: set[str] = set()
+    for index, entry in enumerate(entries):
+        option = _read_option(f"options[{index}]", entry)
+        value = unify_newlines(option.value)
+        if value in values:
             raise InvalidConfiguration(f"options[{index}].value must be unique")
-        seen.add(posted)
-        found.append(option)
-    return found
+        values.add(value)
+        result.append(option)
+    return result
 
 
 def check_chosen(config: Config, chosen: list[Any]) -> None:
-    """Raise InvalidDefault unless these are values of options, none of them twice."""
-    values = {option.value for option in options(config)}
+    """Raises InvalidDefault unless these are values of options, without duplicates."""
+    values = {option.value for option in read_options(config)}
     if not chosen or not all(isinstance(value, str) and value in values for value in chosen):
         raise InvalidDefault("default_response must match one of the configured options")
     if len(set(chosen)) < len(chosen):
@@ -73,38 +73,40 @@ def check_chosen(config: Config, chosen: list[Any]) -> None:
 
 
 def find_value(config: Config, posted: str) -> str:
-    """The option's value with the line breaks that it was configured with."""
+    """Returns the posted option's value with its configured line breaks."""
     posted = unify_newlines(posted)
-    for option in options(config):
+    for option in read_options(config):
         if unify_newlines(option.value) == posted:
             return option.value
     return posted
 
 
-def labels_of(config: Config, values: list[Any]) -> list[str]:
-    """The labels of these values; what is no option's value stays as it is."""
-    labels = {option.value: option.label for option in options(config)}
+def find_labels(config: Config, values: list[Any]) -> list[str]:
+    """Returns the labels of these values; a value without option is its own label."""
+    labels = {option.value: option.label for option in read_options(config)}
     return [labels.get(str(value), str(value)) for value in values]
 
 
-def choices(config: Config, typed: list[str]) -> tuple[Choice, ...]:
-    """The options as a form draws them."""
-    return tuple(Choice(each.value, each.label, each.value in typed) for each in options(config))
+def build_choices(config: Config, typed: list[str]) -> tuple[Choice, ...]:
+    """Builds the choices of a form from the options."""
+    return tuple(
+        Choice(each.value, each.label, each.value in typed) for each in read_options(config)
+    )
 
 
-def _option(name: str, entry: Any) -> Option:
+def _read_option(name: str, entry: Any) -> Option:
     if isinstance(entry, str):
-        return Option(_label(name, entry), entry)
+        return Option(_read_label(name, entry), entry)
     if not isinstance(entry, dict):
         raise InvalidConfiguration(f"{name} must be a string or an object with value and label")
-    value = _label(f"{name}.value", entry.get("value"))
-    return Option(value, _label(f"{name}.label", entry.get("label")))
+    value = _read_label(f"{name}.value", entry.get("value"))
+    return Option(value, _read_label(f"{name}.label", entry.get("label")))
 
 
-def _label(name: str, text: Any) -> str:
+def _read_label(name: str, text: Any) -> str:
     if text is not None and not isinstance(text, str):
         raise InvalidConfiguration(f"{name} must be a string")
-    # Blanks alone count as missing (resolved gap 6): nobody could see such a choice.
+    # Blank text counts as missing (resolved gap 6), because nobody could see such a choice.
     if not text or text.isspace():
         raise InvalidConfiguration(f"{name} is required")
     return str(text)

@@ -1,32 +1,35 @@
-"""Strings that a form posts, from a browser or from somebody pretending to be one."""
+"""Parses strings posted by a form. They may come from any client, not only a browser."""
 
 import json
 import re
 from decimal import Decimal
 from typing import Any
 
-from reviews.response_types.decimals import exact
+from reviews.response_types.decimals import to_decimal
 from reviews.response_types.faults import InvalidAnswer
 
-# ASCII digits only: \d would let through '٣'. Longer numbers than this nobody means.
+# ASCII digits only: \d would accept '٣'.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+)")
 _MAX_NUMBER_LENGTH = 40
-# In Berlin '1,250' is one and a quarter, in London it is a thousand more: ask, do not guess.
+# '1,250' is 1.25 in Germany and 1250 in Britain, so it is refused.
 _AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?\Z")
-_MAX_JSON_LENGTH = 1000  # Python reads no longer ones
+_MAX_JSON_LENGTH = 1000  # Python refuses to parse much longer integers
 
 
 def unify_newlines(text: str) -> str:
-    """The text with LF alone. Browsers post CRLF for every line break, in option values too, so
-    values that differ in nothing else cannot be told apart."""
+    """Replaces every line break by LF.
+
+    Browsers post CRLF for every line break, so option values that differ only in line breaks are
+    equal.
+    """
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def read_number(posted: str) -> int | float | None:
-    """The number that a reviewer typed, None for none. Raises InvalidAnswer.
+    """Parses the number that a reviewer typed, None for an empty string. Raises InvalidAnswer.
 
-    There may be blanks around it and a decimal comma in it, but no exponent.
+    Blanks around it and a decimal comma are allowed, an exponent is not.
     """
     text = posted.strip()
     if not text:
@@ -39,19 +42,19 @@ def read_number(posted: str) -> int | float | None:
     if typed == typed.to_integral_value():
         return int(typed)
     number = float(typed)
-    # A double would quietly drop digits that the reviewer typed.
-    if exact(number) != typed:
+    # A double would silently drop digits that the reviewer typed.
+    if to_decimal(number) != typed:
         raise InvalidAnswer("The number has too many digits")
     return number
 
 
 def read_json_number(typed: str) -> Any:
-    """The JSON number that was typed; anything else stays a string, for the API to refuse."""
+    """Parses a typed JSON number; anything else stays a string, which the API refuses."""
     text = typed.strip().replace(",", ".")
     is_number = len(text) <= _MAX_JSON_LENGTH and _JSON_NUMBER.match(text)
     return json.loads(text) if is_number else typed.strip()
 
 
 def read_lines(text: str) -> list[str]:
-    """The lines that hold something, without the blanks around them. Line breaks are LF."""
+    """Returns the lines that are not blank, stripped. Line breaks are LF."""
     return [line.strip() for line in text.split("\n") if line.strip()]

@@ -1,28 +1,33 @@
-"""A step of a scale."""
+"""The response type for a step of a scale."""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from reviews.response_types.base import Example, ResponseType, Setting
-from reviews.response_types.decimals import check_default_number, exact, json_number, places
+from reviews.response_types.decimals import (
+    check_default_number,
+    count_places,
+    to_decimal,
+    to_json_number,
+)
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
-from reviews.response_types.fields import Config, decimal, flag, integer
+from reviews.response_types.fields import Config, read_decimal, read_flag, read_integer
 from reviews.response_types.posted import read_json_number, read_number
-from reviews.response_types.widgets import Choice, NumberField, Radio, number_field
+from reviews.response_types.widgets import Choice, NumberField, Radio, build_number_field
 
 MAX_STEPS = 1_000
-# Within these a rating is a decimal of eleven digits: doubles keep it exact, and none is written
-# with an exponent in a form.
+# Within these limits a rating has at most eleven digits: a double is exact, and a form shows it
+# without an exponent.
 MAX_RATING = 1_000_000
 MAX_PLACES = 4
-# A scale of more steps is typed or slid, not tapped.
+# A scale with more steps has a number field with a slider instead of buttons.
 MAX_BUTTONS = 11
 MAX_STARS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class RatingBounds:
-    """The steps count from the minimum; the maximum need not lie on one."""
+    """The bounds of the scale. Steps count from the minimum; the maximum need not be a step."""
 
     minimum: Decimal
     maximum: Decimal
@@ -30,7 +35,7 @@ class RatingBounds:
 
 
 class Rating(ResponseType):
-    """A step of a scale, counted from its minimum; whole ones as integers."""
+    """A step of a scale, counted from its minimum; whole numbers as integers."""
 
     name = "rating"
     label = "Rating"
@@ -53,61 +58,63 @@ class Rating(ResponseType):
             initial="1",
         ),
     )
-    one_needed = ("scale_max", "max")
+    required_any_of = ("scale_max", "max")
     required_by_default = False
     default_schema = {"type": "number"}
     answer_noun = "a number"
     example = Example({"scale_max": 5}, 3)
 
-    def bounds(self, config: Config) -> RatingBounds:
-        """`max` and `min` stand in for scale_max and scale_min where those are missing."""
-        maximum = Decimal(integer(config, "scale_max", "max", low=-MAX_RATING, high=MAX_RATING))
-        minimum = decimal(config, "scale_min", "min", default=1)
-        step = decimal(config, "scale_step", default=1)
-        flag(config, "required", default=self.required_by_default)
+    def read_bounds(self, config: Config) -> RatingBounds:
+        """Reads the bounds. `max` and `min` are aliases of scale_max and scale_min."""
+        maximum = Decimal(
+            read_integer(config, "scale_max", "max", low=-MAX_RATING, high=MAX_RATING)
+        )
+        minimum = read_decimal(config, "scale_min", "min", default=1)
+        step = read_decimal(config, "scale_step", default=1)
+        read_flag(config, "required", default=self.required_by_default)
         _check_scale(minimum, maximum, step)
         return RatingBounds(minimum, maximum, step)
 
-    def steps(self, config: Config) -> list[int | float]:
-        """Every rating that can be given, lowest first, as JSON numbers; at most 1,001 of them."""
-        bounds = self.bounds(config)
+    def list_steps(self, config: Config) -> list[int | float]:
+        """Lists every valid rating as a JSON number, lowest first; at most 1,001."""
+        bounds = self.read_bounds(config)
         count = int((bounds.maximum - bounds.minimum) // bounds.step) + 1
         ratings = (bounds.minimum + index * bounds.step for index in range(count))
-        return [int(rating) if places(rating) == 0 else float(rating) for rating in ratings]
+        return [int(rating) if count_places(rating) == 0 else float(rating) for rating in ratings]
 
     def check_configuration(self, config: Config) -> None:
-        self.bounds(config)
+        self.read_bounds(config)
 
     def check_default(self, config: Config, default: object) -> None:
         check_default_number(default)
 
     def check_answer(self, config: Config, answer: object) -> int | float:
-        bounds = self.bounds(config)
-        number = json_number(answer)
+        bounds = self.read_bounds(config)
+        number = to_json_number(answer)
         if number is None:
             raise InvalidAnswer("Choose a rating")
-        rating = exact(number)
+        rating = to_decimal(number)
         if not bounds.minimum <= rating <= bounds.maximum:
             raise InvalidAnswer(f"The rating must be between {bounds.minimum} and {bounds.maximum}")
-        # Digits first: a hair beside a step would be rounded onto it by the subtraction.
-        finest = max(places(bounds.minimum), places(bounds.step))
-        if places(rating) > finest or (rating - bounds.minimum) % bounds.step:
+        # Digits are checked first: the subtraction could round a wrong value onto a step.
+        finest = max(count_places(bounds.minimum), count_places(bounds.step))
+        if count_places(rating) > finest or (rating - bounds.minimum) % bounds.step:
             raise InvalidAnswer(
                 f"The rating must go in steps of {bounds.step} from {bounds.minimum}"
             )
         return number
 
-    def read(self, config: Config, posted: str) -> int | float | None:
+    def read_posted(self, config: Config, posted: str) -> int | float | None:
         return read_number(posted)
 
     def read_default(self, typed: str) -> object:
         return read_json_number(typed)
 
-    def widget(self, config: Config, typed: list[str]) -> Radio | NumberField:
-        bounds, steps = self.bounds(config), self.steps(config)
+    def build_widget(self, config: Config, typed: list[str]) -> Radio | NumberField:
+        bounds, steps = self.read_bounds(config), self.list_steps(config)
         rule = f"From {bounds.minimum} to {bounds.maximum}"
         if len(steps) > MAX_BUTTONS:
-            field = number_field(f"{rule} in steps of {bounds.step}", bounds.minimum, typed)
+            field = build_number_field(f"{rule} in steps of {bounds.step}", bounds.minimum, typed)
             return replace(field, least=bounds.minimum, most=steps[-1], step=bounds.step)
         choices = tuple(Choice(str(step), str(step), str(step) in typed) for step in steps)
         is_starry = steps == list(range(1, len(steps) + 1)) and len(steps) <= MAX_STARS
@@ -118,7 +125,7 @@ def _check_scale(minimum: Decimal, maximum: Decimal, step: Decimal) -> None:
     if step <= 0:
         raise InvalidConfiguration("scale_step must be greater than 0")
     for field, number in (("scale_min", minimum), ("scale_step", step)):
-        if places(number) > MAX_PLACES:
+        if count_places(number) > MAX_PLACES:
             raise InvalidConfiguration(f"{field} must have at most {MAX_PLACES} decimal places")
     if minimum >= maximum:
         raise InvalidConfiguration(f"scale_min ({minimum}) must be less than scale_max ({maximum})")

@@ -1,11 +1,11 @@
-"""One of several options."""
+"""The response type for one of several options."""
 
 from typing import Any
 
 from reviews.response_types import options
 from reviews.response_types.base import Example, ResponseType
 from reviews.response_types.faults import InvalidAnswer
-from reviews.response_types.fields import Config, flag
+from reviews.response_types.fields import Config, read_flag
 from reviews.response_types.widgets import Radio
 
 
@@ -30,23 +30,23 @@ class SingleSelect(ResponseType):
     )
 
     def check_configuration(self, config: Config) -> None:
-        options.options(config)
-        flag(config, "required", default=self.required_by_default)
+        options.read_options(config)
+        read_flag(config, "required", default=self.required_by_default)
 
     def check_default(self, config: Config, default: object) -> None:
         options.check_chosen(config, [default])
 
     def check_answer(self, config: Config, answer: object) -> str:
-        offered = [option.value for option in options.options(config)]
+        offered = [option.value for option in options.read_options(config)]
         if not isinstance(answer, str) or answer not in offered:
             raise InvalidAnswer("Choose one of the options")
         return answer
 
-    def read(self, config: Config, posted: str) -> str:
+    def read_posted(self, config: Config, posted: str) -> str:
         return options.find_value(config, posted)
 
-    def labels(self, config: Config, values: list[Any]) -> list[str]:
-        return options.labels_of(config, values)
+    def get_labels(self, config: Config, values: list[Any]) -> list[str]:
+        return options.find_labels(config, values)
 
-    def widget(self, config: Config, typed: list[str]) -> Radio:
-        return Radio(choices=options.choices(config, typed))
+    def build_widget(self, config: Config, typed: list[str]) -> Radio:
+        return Radio(choices=options.build_choices(config, typed))

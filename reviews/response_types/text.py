@@ -1,24 +1,24 @@
-"""Free text."""
+"""The response type for free text."""
 
 import re
 from dataclasses import dataclass
 
 from reviews.response_types.base import Example, ResponseType, Schema, Setting
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration, InvalidDefault
-from reviews.response_types.fields import Config, flag, integer, string
+from reviews.response_types.fields import Config, read_flag, read_integer, read_string
 from reviews.response_types.posted import unify_newlines
-from reviews.response_types.widgets import TextArea, first
-from reviews.response_types.wording import counted, rule_of
+from reviews.response_types.widgets import TextArea, get_first
+from reviews.response_types.wording import format_rule, pluralize
 
 MAX_TEXT_LENGTH = 10_000
-# PostgreSQL's jsonb can hold neither.
+# Characters that PostgreSQL's jsonb cannot store.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _LENGTH: Schema = {"type": "integer", "minimum": 0, "maximum": MAX_TEXT_LENGTH}
 
 
 @dataclass(frozen=True, slots=True)
 class TextBounds:
-    """Lengths in code points; where `required` is false, '' is an answer too."""
+    """Lengths in code points; if `required` is false, '' is an answer too."""
 
     minimum: int
     maximum: int
@@ -27,7 +27,7 @@ class TextBounds:
 
 
 class Text(ResponseType):
-    """Free text; '' where no answer is needed."""
+    """Free text; '' if the reviewer leaves an optional answer empty."""
 
     name = "text"
     label = "Text"
@@ -46,27 +46,27 @@ class Text(ResponseType):
     answer_noun = "a string"
     example = Example({"max_length": 500, "placeholder": "Why?"}, "")
 
-    def bounds(self, config: Config) -> TextBounds:
-        """Up to 10,000 characters, where the configuration says nothing."""
-        placeholder = string(config, "placeholder")
-        minimum = integer(config, "min_length", low=0, high=MAX_TEXT_LENGTH, default=0)
-        maximum = integer(
+    def read_bounds(self, config: Config) -> TextBounds:
+        """Reads the bounds; the default maximum is 10,000 characters."""
+        placeholder = read_string(config, "placeholder")
+        minimum = read_integer(config, "min_length", low=0, high=MAX_TEXT_LENGTH, default=0)
+        maximum = read_integer(
             config, "max_length", low=1, high=MAX_TEXT_LENGTH, default=MAX_TEXT_LENGTH
         )
-        required = flag(config, "required", default=self.required_by_default)
+        required = read_flag(config, "required", default=self.required_by_default)
         if minimum > maximum:
             raise InvalidConfiguration("min_length must not be greater than max_length")
         return TextBounds(minimum, maximum, placeholder, required)
 
     def check_configuration(self, config: Config) -> None:
-        self.bounds(config)
+        self.read_bounds(config)
 
     def check_default(self, config: Config, default: object) -> None:
         if not isinstance(default, str):
             raise InvalidDefault("default_response must be a string")
 
     def check_answer(self, config: Config, answer: object) -> str:
-        bounds = self.bounds(config)
+        bounds = self.read_bounds(config)
         text = "" if answer is None else answer
         if not isinstance(text, str):
             raise InvalidAnswer("The answer must be text")
@@ -74,31 +74,31 @@ class Text(ResponseType):
             raise InvalidAnswer("Write an answer")
         if _UNSTORABLE.search(text):
             raise InvalidAnswer("The answer contains a character that cannot be stored")
-        # Where no answer is needed, none is exempt from the minimum.
+        # The minimum does not apply to an empty optional answer.
         if text and len(text) < bounds.minimum:
-            least = counted(bounds.minimum, "character")
+            least = pluralize(bounds.minimum, "character")
             raise InvalidAnswer(f"The answer must have at least {least}")
         if len(text) > bounds.maximum:
-            most = counted(bounds.maximum, "character")
+            most = pluralize(bounds.maximum, "character")
             raise InvalidAnswer(f"The answer must have at most {most}")
         return text
 
-    def read(self, config: Config, posted: str) -> str:
-        # Before lengths are counted.
+    def read_posted(self, config: Config, posted: str) -> str:
+        # Line breaks are unified before lengths are counted.
         return unify_newlines(posted)
 
     def read_default(self, typed: str) -> str:
         return typed
 
-    def widget(self, config: Config, typed: list[str]) -> TextArea:
-        bounds = self.bounds(config)
+    def build_widget(self, config: Config, typed: list[str]) -> TextArea:
+        bounds = self.read_bounds(config)
         rule = f"{bounds.minimum} to" if bounds.minimum > 1 else "Up to"
         if bounds.minimum == bounds.maximum:
             rule = "Exactly"
         rule = f"{rule} {bounds.maximum:,} characters"
         return TextArea(
-            rule=rule_of(rule, required=bounds.required, nothing="nothing"),
-            typed=first(typed),
+            rule=format_rule(rule, required=bounds.required, nothing="nothing"),
+            typed=get_first(typed),
             placeholder=bounds.placeholder,
             least=bounds.minimum,
             most=bounds.maximum,

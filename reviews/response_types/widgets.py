@@ -1,25 +1,25 @@
-"""What the reviewer's form draws. `kind` names the template below templates/portal/widgets/."""
+"""Widgets of the reviewer's form. `kind` names the template in templates/portal/widgets/."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-# So few options with so short labels leave room for the question above them.
+# At most so many options, with labels of so many characters, leave room for the question.
 MAX_IN_REACH = 4
 SHORT_LABEL = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """The field for an answer. `rule` says in words what is asked for."""
+    """The form field of an answer. `rule` says in words which answers are valid."""
 
     kind: str
     rule: str = ""
 
     @property
     def is_in_reach(self) -> bool:
-        """Whether the whole of it fits into the thumb's zone."""
+        """Whether the whole widget fits near the thumb, at the bottom of the screen."""
         return False
 
 
@@ -32,7 +32,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Radio(Widget):
-    """One of the choices."""
+    """Radio buttons: one of the choices."""
 
     kind: str = "radio"
     choices: tuple[Choice, ...] = ()
@@ -46,7 +46,7 @@ class Radio(Widget):
 
 @dataclass(frozen=True, slots=True)
 class Checkboxes(Widget):
-    """At least `least` and at most `most` of the choices."""
+    """Checkboxes: from `least` to `most` of the choices."""
 
     kind: str = "checkbox"
     choices: tuple[Choice, ...] = ()
@@ -56,7 +56,7 @@ class Checkboxes(Widget):
 
 @dataclass(frozen=True, slots=True)
 class NumberField(Widget):
-    """A number that is typed; with a `step` there is a slider from `least` to `most` as well."""
+    """A field for a typed number; with a `step` also a slider from `least` to `most`."""
 
     kind: str = "number"
     typed: str = ""
@@ -73,7 +73,7 @@ class NumberField(Widget):
 
 @dataclass(frozen=True, slots=True)
 class TextArea(Widget):
-    """Text of `least` to `most` characters."""
+    """A field for text of `least` to `most` characters."""
 
     kind: str = "textarea"
     typed: str = ""
@@ -82,17 +82,17 @@ class TextArea(Widget):
     most: int = 0
 
 
-def number_field(rule: str, minimum: Decimal, typed: list[str]) -> NumberField:
-    """A field for numbers from `minimum` on, without a slider."""
-    # type="number" would lose what was mistyped; some decimal keyboards lack the minus sign
+def build_number_field(rule: str, minimum: Decimal, typed: list[str]) -> NumberField:
+    """Builds a field for numbers from `minimum` on, without a slider."""
+    # type="number" would lose mistyped input; some decimal keyboards lack the minus sign.
     return NumberField(
         rule=f"{rule}.",
-        typed=first(typed),
+        typed=get_first(typed),
         keyboard="text" if minimum < 0 else "decimal",
         is_signed=minimum < 0,
     )
 
 
-def first(typed: Iterable[str]) -> str:
-    """What was typed into a field that takes one value; '' for nothing."""
+def get_first(typed: Iterable[str]) -> str:
+    """Returns what was typed into a field with one value; '' if nothing."""
     return next(iter(typed), "")

@@ -1,11 +1,11 @@
-"""Words that the sentences of several types share."""
+"""Formats words that several response types share."""
 
 
-def counted(number: int, noun: str) -> str:
-    """'1 option', '2 options'."""
+def pluralize(number: int, noun: str) -> str:
+    """Formats a number with its noun: '1 option', '2 options'."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def rule_of(rule: str, *, required: bool, nothing: str) -> str:
-    """The rule as a sentence, which says where no answer is needed."""
+def format_rule(rule: str, *, required: bool, nothing: str) -> str:
+    """Formats the rule as a sentence, which names the empty answer if it is allowed."""
     return f"{rule}." if required else f"{rule}, or {nothing}."

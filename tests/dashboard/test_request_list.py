@@ -13,7 +13,7 @@ from dashboard.request_list import spoken
 from loops.models import Loop
 from loops.services import create_loop
 from reviews import services
-from reviews.markdown import headline
+from reviews.markdown import extract_headline
 from reviews.models import Request
 from tests.dashboard.many import copies
 from tests.portal import signed_in, words
@@ -201,7 +201,7 @@ def test_strangers_come_back(client: Any) -> None:
     ],
 )
 def test_a_question_in_one_line(text: str, line: str) -> None:
-    assert headline(text) == line
+    assert extract_headline(text) == line
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def found(user: User, typed: str) -> list[str]:
-    rows = search.newest(Request.objects.all(), account_id=user.pk, typed=typed, count=99)
+    rows = search.find_newest(Request.objects.all(), account_id=user.pk, typed=typed, count=99)
     return sorted(request.pk for request in rows)
 
 
@@ -66,15 +66,15 @@ def test_only_my_own(owner: User, outsider: User, make: Make) -> None:
 def test_every_way_finds_the_same(
     owner: User, make: Make, monkeypatch: pytest.MonkeyPatch, near: int, rare: int
 ) -> None:
-    monkeypatch.setattr(search, "NEAR", near)
-    monkeypatch.setattr(search, "RARE", rare)
+    monkeypatch.setattr(search, "MAX_SCANNED", near)
+    monkeypatch.setattr(search, "MAX_INDEXED", rare)
     first = make(request_text="Refund")
     made = [first, *copies(first, 40)]
     Request.objects.filter(pk__in=[row.pk for row in made[::3]]).update(priority="low")
     low = Request.objects.filter(priority="low", created_at__lt=made[2].created_at)
     for typed in ("refund", "copy1", "copy19", "copy3 refund", made[9].pk, made[9].pk[:23]):
         for count in (1, 4, 99):
-            rows = search.newest(low, account_id=owner.pk, typed=typed, count=count)
+            rows = search.find_newest(low, account_id=owner.pk, typed=typed, count=count)
             page = [row.pk for row in rows.order_by("-created_at", "-id")[:count]]
             assert page == expected(made[3::3], typed)[:count]
 

@@ -31,7 +31,7 @@ def test_a_create_waits_for_no_other(make: Make, owner: User, loop: Loop) -> Non
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '2s'")
             services.create_request(loop_id=loop.pk, account=acting(owner), fields=dict(FIELDS))
-            outcome.append(counters.differences())
+            outcome.append(counters.find_differences())
         except Exception as error:
             outcome.append(error)
         finally:
@@ -43,7 +43,7 @@ def test_a_create_waits_for_no_other(make: Make, owner: User, loop: Loop) -> Non
         other.start()
         other.join()
     assert outcome == [[]]
-    assert counters.differences() == []
+    assert counters.find_differences() == []
 
 
 def side_by_side(steps: list[tuple[Step, int]]) -> list[Exception]:
@@ -86,10 +86,10 @@ def test_everything_at_once(make: Make, member: User, owner: User, loop: Loop) -
         tasks.settle_overdue()
 
     def read() -> None:
-        assert counters.differences() == []
+        assert counters.find_differences() == []
 
     steps: list[tuple[Step, int]] = [(create, 60), (create, 60), (answer, 60), (pass_time, 20)]
     steps += [(read, 60), (counters.fold, 60), (counters.fold, 60)]
     assert side_by_side(steps) == []
-    window = listing.Window(None, None, "created_at_desc", 1, 0)
-    assert listing.fetch(listing.of_loop(loop.pk), window).total == 120
+    window = listing.ListParams(None, None, "created_at_desc", 1, 0)
+    assert listing.fetch(listing.scope_to_loop(loop.pk), window).total == 120

@@ -44,7 +44,7 @@ PRIORITY = st.sampled_from([None, *PRIORITIES])
 PLACE = st.integers(0, 30)
 
 
-def by_counting(where: Q, window: listing.Window) -> tuple[list[dict[str, Any]], int]:
+def by_counting(where: Q, window: listing.ListParams) -> tuple[list[dict[str, Any]], int]:
     """The page and the total by a look at every row, and at the clock."""
     found = [
         row
@@ -59,7 +59,9 @@ def by_counting(where: Q, window: listing.Window) -> tuple[list[dict[str, Any]],
     return [dict(RequestListed(row).data) for row in page], len(found)
 
 
-def by_listing(scope: listing.Scope, window: listing.Window) -> tuple[list[dict[str, Any]], int]:
+def by_listing(
+    scope: listing.Scope, window: listing.ListParams
+) -> tuple[list[dict[str, Any]], int]:
     found = listing.fetch(scope, window)
     return [json.loads(entry) for entry in found.entries], found.total
 
@@ -182,24 +184,24 @@ class Life(RuleBasedStateMachine):
     def look(
         self, place: int, status: Any, priority: Any, sort: str, limit: int, offset: int
     ) -> None:
-        window = listing.Window(status, priority, sort, limit, offset)
+        window = listing.ListParams(status, priority, sort, limit, offset)
         scope, where = self.scopes()[place % 7]
         wanted = by_counting(where, window)  # before the list has settled anything
         assert by_listing(scope, window) == wanted
 
     @invariant()
     def nothing_is_forgotten(self) -> None:
-        assert counters.differences() == []
+        assert counters.find_differences() == []
 
     def scopes(self) -> list[tuple[listing.Scope, Q]]:
         owner, other = self.people[0].pk, self.people[1].pk
         return [
-            (listing.of_account(owner), Q(creator_id=owner)),
-            (listing.of_account(other), Q(creator_id=other)),
-            *((listing.of_loop(loop.pk), Q(loop_id=loop.pk)) for loop in self.loops),
+            (listing.scope_to_account(owner), Q(creator_id=owner)),
+            (listing.scope_to_account(other), Q(creator_id=other)),
+            *((listing.scope_to_loop(loop.pk), Q(loop_id=loop.pk)) for loop in self.loops),
             *(
                 (
-                    listing.of_account_in_loop(owner, loop.pk),
+                    listing.scope_to_account_in_loop(owner, loop.pk),
                     Q(creator_id=owner, loop_id=loop.pk),
                 )
                 for loop in self.loops[1:]
@@ -211,12 +213,12 @@ class Life(RuleBasedStateMachine):
         for scope, where in self.scopes():
             for status in (None, *states.STATUSES):
                 for priority in (None, *PRIORITIES):
-                    window = listing.Window(status, priority, "created_at_desc", 1, 0)
+                    window = listing.ListParams(status, priority, "created_at_desc", 1, 0)
                     wanted = by_counting(where, window)
                     assert by_listing(scope, window) == wanted
         ids = [loop.pk for loop in self.loops]
         still_open = Q(status__in=states.OPEN)
-        assert {pk: n for pk, n in counters.open_by_loop(ids).items() if n} == {
+        assert {pk: n for pk, n in counters.count_open_by_loop(ids).items() if n} == {
             pk: n for pk in ids if (n := Request.objects.filter(still_open, loop_id=pk).count())
         }
 
@@ -242,9 +244,9 @@ def test_folding_keeps_every_number(make: Make, loop: Loop, member: User) -> Non
     assert not CounterChange.objects.exists()
     sums = Counter.objects.filter(scope_id=loop.pk, n__gt=0).values_list("status", "n")
     assert dict(sums) == {"pending": 4, "completed": 2}
-    assert counters.open_by_loop([loop.pk]) == {loop.pk: 4}
+    assert counters.count_open_by_loop([loop.pk]) == {loop.pk: 4}
     assert tasks.fold_counters() == 0
-    assert counters.differences() == []
+    assert counters.find_differences() == []
 
 
 def test_an_update_that_moves_nothing_changes_no_number(make: Make) -> None:
@@ -274,4 +276,4 @@ def test_the_operator_finds_and_repairs_wrong_totals(make: Make, loop: Loop) -> 
     )
     call_command("recount", "--repair", stdout=told)
     assert told.getvalue().endswith("2 totals repaired.\n")
-    assert counters.differences() == []
+    assert counters.find_differences() == []

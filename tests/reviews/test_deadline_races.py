@@ -60,20 +60,20 @@ def somebody_waits() -> bool:
 
 def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
     """What every kind of reader says of the only request that there is."""
-    account, window = loop.creator_id, listing.Window(None, None, "status_asc", 5, 0)
+    account, window = loop.creator_id, listing.ListParams(None, None, "status_asc", 5, 0)
     shown: dict[str, Any] = {
         "single": single_read.read_as_json(request.pk, user_id=account),
         "page": services.read_request(request.pk).status,
         "question": polling.state_of(request.pk, reviewer.pk),
         "inbox": polling.fingerprint(reviewer.pk, None) != polling.fingerprint("0" * 24, None),
         "queue": queue.answerable_ids(reviewer.pk, 5),
-        "open": counters.open_by_loop([loop.pk]).get(loop.pk),
+        "open": counters.count_open_by_loop([loop.pk]).get(loop.pk),
         "waiting": sum(each.count for each in stats.read_waiting(account)),
         "timeouts": sum(day.timeouts for day in stats.read_days(account)[0]),
     }
-    for scope in (listing.of_account(account), listing.of_loop(loop.pk)):
+    for scope in (listing.scope_to_account(account), listing.scope_to_loop(loop.pk)):
         for status in ("pending", "timeout"):
-            filtered = listing.Window(status, None, listing.DEFAULT_ORDER, 5, 0)
+            filtered = listing.ListParams(status, None, listing.DEFAULT_ORDER, 5, 0)
             found = listing.fetch(scope, filtered)
             shown[f"{scope.column} {status}"] = (found.total, len(found.ids))
         shown[scope.column] = listing.fetch(scope, window).entries
@@ -153,19 +153,19 @@ def test_a_reader_waits_for_another_who_is_settling(
     make: Make, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the other holds is no transition in time: it must not show as pending."""
-    monkeypatch.setattr(settling, "PATIENCE", 60_000)
+    monkeypatch.setattr(settling, "LOCK_TIMEOUT", 60_000)
     request = make()
     make_overdue(request)
     seen: list[int] = []
 
     def read() -> None:
-        window = listing.Window("pending", None, listing.DEFAULT_ORDER, 5, 0)
-        seen.append(listing.fetch(listing.of_loop(loop.pk), window).total)
+        window = listing.ListParams("pending", None, listing.DEFAULT_ORDER, 5, 0)
+        seen.append(listing.fetch(listing.scope_to_loop(loop.pk), window).total)
         connections.close_all()
 
     reader = threading.Thread(target=read)
     with transaction.atomic():
-        settling.settle(settling.one(request.pk))
+        settling.settle(settling.scope_to_request(request.pk))
         reader.start()
         wait_until(somebody_waits)
     reader.join()
@@ -173,7 +173,7 @@ def test_a_reader_waits_for_another_who_is_settling(
 
 
 def test_but_not_for_ever(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settling, "PATIENCE", 20)
+    monkeypatch.setattr(settling, "LOCK_TIMEOUT", 20)
     request = make()
     make_overdue(request)
     with another_connection() as other:
@@ -185,7 +185,7 @@ def test_but_not_for_ever(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
 @transaction.atomic
 def settle_and_die(account_id: str) -> None:
     """Ends the connection's own server process before it has committed."""
-    settling.settle(settling.of_account(account_id))
+    settling.settle(settling.scope_to_account(account_id))
     assert Request.objects.filter(status="timeout").count() == 5
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
@@ -203,10 +203,10 @@ def test_a_reader_that_dies_while_settling_leaves_nothing_half_done(
         settle_and_die(owner.pk)
     connection.close()
     assert not Request.objects.filter(status="timeout").exists()
-    window = listing.Window("timeout", None, listing.DEFAULT_ORDER, 9, 0)
-    assert listing.fetch(listing.of_account(owner.pk), window).total == 5
+    window = listing.ListParams("timeout", None, listing.DEFAULT_ORDER, 9, 0)
+    assert listing.fetch(listing.scope_to_account(owner.pk), window).total == 5
     assert Delivery.objects.filter(event="request.timeout").count() == 5
-    assert counters.differences() == []
+    assert counters.find_differences() == []
 
 
 def test_losers_undo_what_they_did(make: Make, member: User, owner: User) -> None:

@@ -65,9 +65,9 @@ def test_the_json_is_that_of_the_serializer(
             fields.update(**holder, claim_expires_at=times[4])
         Request.objects.filter(loop=loop).exclude(pk=row.pk).delete()
         Request.objects.bulk_create([Request(**fields)])
-        window = listing.Window(None, None, "created_at_desc", 5, 0)
+        window = listing.ListParams(None, None, "created_at_desc", 5, 0)
         wanted = sorted(by_the_clock(), key=lambda row: (row.created_at, row.pk), reverse=True)
-        found = listing.fetch(listing.of_loop(loop.pk), window)
+        found = listing.fetch(listing.scope_to_loop(loop.pk), window)
         assert [list(json.loads(entry).items()) for entry in found.entries] == [
             list(RequestListed(request).data.items()) for request in wanted
         ]
@@ -104,10 +104,10 @@ def rows_read(plan: dict[str, Any]) -> Iterator[float]:
         yield from rows_read(child)
 
 
-def explain(how: str, scope: listing.Scope, window: listing.Window) -> list[Any]:
+def explain(how: str, scope: listing.Scope, window: listing.ListParams) -> list[Any]:
     """What EXPLAIN says of a page."""
     params = {**scope.params, "status": window.status, "priority": window.priority, "rank": 2}
-    sql = listing.statement(scope, window)
+    sql = listing.build_statement(scope, window)
     used = {name: value for name, value in params.items() if f"%({name})s" in sql}
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN {how} {sql}", used)
@@ -120,12 +120,12 @@ def test_no_filter_and_no_order_reads_more_than_it_shows(make: Make, loop: Loop)
     with connection.cursor() as cursor:
         cursor.execute(COPIES, [first.pk])
         cursor.execute("ANALYZE reviews_request")
-    scopes = (listing.of_account(loop.creator_id), listing.of_loop(loop.pk))
+    scopes = (listing.scope_to_account(loop.creator_id), listing.scope_to_loop(loop.pk))
     statuses = (None, *states.STATUSES)
     for scope, status, priority, sort in itertools.product(
         scopes, statuses, (None, "high"), listing.ORDERS
     ):
-        window = listing.Window(status, priority, sort, 10, 0)
+        window = listing.ListParams(status, priority, sort, 10, 0)
         ((plan,),) = explain("(ANALYZE, TIMING OFF, FORMAT JSON)", scope, window)
         read = sum(rows_read(plan[0]["Plan"]))
         assert read <= 10 * 3, (scope.column, status, priority, sort, read)
@@ -140,8 +140,8 @@ def test_many_that_are_due_at_once_are_settled_in_batches(
     copies(first, 1_000)
     Request.objects.update(timeout_at=Now() - timedelta(seconds=1))
     scope, window = (
-        listing.of_account(loop.creator_id),
-        listing.Window(status, None, "status_asc", 9, 0),
+        listing.scope_to_account(loop.creator_id),
+        listing.ListParams(status, None, "status_asc", 9, 0),
     )
     batches = 1_001 // BATCH + 1
     with django_assert_num_queries(1 + batches + 1 + 1):  # the claims too have been looked for

@@ -34,8 +34,8 @@ def test_back_and_forth() -> None:
     fields = {**FIELDS, "request_text": "A zebra?"}
     made = services.create_request(loop_id=loop.pk, account=acting(owner), fields=fields)
     services.answer_request(request=made, reviewer_id=member.pk, answer="yes")
-    assert counters.differences() == []
-    found = search.newest(Request.objects.all(), account_id=owner.pk, typed="zebra", count=9)
+    assert counters.find_differences() == []
+    found = search.find_newest(Request.objects.all(), account_id=owner.pk, typed="zebra", count=9)
     assert [request.pk for request in found] == [made.pk]
     with pytest.raises(IntegrityError, match="for good"):
         Request.objects.filter(pk=made.pk).update(status=states.PENDING)

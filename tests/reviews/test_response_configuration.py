@@ -8,7 +8,7 @@ import pytest
 from reviews.response_types import TYPES, InvalidConfiguration
 from reviews.response_types.multi_select import MultiBounds, MultiSelect
 from reviews.response_types.number import Number, NumberBounds
-from reviews.response_types.options import Option, options
+from reviews.response_types.options import Option, read_options
 from reviews.response_types.rating import Rating, RatingBounds
 from reviews.response_types.text import Text, TextBounds
 
@@ -175,28 +175,30 @@ def test_the_first_fault_in_the_order_of_the_table_is_told() -> None:
 
 def test_canonical_names_win_over_aliases() -> None:
     config = {"scale_max": 5, "max": 9, "scale_min": 2, "min": "ignored"}
-    assert Rating().bounds(config) == RatingBounds(Decimal(2), Decimal(5), Decimal(1))
+    assert Rating().read_bounds(config) == RatingBounds(Decimal(2), Decimal(5), Decimal(1))
     config = {"max_value": None, "max": 9, "min_value": 2, "min": 3}
-    assert Number().bounds(config) == NumberBounds(Decimal(2), Decimal(9), 2)
+    assert Number().read_bounds(config) == NumberBounds(Decimal(2), Decimal(9), 2)
 
 
 def test_defaults() -> None:
-    assert Text().bounds({}) == TextBounds(0, 10000, "", required=True)
-    assert MultiSelect().bounds({"options": TWO}) == MultiBounds(1, 2, required=True)
-    assert Rating().bounds({"scale_max": 5}) == RatingBounds(Decimal(1), Decimal(5), Decimal(1))
-    assert Number().bounds({"max_value": 5}) == NumberBounds(Decimal(1), Decimal(5), 2)
-    unsigned = Number().bounds({"max_value": 7.5, "allow_negative": True})
+    assert Text().read_bounds({}) == TextBounds(0, 10000, "", required=True)
+    assert MultiSelect().read_bounds({"options": TWO}) == MultiBounds(1, 2, required=True)
+    assert Rating().read_bounds({"scale_max": 5}) == RatingBounds(
+        Decimal(1), Decimal(5), Decimal(1)
+    )
+    assert Number().read_bounds({"max_value": 5}) == NumberBounds(Decimal(1), Decimal(5), 2)
+    unsigned = Number().read_bounds({"max_value": 7.5, "allow_negative": True})
     assert unsigned == NumberBounds(Decimal("-7.5"), Decimal("7.5"), 2)
 
 
 def test_options_give_plain_strings_a_label() -> None:
     config = {"options": ["a", {"value": "b", "label": "Bee"}]}
-    assert options(config) == [Option("a", "a"), Option("b", "Bee")]
+    assert read_options(config) == [Option("a", "a"), Option("b", "Bee")]
 
 
 def test_rating_steps_count_in_decimals() -> None:
-    tenths = Rating().steps({"scale_max": 1, "scale_min": 0, "scale_step": 0.1})
+    tenths = Rating().list_steps({"scale_max": 1, "scale_min": 0, "scale_step": 0.1})
     assert tenths == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
     assert [type(step) for step in tenths] == [int] + [float] * 9 + [int]
-    assert Rating().steps({"scale_max": 10, "scale_step": 4}) == [1, 5, 9]
-    assert len(Rating().steps({"scale_max": 1000, "scale_min": 0})) == 1001
+    assert Rating().list_steps({"scale_max": 10, "scale_step": 4}) == [1, 5, 9]
+    assert len(Rating().list_steps({"scale_max": 1000, "scale_min": 0})) == 1001

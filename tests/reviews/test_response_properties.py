@@ -104,8 +104,8 @@ def test_every_offered_rating_is_accepted_and_nothing_between(
     config = {"scale_max": maximum, "scale_min": minimum, "scale_step": step}
     if verdict(Rating().check_configuration, config)[1]:
         return
-    bounds = Rating().bounds(config)
-    steps = Rating().steps(config)
+    bounds = Rating().read_bounds(config)
+    steps = Rating().list_steps(config)
     assert Decimal(str(steps[-1])) + bounds.step > bounds.maximum
     for index, rating in enumerate(steps):
         assert Decimal(str(rating)) == bounds.minimum + index * bounds.step
@@ -124,7 +124,7 @@ def test_a_number_passes_just_when_it_lies_within_and_is_short_enough(
     if maximum < 0:
         assert verdict(Number().check_configuration, config)[1].startswith("max_value ")
         return
-    bounds = Number().bounds(config)
+    bounds = Number().read_bounds(config)
     assert (bounds.minimum, bounds.maximum) == (-maximum, maximum)
     number, sentence = verdict(Number().parse_answer, config, [str(value)])
     fits = -maximum <= value <= maximum and round(value, digits) == value

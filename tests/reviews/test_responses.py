@@ -12,8 +12,8 @@ from reviews.response_types import (
     InvalidDefault,
     ResponseType,
     UnknownResponseType,
-    names,
-    response_type,
+    get_response_type,
+    list_names,
 )
 
 SELECT = {"options": [{"value": "a", "label": "A"}, "b", "c"]}
@@ -34,16 +34,16 @@ NO_MATCH = "default_response must match one of the configured options"
 
 
 def test_the_types_stand_in_the_order_of_the_specification() -> None:
-    assert names() == ("text", "single_select", "multi_select", "rating", "number")
+    assert list_names() == ("text", "single_select", "multi_select", "rating", "number")
 
 
 @pytest.mark.parametrize("name", ["", "date", "Text", "text "])
 def test_an_unknown_type_is_nobodys_number(name: str) -> None:
     with pytest.raises(UnknownResponseType, match=f"^{name}$"):
-        response_type(name)
+        get_response_type(name)
 
 
-@pytest.mark.parametrize("kind", TYPES.values(), ids=names())
+@pytest.mark.parametrize("kind", TYPES.values(), ids=list_names())
 def test_what_a_type_says_of_itself_fits_the_rest(kind: ResponseType) -> None:
     assert TYPES[kind.name] is kind
     assert len(kind.name) <= (Request._meta.get_field("response_type").max_length or 0)
@@ -51,7 +51,7 @@ def test_what_a_type_says_of_itself_fits_the_rest(kind: ResponseType) -> None:
     kind.check_default(kind.example.config, kind.example.default)
     described = {setting.name for setting in kind.settings} | {"required"}
     assert set(kind.example.config) <= described
-    assert set(kind.one_needed[:1]) <= described
+    assert set(kind.required_any_of[:1]) <= described
 
 
 def test_settings_of_the_same_name_are_the_same() -> None:
@@ -76,7 +76,7 @@ def test_settings_of_the_same_name_are_the_same() -> None:
     ],
 )
 def test_default_fits_its_type_and_ignores_the_bounds(kind: str, default: object) -> None:
-    response_type(kind).check_default(CONFIGS[kind], default)
+    get_response_type(kind).check_default(CONFIGS[kind], default)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_default_fits_its_type_and_ignores_the_bounds(kind: str, default: object
 )
 def test_default_is_refused(kind: str, default: object, detail: str) -> None:
     with pytest.raises(InvalidDefault) as refused:
-        response_type(kind).check_default(CONFIGS[kind], default)
+        get_response_type(kind).check_default(CONFIGS[kind], default)
     assert str(refused.value) == detail
 
 
@@ -126,7 +126,7 @@ ACCEPTED: list[tuple[str, dict[str, Any], object, object]] = [
 
 @pytest.mark.parametrize(("kind", "config", "answer", "expected"), ACCEPTED)
 def test_answer(kind: str, config: dict[str, Any], answer: object, expected: object) -> None:
-    given = response_type(kind).check_answer(config, answer)
+    given = get_response_type(kind).check_answer(config, answer)
     assert given == expected
     assert type(given) is type(expected)
 
@@ -192,15 +192,15 @@ def test_answer_is_refused(
     kind: str, config: dict[str, Any], answer: object, sentence: str
 ) -> None:
     with pytest.raises(InvalidAnswer) as refused:
-        response_type(kind).check_answer(config, answer)
+        get_response_type(kind).check_answer(config, answer)
     assert str(refused.value) == sentence
 
 
 def test_a_configuration_that_was_never_checked_is_a_fault_of_its_own() -> None:
     with pytest.raises(InvalidConfiguration):
-        response_type("rating").check_answer({}, 5)
+        get_response_type("rating").check_answer({}, 5)
     with pytest.raises(InvalidConfiguration):
-        response_type("single_select").check_default({}, "a")
+        get_response_type("single_select").check_default({}, "a")
 
 
 WIDE = {"max_value": 1_000_000, "allow_negative": True}
@@ -223,7 +223,7 @@ WIDE = {"max_value": 1_000_000, "allow_negative": True}
     ],
 )
 def test_posted_number(posted: str, expected: float) -> None:
-    number = response_type("number").parse_answer(WIDE, [posted])
+    number = get_response_type("number").parse_answer(WIDE, [posted])
     assert number == expected
     assert type(number) is type(expected)
 
@@ -249,18 +249,18 @@ PLAIN_DIGITS = "Enter a number in plain digits, like 5 or -3.25"
 )
 def test_posted_number_is_refused(posted: str, sentence: str) -> None:
     with pytest.raises(InvalidAnswer) as refused:
-        response_type("number").parse_answer(WIDE, [posted])
+        get_response_type("number").parse_answer(WIDE, [posted])
     assert str(refused.value) == sentence
 
 
 def test_posted_line_breaks_count_once() -> None:
-    assert response_type("text").parse_answer({"max_length": 3}, ["a\r\nb"]) == "a\nb"
+    assert get_response_type("text").parse_answer({"max_length": 3}, ["a\r\nb"]) == "a\nb"
 
 
 def test_posted_options_get_the_line_breaks_they_were_configured_with() -> None:
     config = {"options": ["a\nb", "c\r\nd"]}
-    assert response_type("single_select").parse_answer(config, ["a\r\nb"]) == "a\nb"
-    assert response_type("multi_select").parse_answer(config, ["c\nd", "a\r\nb"]) == [
+    assert get_response_type("single_select").parse_answer(config, ["a\r\nb"]) == "a\nb"
+    assert get_response_type("multi_select").parse_answer(config, ["c\nd", "a\r\nb"]) == [
         "a\nb",
         "c\r\nd",
     ]
@@ -278,19 +278,22 @@ def test_posted_options_get_the_line_breaks_they_were_configured_with() -> None:
 )
 def test_nothing_posted(kind: str, sentence: str) -> None:
     with pytest.raises(InvalidAnswer) as refused:
-        response_type(kind).parse_answer(CONFIGS[kind], [])
+        get_response_type(kind).parse_answer(CONFIGS[kind], [])
     assert str(refused.value) == sentence
 
 
 @pytest.mark.parametrize("kind", ["text", "single_select", "rating", "number"])
 def test_two_values_posted_where_one_is_asked(kind: str) -> None:
     with pytest.raises(InvalidAnswer, match=r"^Give one answer only$"):
-        response_type(kind).parse_answer(CONFIGS[kind], ["a", "a"])
+        get_response_type(kind).parse_answer(CONFIGS[kind], ["a", "a"])
 
 
 def test_posted_choices_and_rating() -> None:
-    assert response_type("multi_select").parse_answer({**SELECT, "required": False}, []) == []
-    assert response_type("multi_select").parse_answer(SELECT, ["c", "a"]) == ["a", "c"]
-    assert response_type("rating").parse_answer({"scale_max": 5, "scale_step": 0.5}, ["4.5"]) == 4.5
+    assert get_response_type("multi_select").parse_answer({**SELECT, "required": False}, []) == []
+    assert get_response_type("multi_select").parse_answer(SELECT, ["c", "a"]) == ["a", "c"]
+    assert (
+        get_response_type("rating").parse_answer({"scale_max": 5, "scale_step": 0.5}, ["4.5"])
+        == 4.5
+    )
     with pytest.raises(InvalidAnswer, match=r"^Choose only from the options$"):
-        response_type("multi_select").parse_answer(SELECT, ["a", "x"])
+        get_response_type("multi_select").parse_answer(SELECT, ["a", "x"])

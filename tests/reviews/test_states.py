@@ -144,7 +144,7 @@ def test_settling_leaves_nothing_due_and_touches_nothing_else(
     expected = [
         "pending", "claimed", "pending", "timeout", "timeout", "completed", "cancelled", "pending",
     ]  # fmt: skip
-    settling.settle(settling.of_account(owner.pk))
+    settling.settle(settling.scope_to_account(owner.pk))
     stored = dict(Request.objects.values_list("id", "status"))
     assert [stored[row.pk] for row in rows] == expected
     assert not Request.objects.filter(IS_DUE).exists()
@@ -155,14 +155,14 @@ def test_only_what_is_in_the_scope_is_settled(make: Make, member: User, outsider
     services.claim_request(request=lapsed, reviewer_id=member.pk)
     make_overdue(late)
     let_lease_run_out(lapsed)
-    for scope in (settling.of_account(outsider.pk), settling.of_loops(["0" * 24])):
+    for scope in (settling.scope_to_account(outsider.pk), settling.scope_to_loops(["0" * 24])):
         settling.settle(scope)
     assert set(Request.objects.values_list("status", flat=True)) == {"pending", "claimed"}
-    settling.settle(settling.one(late.pk))
+    settling.settle(settling.scope_to_request(late.pk))
     assert dict(Request.objects.values_list("id", "status")) == {
         late.pk: "timeout", lapsed.pk: "claimed",
     }  # fmt: skip
-    settling.settle(settling.of_loops([late.loop_id]))
+    settling.settle(settling.scope_to_loops([late.loop_id]))
     assert Request.objects.get(pk=lapsed.pk).status == "pending"
 
 

@@ -1,4 +1,4 @@
-"""`manage.py recount`: whether the totals of lists are what counting says."""
+"""`manage.py recount` checks the counters of requests, and repairs them on demand."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -15,12 +15,13 @@ class Command(BaseCommand):
         parser.add_argument("--repair", action="store_true", help="repair wrong totals")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = counters.repair() if options["repair"] else counters.differences()
-        for wrong in found:
+        differences = counters.repair() if options["repair"] else counters.find_differences()
+        for wrong in differences:
             self.stdout.write(
                 f"{wrong.scope_id} {wrong.status} {wrong.priority}:"
                 f" kept {wrong.counted}, counted {wrong.n}"
             )
-        if found and not options["repair"]:
-            raise CommandError(f"{len(found)} totals are wrong. Use --repair to fix them.")
-        self.stdout.write(f"{len(found)} totals repaired." if found else "All totals are correct.")
+        count = len(differences)
+        if differences and not options["repair"]:
+            raise CommandError(f"{count} totals are wrong. Use --repair to fix them.")
+        self.stdout.write(f"{count} totals repaired." if differences else "All totals are correct.")

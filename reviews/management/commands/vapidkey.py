@@ -1,4 +1,4 @@
-"""`manage.py vapidkey`: a private key for Web Push, alone on stdout."""
+"""`manage.py vapidkey` writes a new private key for Web Push to stdout."""
 
 from typing import Any
 

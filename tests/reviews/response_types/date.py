@@ -6,8 +6,8 @@ from typing import Any
 
 from reviews.response_types.base import Example, ResponseType, Schema, Setting
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration, InvalidDefault
-from reviews.response_types.fields import Config, flag, string
-from reviews.response_types.widgets import Widget, first
+from reviews.response_types.fields import Config, read_flag, read_string
+from reviews.response_types.widgets import Widget, get_first
 
 _DATE: Schema = {"type": "string", "format": "date"}
 
@@ -35,29 +35,29 @@ class Date(ResponseType):
     answer_noun = "an ISO date"
     example = Example({"min_date": "2026-01-01"}, "2026-12-31")
 
-    def bounds(self, config: Config) -> tuple[date, date]:
+    def read_bounds(self, config: Config) -> tuple[date, date]:
         least = self._day(config, "min_date") or date.min
         most = self._day(config, "max_date") or date.max
-        flag(config, "required", default=self.required_by_default)
+        read_flag(config, "required", default=self.required_by_default)
         if least > most:
             raise InvalidConfiguration("min_date must not be after max_date")
         return least, most
 
     def _day(self, config: Config, name: str) -> date | None:
-        text = string(config, name)
+        text = read_string(config, name)
         if text and day_of(text) is None:
             raise InvalidConfiguration(f"{name} must be a date")
         return day_of(text)
 
     def check_configuration(self, config: Config) -> None:
-        self.bounds(config)
+        self.read_bounds(config)
 
     def check_default(self, config: Config, default: object) -> None:
         if day_of(default) is None:
             raise InvalidDefault("default_response must be a date")
 
     def check_answer(self, config: Config, answer: object) -> str:
-        least, most = self.bounds(config)
+        least, most = self.read_bounds(config)
         day = day_of(answer)
         if day is None:
             raise InvalidAnswer("Choose a date")
@@ -65,18 +65,18 @@ class Date(ResponseType):
             raise InvalidAnswer(f"The date must be between {least} and {most}")
         return day.isoformat()
 
-    def labels(self, config: Config, values: list[Any]) -> list[str]:
+    def get_labels(self, config: Config, values: list[Any]) -> list[str]:
         days = [day_of(value) for value in values]
         return [
             f"{day.day} {day:%B %Y}" if day else str(value)
             for day, value in zip(days, values, strict=True)
         ]
 
-    def widget(self, config: Config, typed: list[str]) -> DateField:
-        least, most = self.bounds(config)
+    def build_widget(self, config: Config, typed: list[str]) -> DateField:
+        least, most = self.read_bounds(config)
         return DateField(
             rule=f"From {least} to {most}.",
-            typed=first(typed),
+            typed=get_first(typed),
             least=least.isoformat(),
             most=most.isoformat(),
         )
