@@ -13,14 +13,14 @@ from reviews.notifications import enqueue
 from reviews.notifications.enqueue import ENQUEUE
 from reviews.notifications.push.outbox import Item
 
-_GIVEN = (
+_INPUT = (
     "id", "api_key_id", "processing_type", "type", "priority", "request_text",
     "image_url", "context", "timeout_seconds", "response_type", "response_config",
     "default_response", "platform", "platform_version", "callback_url",
 )  # fmt: skip
-_PARAMS = (*_GIVEN, "loop_id", "creator_id")
+_PARAMS = (*_INPUT, "loop_id", "creator_id")
 _JSON = ("context", "response_config", "default_response")
-_DERIVED = {
+_COMPUTED = {
     "loop_id": "loop_id",
     "creator_id": "owner_id",
     "status": "'pending'",
@@ -33,8 +33,8 @@ _DERIVED = {
 }
 _INSERT = f"""
 WITH {AUDIENCE}, made AS (
-    INSERT INTO reviews_request ({", ".join([*_GIVEN, *_DERIVED])})
-    SELECT {", ".join([*(f"%({name})s" for name in _GIVEN), *_DERIVED.values()])}
+    INSERT INTO reviews_request ({", ".join([*_INPUT, *_COMPUTED])})
+    SELECT {", ".join([*(f"%({name})s" for name in _INPUT), *_COMPUTED.values()])}
       FROM audience WHERE owner_id = %(creator_id)s AND members > 0
     RETURNING id, creator_id, loop_id, priority, timeout_at, created_at
 ), {ENQUEUE}
@@ -44,7 +44,7 @@ SELECT owner_id = %(creator_id)s, members, timeout_at, created_at, items
 
 
 class NotTheOwner(Exception):
-    """Only who created a loop may ask it."""
+    """The account did not create the loop, so it may not create requests in it."""
 
 
 def insert(request: Request) -> list[Item]:

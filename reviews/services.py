@@ -33,7 +33,7 @@ MAX_ATTEMPTS = 3
 
 
 class TransitionLost(Exception):
-    """The request was changed by another before. `request` is its present state."""
+    """Another transition of the request came first. `request` is its present state."""
 
     def __init__(self, request: Request) -> None:
         super().__init__(request.status)

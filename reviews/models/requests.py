@@ -34,7 +34,7 @@ class RequestQuerySet(models.QuerySet["Request"]):
         return self.filter(creator_id=user_id)
 
     def visible_to(self, user_id: str) -> "RequestQuerySet":
-        """Keeps requests that the user created or that were sent to a loop of theirs."""
+        """Keeps requests that the user created, or may review as an active member of the loop."""
         return self.filter(Q(creator_id=user_id) | is_member_of_loop(user_id))
 
     def reviewed_by(self, user_id: str) -> "RequestQuerySet":

@@ -26,7 +26,7 @@ SELECT request_id FROM reviews_requestwords
  WHERE words @@ ({_PARSED} && %s::tsquery) AND numnode({_PARSED}) > 0"""  # noqa: S608
 # OFFSET keeps the planner from joining with all matches instead of reading one row.
 _BY_ROW = f"""EXISTS (SELECT FROM reviews_requestwords
-     WHERE request_id = walked.id AND account_id = %s AND words @@ (SELECT {_PARSED}) OFFSET 0)"""
+     WHERE request_id = scanned.id AND account_id = %s AND words @@ (SELECT {_PARSED}) OFFSET 0)"""
 # Hexadecimal digits sort alike in every collation; LIKE would need an index of its own.
 _BY_ID = "id >= %s AND id < %s"
 
@@ -80,10 +80,10 @@ def _scan_newest(
     limit: int | None = None,
 ) -> list[str]:
     """Returns the ids of the newest `count` matches among the `limit` newest, or among all."""
-    walked = requests.order_by("-created_at", "-id").values("id", "created_at")[:limit]
-    sql, placed = walked.query.sql_with_params()
+    scanned = requests.order_by("-created_at", "-id").values("id", "created_at")[:limit]
+    sql, placed = scanned.query.sql_with_params()
     return _fetch_ids(
-        f"""SELECT id FROM ({sql}) AS walked WHERE {matches}
+        f"""SELECT id FROM ({sql}) AS scanned WHERE {matches}
          ORDER BY created_at DESC, id DESC LIMIT {count:d}""",  # noqa: S608
         [*placed, *params],
     )
