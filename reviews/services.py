@@ -175,9 +175,11 @@ def renew_claim(*, request: Request, reviewer_id: str) -> datetime | None:
 
 
 def leave_claim(*, request: Request, reviewer_id: str) -> None:
-    """Lets the reviewer's own lease run out in LEAVING: who only loads the page anew renews it
-    before anybody else can take the request. Only the lease that `request` was read with: one
-    that was renewed since is held by a page that is still there."""
+    """Shortens the reviewer's own lease to LEAVE_GRACE, when the reviewer leaves the page.
+
+    Somebody who only reloads the page renews the lease before anybody else can claim. A lease
+    that was renewed since `request` was read belongs to a page that is still open, and stays.
+    """
     own = Request.objects.created_by(request.creator_id).filter(
         is_held_by(reviewer_id), claim_expires_at=request.claim_expires_at
     )
