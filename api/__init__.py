@@ -1,1 +1,1 @@
-"""Requests over HTTP (specification, Endpoints)."""
+"""The HTTP API (specification, Endpoints)."""

@@ -1,5 +1,4 @@
-"""`Authorization: Bearer <API_KEY>`: the six ways to fail, and the caller of a call that does
-not (specification, Authentication)."""
+"""Reads `Authorization: Bearer <API_KEY>` and charges the call (specification, Authentication)."""
 
 import re
 import time
@@ -29,40 +28,40 @@ _BEARER = re.compile(r"Bearer (\S+)\Z")
 
 @dataclass(slots=True)
 class Call:
-    """A call to the API once its key is read."""
+    """An API call with a valid key."""
 
-    http: HttpRequest
-    user: quota.Account
-    auth: quota.Caller
+    request: HttpRequest
+    account: quota.Account
+    caller: quota.Caller
 
     @property
     def query_params(self) -> QueryDict:
-        return self.http.GET
+        return self.request.GET
 
 
 class KeyAuthentication:
-    """Reads the key of a call and charges the call to it."""
+    """Reads the key of a call and charges the call to the key."""
 
-    def admit(self, request: HttpRequest) -> Call:
-        """The call, charged. Raises Unauthorized, RateLimited."""
+    def charge_call(self, request: HttpRequest) -> Call:
+        """Charges one call to the key. Raises Unauthorized, RateLimited."""
         try:
-            caller = identify(request.META.get("HTTP_AUTHORIZATION"))
+            caller = charge_caller(request.META.get("HTTP_AUTHORIZATION"))
         except Unauthorized:
             throttle_failures(request)
             raise
         return Call(request, caller.account, caller)
 
-    def peek(self, request: HttpRequest) -> quota.Quota | None:
-        """What is left of a key's hour, without a charge; None without a usable key."""
+    def read_quota(self, request: HttpRequest) -> quota.Quota | None:
+        """Returns the key's quota without charging a call; None without a usable key."""
         match = _BEARER.match(request.META.get("HTTP_AUTHORIZATION", ""))
         caller = None
-        with suppress(DatabaseError, InterfaceError):  # the answer stands without it
+        with suppress(DatabaseError, InterfaceError):  # the response does not depend on it
             caller = quota.look(match[1]) if match else None
         return caller.quota if caller and caller.usable else None
 
 
-def identify(header: str | None) -> quota.Caller:
-    """The caller behind an Authorization header, charged for one call. Raises Unauthorized."""
+def charge_caller(header: str | None) -> quota.Caller:
+    """Charges one call to the key in the header and returns its caller. Raises Unauthorized."""
     caller = quota.charge(read_key(header))
     if caller is None:
         raise InvalidKey
@@ -72,7 +71,7 @@ def identify(header: str | None) -> quota.Caller:
 
 
 def read_key(header: str | None) -> str:
-    """The key in an Authorization header. Raises Unauthorized."""
+    """Reads the key from an Authorization header. Raises Unauthorized."""
     if header is None:
         raise MissingAuthorization
     if not header.strip():
@@ -86,19 +85,22 @@ def read_key(header: str | None) -> str:
 
 
 def throttle_failures(request: HttpRequest) -> None:
-    """Refuses an address that keeps presenting bad keys; valid keys never come here."""
+    """Limits how many invalid keys an IP address may send. Raises RateLimited.
+
+    Calls with a valid key are not counted.
+    """
     usage = get_usage(
         request, group="failed-keys", key="ip", rate=settings.FAILED_KEY_RATE, increment=True
     )
     if usage is None or not usage["should_limit"]:
         return
-    wait = max(1, usage["time_left"])
+    retry_after = max(1, usage["time_left"])
     raise RateLimited(
         {
             "usage_count": usage["count"],
             "usage_limit": usage["limit"],
             "remaining": 0,
-            "reset_at": iso_from_unix(int(time.time()) + wait),
+            "reset_at": iso_from_unix(int(time.time()) + retry_after),
         },
-        retry_after=wait,
+        retry_after=retry_after,
     )

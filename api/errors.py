@@ -1,16 +1,16 @@
-"""Every error of the contract: one class each, with its status and its sentence.
+"""The errors of the API: one class for each, with its status and its sentence.
 
-The sentences are part of the interface (specification, Errors). They stand here and nowhere
-else in the code; tests write them out literally.
+The sentences are part of the contract (specification, Errors) and are written only here. Tests
+repeat them literally.
 """
 
 from typing import Any, ClassVar
 
 
 class ApiError(Exception):
-    """A failure that the client is told in the envelope.
+    """An error that the client receives in the envelope.
 
-    `detail` becomes `data`: a string or an object, `{}` where there is nothing to add.
+    `detail` becomes `data`: a string or an object, `{}` by default.
     """
 
     status: ClassVar[int] = 500
@@ -187,7 +187,7 @@ class MethodNotAllowed(ApiError):
 
 
 class RateLimited(ApiError):
-    """`retry_after` is in seconds and becomes the header."""
+    """The quota is used up; `retry_after` (seconds) becomes the Retry-After header."""
 
     status = 429
     sentence = "API rate limit exceeded"

@@ -1,8 +1,8 @@
-"""Strict fields for what clients send, and the serializer that reads them in order.
+"""Strict serializer fields for the bodies that clients send.
 
-Types are strict (`"5"` is no integer, `true` is no number, `5` is no string), strings stay as
-sent, null counts as left out, unknown fields are ignored, and the first fault in the order of
-the fields is the one that is reported.
+Types are not converted (`"5"` is no integer, `true` is no number, `5` is no string), and strings
+are not trimmed. Null counts as left out, and unknown fields are ignored. Fields are checked in the
+order of their declaration, and the first error is reported.
 """
 
 import math
@@ -18,7 +18,7 @@ from web.web_urls import MAX_URL_LENGTH, is_web_url
 
 
 class StrictText(serializers.CharField):
-    """A string of `shortest` to `longest` code points, kept as sent."""
+    """A string of `shortest` to `longest` code points, not trimmed."""
 
     def __init__(self, *, longest: int, shortest: int = 0, **kwargs: Any) -> None:
         super().__init__(
@@ -39,7 +39,7 @@ class StrictText(serializers.CharField):
 
 
 class StrictChoice(serializers.ChoiceField):
-    """One of a few strings."""
+    """One of the listed strings."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if not isinstance(data, str) or data not in self.choices:
@@ -60,7 +60,7 @@ class StrictInteger(serializers.IntegerField):
 
 
 class StrictNumber(serializers.FloatField):
-    """A number within bounds, kept as sent."""
+    """A number within bounds, not rounded."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         number = isinstance(data, int | float) and not isinstance(data, bool)
@@ -72,7 +72,7 @@ class StrictNumber(serializers.FloatField):
 
 
 class StrictBoolean(serializers.BooleanField):
-    """true or false, nothing that resembles them."""
+    """true or false; no other value is converted."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if not isinstance(data, bool):
@@ -101,14 +101,14 @@ class JsonObject(serializers.DictField):
 
 
 class JsonValue(serializers.JSONField):
-    """Any JSON value; null counts as one, and whoever judges the value refuses it."""
+    """Any JSON value, null included; the rules for the value decide whether null is allowed."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         return data
 
 
 class WebUrl(serializers.URLField):
-    """An absolute http or https URL of at most 2048 characters; it is not resolved."""
+    """An absolute http or https URL of at most 2048 characters; its host is not looked up."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if not isinstance(data, str):
@@ -121,67 +121,70 @@ class WebUrl(serializers.URLField):
 
 
 class Identifier(serializers.CharField):
-    """An id on its way out."""
+    """An id in a response."""
 
 
 class Timestamp(serializers.DateTimeField):
-    """A time on its way out."""
+    """A time in a response."""
 
     def to_representation(self, value: Any) -> str:
         return iso(value)
 
 
 class Input(serializers.Serializer[Any]):
-    """What a client sends. `sentences` maps a field to the error of its absence."""
+    """A body that a client sends. `sentences` maps a field to the error when it is missing."""
 
     sentences: ClassVar[Mapping[str, type[ApiError]]] = {}
 
     def check(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The known fields that `body` carries, checked in order. Raises ApiError."""
+        """Checks the known fields of `body` in order and returns them. Raises ApiError."""
         checked: dict[str, Any] = {}
         for name, field in self.bound_fields():
             value = body.get(name)
-            spoken = name in body and isinstance(field, JsonValue)
-            if not spoken and self.is_missing(field, value):
+            null_allowed = name in body and isinstance(field, JsonValue)
+            if not null_allowed and self.is_missing(field, value):
                 self.on_missing(name, field, checked)
                 continue
             try:
                 checked[name] = field.run_validation(value)
             except serializers.ValidationError as error:
-                raise ValidationFailed(f"{name} {_sentence(error)}") from None
+                raise ValidationFailed(f"{name} {_first_message(error)}") from None
             self.on_value(name, checked)
         return checked
 
     @classmethod
     @cache
     def bound_fields(cls) -> list[tuple[str, Any]]:
-        """The fields by name, bound once for all calls: checking leaves no trace on them, and
-        copying them for each would cost more than all else that a call does."""
+        """Returns the fields by name, bound once per class.
+
+        Checks do not change the fields, and a copy for each call would cost more than the rest of
+        the call.
+        """
         return list(cls().fields.items())
 
     def is_missing(self, field: Any, value: Any) -> bool:
-        """Null, or blank where a text is required."""
+        """Tells whether the value is null, or blank in a required text field."""
         blank = isinstance(field, StrictText) and isinstance(value, str) and not value.strip()
         return value is None or (blank and field.required)
 
     def on_missing(self, name: str, field: Any, checked: dict[str, Any]) -> None:
-        """Refuses the absence of a required field."""
+        """Raises the error of a missing required field."""
         if field.required:
-            raise self.absence(name)
+            raise self.build_missing_error(name)
 
-    def absence(self, name: str) -> ApiError:
-        """The error of a field that is not there."""
-        return self.sentences[name]() if name in self.sentences else missing(name)
+    def build_missing_error(self, name: str) -> ApiError:
+        """Builds the error of a missing field."""
+        return self.sentences[name]() if name in self.sentences else build_required_error(name)
 
     def on_value(self, name: str, checked: dict[str, Any]) -> None:
-        """For rules that look at what came before."""
+        """Hook for rules that compare the value with earlier fields."""
 
 
-def missing(name: str) -> ValidationFailed:
-    """The error of a required field without a sentence of its own."""
+def build_required_error(name: str) -> ValidationFailed:
+    """Builds the error of a missing field that has no sentence of its own."""
     return ValidationFailed(f"{name} is required")
 
 
-def _sentence(error: serializers.ValidationError) -> str:
+def _first_message(error: serializers.ValidationError) -> str:
     detail: Any = error.detail
     return str(detail[0])

@@ -1,4 +1,4 @@
-"""GET /test (specification, Endpoints): checks the key."""
+"""GET /test: checks an API key (specification, Endpoints)."""
 
 from typing import ClassVar
 
@@ -18,8 +18,8 @@ class KeyCheck(ApiView):
     failures: ClassVar = {"GET": UserInformationFailed}
     open_to_inactive_accounts = True
 
-    def get(self, request: Call) -> HttpResponse:
-        account, caller = request.user, request.auth
+    def get(self, call: Call) -> HttpResponse:
+        account, caller = call.account, call.caller
         data = {
             "api_key_id": caller.key_id,
             "user_id": account.id,

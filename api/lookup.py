@@ -1,4 +1,4 @@
-"""Who may see and change a loop through a key (specification, Authentication, access rules)."""
+"""Finds loops for API calls and checks access (specification, Authentication, access rules)."""
 
 from accounts.quota import Account
 from api.errors import ApiError, InvalidLoopId, LoopNotFound
@@ -9,9 +9,9 @@ from loops.models import Loop, LoopQuerySet
 def find_own_loop(
     raw_id: str, account: Account, *, denied: type[ApiError], among: LoopQuerySet | None = None
 ) -> Loop:
-    """The loop, of which the caller must be the creator.
+    """Returns the loop; the account must have created it.
 
-    Raises InvalidLoopId, LoopNotFound, or `denied`: in this order.
+    Raises InvalidLoopId, LoopNotFound or `denied`, checked in this order.
     """
     loop = find_loop(raw_id, among=among)
     if loop.creator_id != account.id:
@@ -20,7 +20,7 @@ def find_own_loop(
 
 
 def find_loop(raw_id: str, *, among: LoopQuerySet | None = None) -> Loop:
-    """The loop, whoever asks. Raises InvalidLoopId, LoopNotFound."""
+    """Returns the loop without an access check. Raises InvalidLoopId, LoopNotFound."""
     loop_id = read_loop_id(raw_id)
     loops = Loop.objects.alive() if among is None else among
     loop: Loop | None = loops.filter(pk=loop_id).first()
@@ -30,7 +30,7 @@ def find_loop(raw_id: str, *, among: LoopQuerySet | None = None) -> Loop:
 
 
 def read_loop_id(raw_id: str) -> str:
-    """The id in a path. Raises InvalidLoopId."""
+    """Reads the loop id of a path. Raises InvalidLoopId."""
     loop_id = normalize_id(raw_id)
     if loop_id is None:
         raise InvalidLoopId

@@ -1,4 +1,4 @@
-"""Loops and their members over HTTP (specification, Endpoints)."""
+"""API views of loops and their members (specification, Endpoints)."""
 
 from typing import Any, ClassVar
 
@@ -39,16 +39,16 @@ class Loops(ApiView):
     permissions: ClassVar = {"GET": "loops:read", "POST": "loops:write"}
     failures: ClassVar = {"GET": ListLoopsFailed, "POST": CreateLoopFailed}
 
-    def get(self, request: Call) -> HttpResponse:
-        loops = Loop.objects.of_creator(request.user.id).with_members().newest_first()
+    def get(self, call: Call) -> HttpResponse:
+        loops = Loop.objects.of_creator(call.account.id).with_members().newest_first()
         data = [LoopSerializer(loop).data for loop in loops]
         return ok("Loops retrieved successfully", {"loops": data, "count": len(data)})
 
-    def post(self, request: Call) -> HttpResponse:
-        fields = LoopInput().check(self.body(request))
-        loop = services.create_loop(owner_id=request.user.id, key_id=request.auth.key_id, **fields)
+    def post(self, call: Call) -> HttpResponse:
+        fields = LoopInput().check(self.read_body(call))
+        loop = services.create_loop(owner_id=call.account.id, key_id=call.caller.key_id, **fields)
         data = {
-            "loop": represent(loop),
+            "loop": serialize_loop(loop),
             "invite_code": loop.invite_code,
             "qr_code_base64": qr.data_uri(loop.join_url),
             "qr_code_url": loop.qr_code_url,
@@ -67,26 +67,26 @@ class LoopDetail(ApiView):
         "DELETE": DeleteLoopFailed,
     }
 
-    def get(self, request: Call, loop_id: str) -> HttpResponse:
-        loop = find_own_loop(loop_id, request.user, denied=LoopDenied)
-        return ok("Loop retrieved successfully", {"loop": represent(loop)})
+    def get(self, call: Call, loop_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, call.account, denied=LoopDenied)
+        return ok("Loop retrieved successfully", {"loop": serialize_loop(loop)})
 
-    def put(self, request: Call, loop_id: str) -> HttpResponse:
-        loop = find_own_loop(loop_id, request.user, denied=NotCreatorForUpdate)
-        changes = LoopChanges().check(self.body(request, empty_is_object=True))
+    def put(self, call: Call, loop_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, call.account, denied=NotCreatorForUpdate)
+        changes = LoopChanges().check(self.read_body(call, empty_is_object=True))
         if not changes:
             raise NothingToUpdate
         try:
-            services.update_loop(loop=loop, changes=changes, key_id=request.auth.key_id)
+            services.update_loop(loop=loop, changes=changes, key_id=call.caller.key_id)
         except Loop.DoesNotExist:
             raise LoopNotFound from None
-        return ok("Loop updated successfully", {"loop": represent(loop)})
+        return ok("Loop updated successfully", {"loop": serialize_loop(loop)})
 
-    def delete(self, request: Call, loop_id: str) -> HttpResponse:
-        loop = find_own_loop(loop_id, request.user, denied=NotCreatorForDelete)
+    def delete(self, call: Call, loop_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, call.account, denied=NotCreatorForDelete)
         try:
             review_services.delete_loop(
-                loop_id=loop.id, account_id=loop.creator_id, key_id=request.auth.key_id
+                loop_id=loop.id, account_id=loop.creator_id, key_id=call.caller.key_id
             )
         except Loop.DoesNotExist:
             raise LoopNotFound from None
@@ -99,10 +99,10 @@ class LoopMembers(ApiView):
     permissions: ClassVar = {"GET": "loops:read"}
     failures: ClassVar = {"GET": ListMembersFailed}
 
-    def get(self, request: Call, loop_id: str) -> HttpResponse:
-        loop = find_own_loop(loop_id, request.user, denied=LoopDenied)
-        in_order = loop.memberships.select_related("user").in_order()
-        members = [MemberSerializer(member).data for member in in_order]
+    def get(self, call: Call, loop_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, call.account, denied=LoopDenied)
+        memberships = loop.memberships.select_related("user").in_order()
+        members = [MemberSerializer(membership).data for membership in memberships]
         pending = sum(member["status"] == "pending" for member in members)
         data = {
             "loop_id": loop.id,
@@ -120,8 +120,8 @@ class LoopMember(ApiView):
     permissions: ClassVar = {"DELETE": "loops:write"}
     failures: ClassVar = {"DELETE": RemoveMemberFailed}
 
-    def delete(self, request: Call, loop_id: str, user_id: str) -> HttpResponse:
-        loop = find_own_loop(loop_id, request.user, denied=NotCreatorForRemoval)
+    def delete(self, call: Call, loop_id: str, user_id: str) -> HttpResponse:
+        loop = find_own_loop(loop_id, call.account, denied=NotCreatorForRemoval)
         member_id = normalize_id(user_id)
         if member_id == loop.creator_id:
             raise CreatorStays
@@ -130,7 +130,7 @@ class LoopMember(ApiView):
                 loop_id=loop.id,
                 account_id=loop.creator_id,
                 member_id=member_id or "",
-                key_id=request.auth.key_id,
+                key_id=call.caller.key_id,
             )
         except Loop.DoesNotExist:
             raise LoopNotFound from None
@@ -140,7 +140,7 @@ class LoopMember(ApiView):
         return ok("Member removed from loop successfully", data)
 
 
-def represent(loop: Loop) -> dict[str, Any]:
-    """The loop as it stands now in the database."""
+def serialize_loop(loop: Loop) -> dict[str, Any]:
+    """Reads the loop from the database again and serializes it."""
     fresh = Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id).with_members().get()
     return LoopSerializer(fresh).data

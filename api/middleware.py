@@ -1,4 +1,4 @@
-"""Answers calls below /v1 without the middleware that only pages need."""
+"""Middleware that lets API calls skip what only pages need."""
 
 from collections.abc import Callable
 
@@ -9,10 +9,10 @@ from api.envelope import is_api
 
 
 class ApiMiddleware:
-    """Answers what lies below /v1 without the rest of the chain.
+    """Calls the views below /v1 directly, without the middleware that follows.
 
-    A program has no session, no form and no browser. What it needs of the rest is that an unknown
-    Host is refused, here, and a few headers, which `api.views.answer` sets.
+    API clients have no session, form or browser. They need only the check of the Host, which is
+    made here, and a few headers, which `api.envelope.build_response` sets.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -22,6 +22,6 @@ class ApiMiddleware:
         if not is_api(request):
             return self.get_response(request)
         request.get_host()
-        found = resolve(request.path_info)
-        response: HttpResponse = found.func(request, **found.kwargs)
+        match = resolve(request.path_info)
+        response: HttpResponse = match.func(request, **match.kwargs)
         return response

@@ -1,4 +1,4 @@
-"""Pages by limit and offset (specification, GET /api/requests)."""
+"""Pagination by limit and offset (specification, GET /api/requests)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +12,13 @@ MAX_OFFSET = 2**31 - 1
 
 @dataclass(frozen=True)
 class Page:
-    """A window on a listing."""
+    """The limit and the offset of one page of a list."""
 
     limit: int
     offset: int
 
     def describe(self, *, count: int, total: int) -> dict[str, Any]:
-        """The fields beside the rows: count, total, has_more and pagination."""
+        """Builds the fields beside the rows: count, total, has_more and pagination."""
         has_more = self.offset + count < total
         return {
             "count": count,
@@ -33,17 +33,17 @@ class Page:
 
 
 def read_page(query: Any) -> Page:
-    """The window that a query string asks for. Raises ValidationFailed."""
-    limit = _integer(query, "limit", DEFAULT_LIMIT)
+    """Reads limit and offset from a query string. Raises ValidationFailed."""
+    limit = _read_integer(query, "limit", DEFAULT_LIMIT)
     if not 1 <= limit <= MAX_LIMIT:
         raise ValidationFailed(f"limit must be between 1 and {MAX_LIMIT}")
-    offset = _integer(query, "offset", 0)
+    offset = _read_integer(query, "offset", 0)
     if not 0 <= offset <= MAX_OFFSET:
         raise ValidationFailed(f"offset must be between 0 and {MAX_OFFSET}")
     return Page(limit=limit, offset=offset)
 
 
-def _integer(query: Any, name: str, default: int) -> int:
+def _read_integer(query: Any, name: str, default: int) -> int:
     text = query.get(name)
     if text is None:
         return default

@@ -1,4 +1,4 @@
-"""/api/requests and /api/loops/{loopId}/requests."""
+"""API views of requests: /api/requests and /api/loops/{loopId}/requests."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from api.errors import (
     RequestDenied,
     RequestNotFound,
 )
-from api.list_params import read_listing
+from api.list_params import read_list_params
 from api.lookup import find_loop, find_own_loop, read_loop_id
 from api.serializers.requests import FeedbackInput, RequestInput
 from api.views import ApiView
@@ -43,9 +43,10 @@ class Requests(ApiView):
     permissions: ClassVar = {"GET": "requests:read"}
     failures: ClassVar = {"GET": ListRequestsFailed}
 
-    def get(self, request: Call) -> HttpResponse:
-        listing = read_listing(request.query_params, with_loop=True)
-        return ok_verbatim("Requests retrieved successfully", listing.of_account(request.user.id))
+    def get(self, call: Call) -> HttpResponse:
+        params = read_list_params(call.query_params, with_loop=True)
+        data = params.fetch_for_account(call.account.id)
+        return ok_verbatim("Requests retrieved successfully", data)
 
 
 class LoopRequests(ApiView):
@@ -54,26 +55,27 @@ class LoopRequests(ApiView):
     permissions: ClassVar = {"GET": "requests:read", "POST": "requests:write"}
     failures: ClassVar = {"GET": ListLoopRequestsFailed, "POST": CreateRequestFailed}
 
-    def get(self, request: Call, loop_id: str) -> HttpResponse:
-        user_id = request.user.id
+    def get(self, call: Call, loop_id: str) -> HttpResponse:
+        user_id = call.account.id
         loop = find_loop(loop_id, among=Loop.objects.alive().with_membership_of(user_id))
         if loop.creator_id != user_id and not loop.has_member:
             raise LoopDenied
-        listing = read_listing(request.query_params, with_loop=False)
-        return ok_verbatim("Loop requests retrieved successfully", listing.of_loop(loop.id))
+        params = read_list_params(call.query_params, with_loop=False)
+        return ok_verbatim("Loop requests retrieved successfully", params.fetch_for_loop(loop.id))
 
-    def post(self, request: Call, loop_id: str) -> HttpResponse:
-        known_id = read_loop_id(loop_id)
+    def post(self, call: Call, loop_id: str) -> HttpResponse:
+        valid_id = read_loop_id(loop_id)
         try:
-            fields = RequestInput().check(self.body(request))
+            fields = RequestInput().check(self.read_body(call))
         except ApiError:
-            find_own_loop(known_id, request.user, denied=NotCreatorForRequest)  # speaks first
+            # its errors come before those of the body
+            find_own_loop(valid_id, call.account, denied=NotCreatorForRequest)
             raise
         try:
             created = services.create_request(
-                loop_id=known_id,
-                account=request.user,
-                api_key_id=request.auth.key_id,
+                loop_id=valid_id,
+                account=call.account,
+                api_key_id=call.caller.key_id,
                 fields=fields,
             )
         except services.NoActiveMembers:
@@ -82,7 +84,7 @@ class LoopRequests(ApiView):
             raise LoopNotFound from None
         except services.NotTheOwner:
             raise NotCreatorForRequest from None
-        data = represent_created(created)
+        data = serialize_created(created)
         return ok("Request created and broadcasted successfully", data, status=201)
 
 
@@ -92,28 +94,30 @@ class RequestDetails(ApiView):
     permissions: ClassVar = {"GET": "requests:read", "DELETE": "requests:write"}
     failures: ClassVar = {"GET": ReadRequestFailed, "DELETE": CancelRequestFailed}
 
-    def get(self, request: Call, request_id: str) -> HttpResponse:
-        known_id = read_id(request_id)
+    def get(self, call: Call, request_id: str) -> HttpResponse:
+        valid_id = read_request_id(request_id)
         try:
-            found = single_read.read_as_json(known_id, user_id=request.user.id)
+            body = single_read.read_as_json(valid_id, user_id=call.account.id)
         except Request.DoesNotExist:
             raise RequestNotFound from None
         except single_read.NotVisible:
             raise RequestDenied from None
-        return ok_verbatim("Request retrieved successfully", {"request": found})
+        return ok_verbatim("Request retrieved successfully", {"request": body})
 
-    def delete(self, request: Call, request_id: str) -> HttpResponse:
-        known_id = read_id(request_id)
+    def delete(self, call: Call, request_id: str) -> HttpResponse:
+        valid_id = read_request_id(request_id)
         try:
-            credited = services.cancel_request(request_id=known_id, account_id=request.user.id)
+            credited_key_id = services.cancel_request(
+                request_id=valid_id, account_id=call.account.id
+            )
         except Request.DoesNotExist:
             raise RequestNotFound from None
         except services.TransitionLost:
             raise NotCancellable from None
-        if credited == request.auth.key_id:
-            quota = request.auth.quota
+        if credited_key_id == call.caller.key_id:
+            quota = call.caller.quota
             self.quota = replace(quota, used=quota.used - 1)
-        data = {"request_id": known_id, "status": "cancelled"}
+        data = {"request_id": valid_id, "status": "cancelled"}
         return ok("Request cancelled successfully", data)
 
 
@@ -123,18 +127,18 @@ class RequestFeedback(ApiView):
     permissions: ClassVar = {"POST": "requests:write"}
     failures: ClassVar = {"POST": AddFeedbackFailed}
 
-    def post(self, request: Call, request_id: str) -> HttpResponse:
-        found = find_request(request_id, Request.objects.created_by(request.user.id))
-        if not services.may_have_feedback(found):
+    def post(self, call: Call, request_id: str) -> HttpResponse:
+        request = find_request(request_id, Request.objects.created_by(call.account.id))
+        if not services.may_have_feedback(request):
             raise NotCompleted
-        feedback = FeedbackInput().check(self.body(request))["feedback"]
-        services.add_feedback(request=found, feedback=feedback)
-        data = {"request_id": found.id, "feedback": feedback}
+        feedback = FeedbackInput().check(self.read_body(call))["feedback"]
+        services.add_feedback(request=request, feedback=feedback)
+        data = {"request_id": request.id, "feedback": feedback}
         return ok("Feedback added successfully", data)
 
 
-def read_id(raw_id: str) -> str:
-    """The id in a path. Raises InvalidRequestId."""
+def read_request_id(raw_id: str) -> str:
+    """Reads the request id of a path. Raises InvalidRequestId."""
     request_id = normalize_id(raw_id)
     if request_id is None:
         raise InvalidRequestId
@@ -142,8 +146,11 @@ def read_id(raw_id: str) -> str:
 
 
 def find_request(raw_id: str, allowed: RequestQuerySet) -> Request:
-    """The request, settled. Raises InvalidRequestId, RequestNotFound, RequestDenied."""
-    request_id = read_id(raw_id)
+    """Returns the request after settling what is due.
+
+    Raises InvalidRequestId, RequestNotFound, RequestDenied.
+    """
+    request_id = read_request_id(raw_id)
     try:
         return services.read_request(request_id, allowed=allowed)
     except Request.DoesNotExist:
@@ -153,16 +160,16 @@ def find_request(raw_id: str, allowed: RequestQuerySet) -> Request:
     raise RequestNotFound
 
 
-def represent_created(created: Request) -> dict[str, Any]:
-    """The `data` of a new request."""
+def serialize_created(request: Request) -> dict[str, Any]:
+    """Builds the `data` of a new request."""
     return {
-        "request_id": created.id,
-        "status": created.status,
-        "processing_type": created.processing_type,
-        "type": created.type,
-        "priority": created.priority,
-        "timeout_at": iso(created.timeout_at),
-        "broadcasted_to": created.broadcasted_to,
-        "notifications_sent": created.notifications_sent,
-        "polling_url": f"/v1/api/requests/{created.id}",
+        "request_id": request.id,
+        "status": request.status,
+        "processing_type": request.processing_type,
+        "type": request.type,
+        "priority": request.priority,
+        "timeout_at": iso(request.timeout_at),
+        "broadcasted_to": request.broadcasted_to,
+        "notifications_sent": request.notifications_sent,
+        "polling_url": f"/v1/api/requests/{request.id}",
     }

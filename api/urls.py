@@ -1,4 +1,4 @@
-"""The paths of the API: /v1, its OpenAPI document and the interactive documentation."""
+"""URLs of the API below /v1, its OpenAPI document and the interactive documentation."""
 
 from django.urls import path, re_path
 

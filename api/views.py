@@ -1,7 +1,7 @@
 """The base view of the API.
 
-It fixes the order in which a call can fail: method, key, quota, account, permission; then the
-view's own steps (id, existence, ownership, state, body).
+It checks every call in a fixed order: method, key, quota, account, permission. Then the view makes
+its own checks (id, existence, ownership, state, body).
 """
 
 import time
@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from accounts.quota import Quota
 from api.authentication import Call, KeyAuthentication
-from api.envelope import refusal, set_rate_headers
+from api.envelope import build_error_response, set_rate_headers
 from api.errors import (
     ApiError,
     InvalidBody,
@@ -41,50 +41,50 @@ KEY_AUTHENTICATION = KeyAuthentication()
 
 
 class ApiView(APIView):
-    """A path of the API.
+    """The base class of every path of the API.
 
-    `permissions` and `failures` map a method to the permission it needs (None: any valid key)
-    and to the sentence of its unexpected failure. Of the framework's view there remains what
-    describes it: one kind of key, one kind of body and one renderer need no negotiation.
+    `permissions` maps a method to the permission it needs (None: any valid key), and `failures`
+    to the error when something unexpected happens. `dispatch` replaces that of the framework:
+    with one kind of key, body and renderer there is nothing to negotiate.
     """
 
     http_method_names = ["get", "post", "put", "delete", "head"]
-    renderer_classes = [JSONRenderer]  # for the OpenAPI document, like the next
+    renderer_classes = [JSONRenderer]  # this and the next are for the OpenAPI document
     parser_classes = [JSONParser]
     permissions: ClassVar[Mapping[str, str | None]] = {}
     failures: ClassVar[Mapping[str, type[ServerFailure]]] = {}
     open_to_inactive_accounts: ClassVar[bool] = False
-    quota: Quota | None  # as the call leaves it; not there before the key is read
+    quota: Quota | None  # after this call; unset until the key is read
 
     def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
         try:
-            call = self.admit(request)
-            response: HttpResponse = getattr(self, self.operation(request).lower())(call, **ids)
+            call = self.authorize(request)
+            response: HttpResponse = getattr(self, self.get_method(request).lower())(call, **ids)
         except Exception as exc:
-            response = self.refuse(exc)
-        if not hasattr(self, "quota"):  # 404 and 405 cost nothing, but say what is left
-            self.quota = KEY_AUTHENTICATION.peek(request)
+            response = self.handle_error(exc)
+        if not hasattr(self, "quota"):  # 404 and 405 cost nothing but report the quota
+            self.quota = KEY_AUTHENTICATION.read_quota(request)
         set_rate_headers(response, self.quota)
         return response
 
-    def admit(self, request: HttpRequest) -> Call:
-        """The call, once nothing that all calls have in common speaks against it."""
+    def authorize(self, request: HttpRequest) -> Call:
+        """Charges the call and checks what all calls have in common. Raises ApiError."""
         if request.method not in self.allowed_methods:
             raise MethodNotAllowed
         self.quota = None
-        call = KEY_AUTHENTICATION.admit(request)
-        self.quota = call.auth.quota
-        if call.auth.exhausted:
-            raise out_of_quota(self.quota)
-        if not call.user.is_active and not self.open_to_inactive_accounts:
+        call = KEY_AUTHENTICATION.charge_call(request)
+        self.quota = call.caller.quota
+        if call.caller.exhausted:
+            raise build_quota_error(self.quota)
+        if not call.account.is_active and not self.open_to_inactive_accounts:
             raise ResourceDenied
-        needed = self.permissions[self.operation(request)]
-        if needed is not None and needed not in call.auth.permissions:
+        permission = self.permissions[self.get_method(request)]
+        if permission is not None and permission not in call.caller.permissions:
             raise ResourceDenied
         return call
 
-    def operation(self, request: HttpRequest) -> str:
-        """The method, HEAD being a GET without its body."""
+    def get_method(self, request: HttpRequest) -> str:
+        """Returns the HTTP method; HEAD is handled as GET."""
         method = str(request.method)
         return "GET" if method == "HEAD" else method
 
@@ -92,37 +92,37 @@ class ApiView(APIView):
     def allowed_methods(self) -> list[str]:
         return [name.upper() for name in self.http_method_names if hasattr(self, name)]
 
-    def body(self, call: Call, *, empty_is_object: bool = False) -> dict[str, Any]:
-        """The call's JSON object. Raises InvalidBody."""
+    def read_body(self, call: Call, *, empty_is_object: bool = False) -> dict[str, Any]:
+        """Reads the JSON object of the body. Raises InvalidBody."""
         try:
-            return strict_json.read_object(call.http, empty_is_object=empty_is_object)
+            return strict_json.read_object(call.request, empty_is_object=empty_is_object)
         except strict_json.InvalidJSON:
             raise InvalidBody from None
 
-    def refuse(self, exc: Exception) -> HttpResponse:
-        """The answer to whatever went wrong."""
-        error = exc if isinstance(exc, ApiError) else self.unexpected(exc)
-        response = refusal(error)
+    def handle_error(self, exc: Exception) -> HttpResponse:
+        """Builds the response to an exception."""
+        error = exc if isinstance(exc, ApiError) else self.convert_unexpected(exc)
+        response = build_error_response(error)
         if isinstance(error, MethodNotAllowed):
             response["Allow"] = ", ".join(self.allowed_methods)
         if isinstance(error, RateLimited):
             response["Retry-After"] = str(error.retry_after)
         return response
 
-    def unexpected(self, exc: Exception) -> ApiError:
-        """The sentence for what nobody foresaw; the log keeps the truth."""
+    def convert_unexpected(self, exc: Exception) -> ApiError:
+        """Logs an unexpected exception and returns the error that the client receives."""
         if isinstance(exc, DatabaseError | InterfaceError) and is_outage(exc):
             log.error("api.database_unreachable", error=str(exc))
             return ServiceUnavailable()
         if isinstance(exc, TooManyFieldsSent):  # Django's own limit, on query strings
-            most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
-            return ValidationFailed(f"query must have at most {most} parameters")
+            limit = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+            return ValidationFailed(f"query must have at most {limit} parameters")
         log.error("api.failed", view=type(self).__name__, exc_info=exc)
-        return self.failures.get(self.operation(self.request), ServerFailure)()
+        return self.failures.get(self.get_method(self.request), ServerFailure)()
 
 
-def out_of_quota(quota: Quota) -> RateLimited:
-    """The 429 of a call whose hour is used up."""
+def build_quota_error(quota: Quota) -> RateLimited:
+    """Builds the 429 error of a key whose hourly quota is used up."""
     detail = {
         "usage_count": quota.used,
         "usage_limit": quota.limit,
@@ -133,9 +133,9 @@ def out_of_quota(quota: Quota) -> RateLimited:
 
 
 class UnknownPath(ApiView):
-    """Everything below /v1 that is no path of the API."""
+    """Responds 404 to every unknown path below /v1."""
 
     schema = None
 
-    def admit(self, request: HttpRequest) -> Call:
+    def authorize(self, request: HttpRequest) -> Call:
         raise NotFound

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from api.envelope import failure, is_api
+from api.envelope import build_error_outside_views, is_api
 from api.errors import ApiError, InvalidBody, NotFound, ResourceDenied, ServerFailure
 from web import error_pages
 
@@ -29,4 +29,4 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def in_envelope(request: HttpRequest, error: type[ApiError]) -> HttpResponse | None:
     """The error as a program reads it; None for a page's request."""
-    return failure(error()) if is_api(request) else None
+    return build_error_outside_views(error()) if is_api(request) else None

@@ -1,4 +1,4 @@
-"""Loops and members as the API takes and gives them (specification, Loop and Member)."""
+"""Serializers of loops and members (specification, Loop and Member)."""
 
 from rest_framework import serializers
 
@@ -9,7 +9,7 @@ from loops.models import Loop, Membership
 
 
 class LoopInput(Input):
-    """POST /api/loops."""
+    """The body of POST /api/loops."""
 
     sentences = {"name": LoopNameRequired, "icon": LoopIconRequired}
 
@@ -19,7 +19,7 @@ class LoopInput(Input):
 
 
 class LoopChanges(Input):
-    """PUT /api/loops/{id}."""
+    """The body of PUT /api/loops/{id}."""
 
     name = StrictText(shortest=1, longest=100, required=False)
     description = StrictText(longest=500, required=False)
@@ -27,7 +27,7 @@ class LoopChanges(Input):
 
 
 class MemberSerializer(serializers.Serializer[Membership]):
-    """Member."""
+    """A member of a loop, active or pending."""
 
     user_id = Identifier(source="member_id")
     email = serializers.EmailField(source="address")
@@ -36,7 +36,7 @@ class MemberSerializer(serializers.Serializer[Membership]):
 
 
 class LoopSerializer(serializers.Serializer[Loop]):
-    """Loop, with every member."""
+    """A loop with all its members."""
 
     id = Identifier()
     name = serializers.CharField()

@@ -1,4 +1,4 @@
-"""Requests and feedback as the API takes and gives them (specification, Request, Feedback)."""
+"""Serializers of requests and feedback (specification, Request, Feedback)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -47,7 +47,7 @@ CATEGORIES = ("positive", "constructive", "issue")
 
 
 class ResponseTypeName(serializers.CharField):
-    """The name of a response type that is registered."""
+    """The name of a registered response type."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if not isinstance(data, str) or data not in list_names():
@@ -56,7 +56,7 @@ class ResponseTypeName(serializers.CharField):
 
 
 class RequestInput(Input):
-    """POST /api/loops/{loopId}/requests."""
+    """The body of POST /api/loops/{loopId}/requests."""
 
     sentences = {"request_text": RequestTextRequired}
 
@@ -84,7 +84,7 @@ class RequestInput(Input):
 
     def on_missing(self, name: str, field: Any, checked: dict[str, Any]) -> None:
         super().on_missing(name, field, checked)
-        error = missing_with_the_rest(name, checked)
+        error = find_conditional_error(name, checked)
         if error is not None:
             raise error
 
@@ -103,8 +103,8 @@ class RequestInput(Input):
             raise InvalidDefaultResponse(str(error)) from None
 
 
-def missing_with_the_rest(name: str, checked: dict[str, Any]) -> ApiError | None:
-    """The error of an absence that only the fields before it make one."""
+def find_conditional_error(name: str, checked: dict[str, Any]) -> ApiError | None:
+    """Returns the error of a missing field that earlier fields make required."""
     if name == "image_url" and checked["type"] == "image":
         return ImageUrlRequired()
     if name == "timeout_seconds" and checked["processing_type"] == "time-sensitive":
@@ -113,7 +113,7 @@ def missing_with_the_rest(name: str, checked: dict[str, Any]) -> ApiError | None
 
 
 class FeedbackFields(Input):
-    """The known fields of feedback; others are kept as sent."""
+    """The known fields of feedback; other fields are stored as sent."""
 
     rating = StrictNumber(min_value=1, max_value=5, required=False)
     comment = StrictText(longest=1000, required=False)
@@ -127,15 +127,15 @@ class FeedbackFields(Input):
 
 
 class FeedbackInput(Input):
-    """POST /api/requests/{id}/feedback."""
+    """The body of POST /api/requests/{id}/feedback."""
 
     feedback = FeedbackFields()
 
     def check(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """`{feedback: the object as sent}`, its known fields being valid. Raises ApiError."""
+        """Checks the known fields and returns `{feedback: …}` as sent. Raises ApiError."""
         feedback = body.get("feedback")
         if feedback is None:
-            raise self.absence("feedback")
+            raise self.build_missing_error("feedback")
         if not isinstance(feedback, dict):
             raise ValidationFailed("feedback must be an object")
         FeedbackFields().check(feedback)
@@ -143,7 +143,7 @@ class FeedbackInput(Input):
 
 
 class RequestListed(serializers.Serializer[Request]):
-    """Request in listings."""
+    """A request in a list."""
 
     id = Identifier()
     loop_id = Identifier()
@@ -168,7 +168,7 @@ class RequestListed(serializers.Serializer[Request]):
 
 
 class Person(serializers.Serializer[User]):
-    """Who answered."""
+    """The person who answered."""
 
     id = Identifier()
     name = serializers.CharField()
@@ -176,7 +176,7 @@ class Person(serializers.Serializer[User]):
 
 
 class RequestDetail(RequestListed):
-    """Request in a single read, and in events."""
+    """A request in a single read and in events."""
 
     creator_id = Identifier()
     image_url = serializers.CharField(allow_null=True)
