@@ -242,7 +242,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Programs ask people for a decision: loops, requests, answers, feedback.",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/v1",
-    "PREPROCESSING_HOOKS": ["api.openapi.document.without_slash"],
+    "PREPROCESSING_HOOKS": ["api.openapi.document.strip_slashes"],
     "POSTPROCESSING_HOOKS": ["api.openapi.document.complete"],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
 }

@@ -1,7 +1,7 @@
-"""Response types in the OpenAPI document: what a client may configure, and what it gets.
+"""OpenAPI schemas of the response types: their configuration, default and answer.
 
-Each type says of itself what is particular to it (`reviews.response_types`), which also holds the
-rules that a schema cannot say.
+The parts that differ come from setting type (`reviews.response_types`), which also checks the rules
+that a schema cannot express.
 """
 
 from itertools import groupby
@@ -16,14 +16,14 @@ NUMBER: Final[Schema] = {"type": "number"}
 STRINGS: Final[Schema] = {"type": "array", "items": STRING}
 
 
-def configuration(kind: ResponseType) -> Schema:
-    """A `response_config`. Unknown keys are kept; null counts as left out."""
+def build_config_schema(kind: ResponseType) -> Schema:
+    """Builds the schema of a `response_config`. Unknown keys are allowed; null is ignored."""
     properties = {
-        each.name: each.schema if each.is_mandatory else nullable(each.schema)
-        for each in kind.settings
+        setting.name: setting.schema if setting.is_mandatory else nullable(setting.schema)
+        for setting in kind.settings
     }
     properties["required"] = nullable({**BOOLEAN, "default": kind.required_by_default})
-    mandatory = {each.name for each in kind.settings if each.is_mandatory}
+    mandatory = {setting.name for setting in kind.settings if setting.is_mandatory}
     schema = object_of(
         properties,
         optional=properties.keys() - mandatory,
@@ -35,13 +35,13 @@ def configuration(kind: ResponseType) -> Schema:
     return schema
 
 
-def name_of(kind: ResponseType, suffix: str) -> str:
-    """`multi_select` is a MultiSelect."""
+def get_component_name(kind: ResponseType, suffix: str) -> str:
+    """Returns the component of a type, such as MultiSelectConfig for multi_select."""
     return kind.name.title().replace("_", "") + suffix
 
 
-def request_of(kind: ResponseType) -> Schema:
-    """A new request with this response type."""
+def build_request_schema(kind: ResponseType) -> Schema:
+    """Builds the schema of a new request with this response type."""
     return {
         "allOf": [
             component(RequestInput.__name__),
@@ -49,7 +49,7 @@ def request_of(kind: ResponseType) -> Schema:
                 "type": "object",
                 "properties": {
                     "response_type": {"const": kind.name},
-                    "response_config": component(name_of(kind, "Config")),
+                    "response_config": component(get_component_name(kind, "Config")),
                     "default_response": kind.default_schema,
                 },
             },
@@ -57,8 +57,8 @@ def request_of(kind: ResponseType) -> Schema:
     }
 
 
-def answers_in_words() -> str:
-    """What `response_data` is for which type: 'A string for text and single_select, …'."""
+def describe_answers() -> str:
+    """Describes `response_data` by type: 'A string for text and single_select, …'."""
     parts = []
     for noun, kinds in groupby(TYPES.values(), key=lambda kind: kind.answer_noun):
         parts.append(f"{noun} for {' and '.join(kind.name for kind in kinds)}")
@@ -68,18 +68,18 @@ def answers_in_words() -> str:
 
 ANSWER: Final[Schema] = {
     "oneOf": [STRING, NUMBER, STRINGS, {"type": "null"}],
-    "description": f"{answers_in_words()}; null while there is no answer. After a timeout it is "
+    "description": f"{describe_answers()}; null while there is no answer. After a timeout it is "
     "the default_response as it was sent.",
 }
 COMPONENTS: Final[dict[str, Any]] = {
     "Answer": ANSWER,
-    **{name_of(kind, "Config"): configuration(kind) for kind in TYPES.values()},
-    **{name_of(kind, "Request"): request_of(kind) for kind in TYPES.values()},
+    **{get_component_name(kind, "Config"): build_config_schema(kind) for kind in TYPES.values()},
+    **{get_component_name(kind, "Request"): build_request_schema(kind) for kind in TYPES.values()},
 }
 NEW_REQUEST: Final[Schema] = {
-    "oneOf": [component(name_of(kind, "Request")) for kind in TYPES.values()],
+    "oneOf": [component(get_component_name(kind, "Request")) for kind in TYPES.values()],
 }
-# What the serializers do not say of their fields.
+# Schemas of fields that the serializers do not describe fully.
 FIELDS: Final[dict[tuple[type, str], Schema]] = {
     (RequestInput, "image_url"): {
         "type": "string",
@@ -92,7 +92,7 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
     (RequestListed, "response_data"): component("Answer"),
     (RequestDetail, "context"): {"type": ["object", "null"]},
     (RequestDetail, "response_config"): {
-        "anyOf": [component(name_of(kind, "Config")) for kind in TYPES.values()]
+        "anyOf": [component(get_component_name(kind, "Config")) for kind in TYPES.values()]
     },
     (RequestDetail, "default_response"): {"anyOf": [STRING, NUMBER, STRINGS]},
     (RequestDetail, "feedback"): nullable(component(FeedbackFields.__name__)),

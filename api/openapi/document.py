@@ -1,7 +1,7 @@
-"""Puts the OpenAPI document together: /openapi.json, /docs and `manage.py spectacular`.
+"""Builds the OpenAPI document for /openapi.json, /docs and `manage.py spectacular`.
 
-The shapes come from the serializers, the sentences from `api.errors`, and what is said about
-each operation from the modules beside this one.
+The schemas come from the serializers, the error sentences from `api.errors`, and the descriptions
+of the operations from the other modules of this folder.
 """
 
 from typing import Any, cast
@@ -30,17 +30,18 @@ INTRODUCTION = """
 Programs ask people for a decision: create a *loop* of reviewers, let them join it, send
 *requests*, and read the answers.
 
-**Key.** Every call carries `Authorization: Bearer <API_KEY>`. A key acts as the account that
-owns it, as far as its permissions go.
+**Key.** Every call carries `Authorization: Bearer <API_KEY>`. A key acts for the account that
+owns it, within the permissions of the key.
 
 **Envelope.** Every body is `{"error", "msg", "data"}`. Times are UTC with milliseconds, ids are
 24 hexadecimal characters. Unknown fields in a body are ignored; null counts as left out.
 
-**Quota.** A call costs 1 of the key's hour, which begins anew at the full hour (UTC); the
-`X-RateLimit-*` headers say what is left. With 429 comes `Retry-After`.
+**Quota.** Each call uses 1 of the key's calls for the hour. The count starts again at every full
+hour (UTC); the `X-RateLimit-*` headers say how many calls remain. A 429 response has
+`Retry-After`.
 
-**Failures.** A path that is not listed here is 404, a method that is not listed 405 (with
-`Allow`), both in the envelope. 429, 500 and 503 are worth another try, later each time.
+**Errors.** A path that is not listed here returns 404, and a method that is not listed returns 405
+(with `Allow`), both in the envelope. After 429, 500 or 503, try again, and wait longer each time.
 """.strip()
 
 SECURITY = {
@@ -60,7 +61,7 @@ COMPONENTS = {**answers.COMPONENTS, **events.COMPONENTS}
 
 
 def find_field(field: Any) -> Schema | None:
-    """What is said of a serializer's field; the serializer may have inherited it."""
+    """Returns the schema that `FIELDS` has for a serializer's field, inherited ones included."""
     for ancestor in type(field.parent).__mro__:
         if (ancestor, field.field_name) in answers.FIELDS:
             return {**answers.FIELDS[ancestor, field.field_name]}
@@ -68,7 +69,7 @@ def find_field(field: Any) -> Schema | None:
 
 
 class ContractSchema(AutoSchema):
-    """The description of one operation."""
+    """Describes one operation to drf-spectacular."""
 
     @property
     def operation(self) -> Operation:
@@ -132,30 +133,34 @@ class ContractSchema(AutoSchema):
             "required": list(operation.data),
             "additionalProperties": False,
         }
-        done = responses.success(operation.status, operation.message, data, operation.example)
+        success = responses.build_success(
+            operation.status, operation.message, data, operation.example
+        )
         if operation.links:
-            done["links"] = {
+            success["links"] = {
                 name: {"operationId": name, "parameters": dict(parameters)}
                 for name, parameters in operation.links.items()
             }
-        return {str(operation.status): done, **self.failures()}
+        return {str(operation.status): success, **self.build_failures()}
 
-    def failures(self) -> Schema:
-        """Every failure that the operation can answer with, by status."""
-        own: list[type[ApiError]] = [*self.operation.errors]
+    def build_failures(self) -> Schema:
+        """Builds every error response of the operation, by status."""
+        errors: list[type[ApiError]] = [*self.operation.errors]
         view = cast(ApiView, self.view)
         if view.permissions[self.method] is not None:
-            own.append(ResourceDenied)
+            errors.append(ResourceDenied)
         if self.operation.paths:
-            own.append(NotFound)  # a slash in a variable makes it another path
-        own.append(view.failures[self.method])
-        answers: Schema = responses.common()
-        for status in sorted({error.status for error in own}):
-            answers[str(status)] = responses.failure(e for e in own if e.status == status)
-        return dict(sorted(answers.items()))
+            errors.append(NotFound)  # an id with a slash makes an unknown path
+        errors.append(view.failures[self.method])
+        failures: Schema = responses.refer_to_common()
+        for status in sorted({error.status for error in errors}):
+            failures[str(status)] = responses.build_failure(
+                error for error in errors if error.status == status
+            )
+        return dict(sorted(failures.items()))
 
     def resolve(self, shape: Shape, direction: Direction) -> Schema:
-        """The JSON schema of a shape; serializers become components."""
+        """Returns the JSON schema of a shape; serializers become components."""
         if isinstance(shape, dict):
             return shape
         if isinstance(shape, list):
@@ -166,25 +171,25 @@ class ContractSchema(AutoSchema):
     def _map_serializer_field(
         self, field: Any, direction: Direction, bypass_extensions: bool = False
     ) -> Schema:
-        known = find_field(field)
-        if known is not None:
-            return known
+        described = find_field(field)
+        if described is not None:
+            return described
         schema: Schema = super()._map_serializer_field(  # type: ignore[no-untyped-call]
             field, direction, bypass_extensions
         )
         schema.pop("x-spec-enum-id", None)
         schema.pop("readOnly", None)
-        return {**schema, **bounds(field)}
+        return {**schema, **get_bounds(field)}
 
     def _map_basic_serializer(self, serializer: Any, direction: Direction) -> Schema:
-        """Closed for what we give; for what we take, open, and null counts as left out."""
+        """Forbids unknown fields in responses; allows them in bodies, and null in optional fields."""
         schema: Schema = super()._map_basic_serializer(  # type: ignore[no-untyped-call]
             serializer, direction
         )
-        taken = isinstance(serializer, Input) or (
+        is_input = isinstance(serializer, Input) or (
             isinstance(serializer, type) and issubclass(serializer, Input)
         )
-        if not taken:
+        if not is_input:
             return {
                 **schema,
                 "required": [*schema["properties"]],
@@ -198,8 +203,8 @@ class ContractSchema(AutoSchema):
         return {**schema, "properties": properties}
 
 
-def bounds(field: Field[Any, Any, Any, Any]) -> Schema:
-    """What the framework cannot see in our fields."""
+def get_bounds(field: Field[Any, Any, Any, Any]) -> Schema:
+    """Returns the limits of our own fields, which drf-spectacular does not know."""
     if isinstance(field, Identifier):
         return {"pattern": ID["pattern"]}
     if isinstance(field, Timestamp):
@@ -211,19 +216,19 @@ def bounds(field: Field[Any, Any, Any, Any]) -> Schema:
     return {}
 
 
-def without_slash(endpoints: list[tuple[str, str, str, Any]]) -> list[tuple[str, str, str, Any]]:
-    """The paths as the specification writes them. A pre-processing hook of drf-spectacular."""
+def strip_slashes(endpoints: list[tuple[str, str, str, Any]]) -> list[tuple[str, str, str, Any]]:
+    """Removes the final slash of each path. A pre-processing hook of drf-spectacular."""
     return [(path.rstrip("/"), regex, method, view) for path, regex, method, view in endpoints]
 
 
 def complete(result: Schema, **_: Any) -> Schema:
-    """Adds what belongs to no single operation. A post-processing hook of drf-spectacular."""
+    """Adds introduction, security, shared components and webhooks. A post-processing hook."""
     result["info"]["description"] = INTRODUCTION
     result["security"] = [{"key": []}]
-    shared = result["components"]
-    shared["securitySchemes"] = {"key": SECURITY}
-    shared.update(responses.components())
-    shared["schemas"].update(COMPONENTS)
+    components = result["components"]
+    components["securitySchemes"] = {"key": SECURITY}
+    components.update(responses.build_components())
+    components["schemas"].update(COMPONENTS)
     result["webhooks"] = {**events.WEBHOOKS}
-    shared["schemas"] = dict(sorted(shared["schemas"].items()))
+    components["schemas"] = dict(sorted(components["schemas"].items()))
     return result

@@ -1,4 +1,4 @@
-"""Webhooks: what is sent to a request's callback_url (specification, Events)."""
+"""OpenAPI descriptions of the webhooks sent to a request's callback_url (specification, Events)."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from api.openapi.operations import (
 from api.serializers.requests import RequestDetail
 from reviews.lifecycle import states
 
-TELLS: Final = {
+SUMMARIES: Final = {
     "request.claimed": "A reviewer claimed the request.",
     "request.completed": "A reviewer's answer completed the request.",
     "request.timeout": "The request timed out; response_data is its default_response.",
@@ -29,11 +29,11 @@ HEADERS: Final = {
     "webhook-id": "The event's id, the same on every attempt (Standard Webhooks).",
     "webhook-timestamp": "The attempt's Unix time in seconds.",
     "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of id, timestamp and body, joined by "
-    "points. Separated by blanks where there are several.",
+    "dots. Several signatures are separated by spaces.",
 }
 EVENT: Final[Schema] = object_of(
     {
-        "event": one_of(TELLS),
+        "event": one_of(SUMMARIES),
         "request_id": ID,
         "loop_id": ID,
         "status": one_of(states.STATUSES),
@@ -77,8 +77,8 @@ EXAMPLE: Final[dict[str, Any]] = {
 }
 
 
-def told(event: str) -> Schema:
-    """The POST that tells a receiver of the event."""
+def build_webhook(event: str) -> Schema:
+    """Describes the POST that sends an event to a receiver."""
     content: dict[str, Any] = {"schema": component("Event")}
     if event == EXAMPLE["event"]:
         content["example"] = EXAMPLE
@@ -86,9 +86,9 @@ def told(event: str) -> Schema:
         "post": {
             "operationId": event,
             "tags": ["Events"],
-            "summary": TELLS[event],
-            "description": "Sent to the request's callback_url, at least once, until it is "
-            "answered with a 2xx status within 15 s.",
+            "summary": SUMMARIES[event],
+            "description": "Sent to the request's callback_url at least once, and again until the "
+            "receiver responds with a 2xx status within 15 s.",
             "security": [],
             "parameters": [
                 {
@@ -107,4 +107,4 @@ def told(event: str) -> Schema:
 
 
 COMPONENTS: Final[dict[str, Schema]] = {"Event": EVENT}
-WEBHOOKS: Final = {event: told(event) for event in TELLS}
+WEBHOOKS: Final = {event: build_webhook(event) for event in SUMMARIES}

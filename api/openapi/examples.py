@@ -1,4 +1,4 @@
-"""One request through its life, for every example of the document."""
+"""Examples of the OpenAPI document, which follow one request through its life."""
 
 from typing import Any, Final
 
@@ -86,8 +86,8 @@ PAGE: Final[dict[str, Any]] = {
 }
 
 
-def question(kind: ResponseType) -> dict[str, Any]:
-    """A new request of this response type."""
+def build_new_request(kind: ResponseType) -> dict[str, Any]:
+    """Builds an example of a new request with this response type."""
     return {
         **NEW,
         "response_type": kind.name,
@@ -97,6 +97,6 @@ def question(kind: ResponseType) -> dict[str, Any]:
 
 
 NEW_BY_TYPE: Final[dict[str, dict[str, Any]]] = {
-    SELECT.name: NEW,  # first, as it is the one that goes on in the other examples
-    **{kind.name: question(kind) for kind in TYPES.values()},
+    SELECT.name: NEW,  # first, because the other examples continue it
+    **{kind.name: build_new_request(kind) for kind in TYPES.values()},
 }

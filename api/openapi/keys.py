@@ -1,4 +1,4 @@
-"""What the OpenAPI document says about keys."""
+"""The OpenAPI description of the key check."""
 
 from accounts.models import PERMISSIONS
 from api.keys import KeyCheck
@@ -18,8 +18,8 @@ OPERATIONS: Operations = {
         name="checkKey",
         tag="Key",
         summary="Check the key",
-        description="Says whose key this is, what it may do, and what is left of its hour. "
-        "It needs no permission, and answers for a deactivated account too.",
+        description="Returns the key's owner, its permissions and its remaining quota. It needs no "
+        "permission, and also works for a deactivated account.",
         message="API key is valid",
         data={
             "api_key_id": ID,

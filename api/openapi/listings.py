@@ -1,4 +1,4 @@
-"""Listings of requests."""
+"""The OpenAPI descriptions of the lists of requests."""
 
 from typing import Final
 
@@ -28,13 +28,13 @@ from reviews.queries.listing import DEFAULT_ORDER, ORDERS
 LIMIT: Final = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
 OFFSET: Final = {"type": "integer", "minimum": 0, "maximum": MAX_OFFSET, "default": 0}
 QUERY: Final = (
-    Parameter("status", "Only requests in this state, as of now.", one_of(states.STATUSES)),
+    Parameter("status", "Only requests that have this status now.", one_of(states.STATUSES)),
     Parameter("priority", "Only requests of this priority.", one_of(PRIORITIES)),
-    Parameter("limit", "How many requests to give.", LIMIT),
-    Parameter("offset", "How many to pass over: next_offset of the page before.", OFFSET),
+    Parameter("limit", "How many requests to return.", LIMIT),
+    Parameter("offset", "How many requests to skip: next_offset of the previous page.", OFFSET),
     Parameter(
         "sort",
-        "Ties go to the newest first; every order is total, so pages neither repeat nor skip.",
+        "Requests that sort equally come newest first; pages neither repeat nor skip any.",
         one_of(ORDERS, default=DEFAULT_ORDER),
     ),
 )
@@ -72,7 +72,7 @@ OPERATIONS: Operations = {
         name="listLoopRequests",
         tag="Requests",
         summary="List a loop's requests",
-        description="The loop's creator and its active members may.",
+        description="The loop's creator and its active members may do this.",
         message="Loop requests retrieved successfully",
         paths=LOOP_PATH,
         query=QUERY,

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says about loops and their members."""
+"""The OpenAPI descriptions of loops and their members."""
 
 from typing import Any, Final
 
@@ -48,7 +48,7 @@ LOOP: Final[dict[str, Any]] = {
     "created_at": "2026-05-04T10:15:00.120Z",
     "updated_at": "2026-05-04T10:20:41.007Z",
 }
-NEXT: Final = (
+NEXT_OPERATIONS: Final = (
     "readLoop",
     "updateLoop",
     "deleteLoop",
@@ -56,7 +56,7 @@ NEXT: Final = (
     "createRequest",
     "listLoopRequests",
 )
-LEADS_ON: Final = {name: {"loop_id": "$response.body#/data/loop/id"} for name in NEXT}
+LINKS: Final = {name: {"loop_id": "$response.body#/data/loop/id"} for name in NEXT_OPERATIONS}
 
 OPERATIONS: Operations = {
     (Loops, "POST"): Operation(
@@ -92,7 +92,7 @@ OPERATIONS: Operations = {
             "join_url": "https://review.example.com/join/7KQ2MXWB9TRA",
         },
         errors=(LoopNameRequired, LoopIconRequired, ValidationFailed, InvalidBody),
-        links=LEADS_ON,
+        links=LINKS,
     ),
     (Loops, "GET"): Operation(
         name="listLoops",
@@ -107,7 +107,7 @@ OPERATIONS: Operations = {
         name="readLoop",
         tag="Loops",
         summary="Read a loop",
-        description="Only the loop's creator may.",
+        description="Only the loop's creator may do this.",
         message="Loop retrieved successfully",
         paths=LOOP_PATH,
         data={"loop": LoopSerializer},
@@ -118,8 +118,8 @@ OPERATIONS: Operations = {
         name="updateLoop",
         tag="Loops",
         summary="Change a loop",
-        description="Changes the fields that are there and leaves the others, the members and the "
-        "requests as they are. At least one field is needed. Only the loop's creator may.",
+        description="Changes the fields that you send and nothing else. At least one field is "
+        "needed. Only the loop's creator may do this.",
         message="Loop updated successfully",
         paths=LOOP_PATH,
         body=Body(LoopChanges, {"rename": {"name": "Refunds and vouchers"}}),
@@ -138,8 +138,8 @@ OPERATIONS: Operations = {
         name="listMembers",
         tag="Loops",
         summary="List a loop's members",
-        description="Active members receive requests; pending ones were invited and have not "
-        "joined yet. Only the loop's creator may.",
+        description="Active members receive requests; pending members were invited and have not "
+        "joined yet. Only the loop's creator may do this.",
         message="Loop members retrieved successfully",
         paths=LOOP_PATH,
         data={
@@ -162,8 +162,9 @@ OPERATIONS: Operations = {
         name="deleteLoop",
         tag="Loops",
         summary="Delete a loop",
-        description="The loop answers 404 from then on, and its open requests are cancelled, "
-        "without credit. Finished ones stay readable. Only the loop's creator may.",
+        description="The loop returns 404 from then on. Its open requests are cancelled, and their "
+        "calls are not credited. Finished requests stay readable. Only the loop's creator may do "
+        "this.",
         message="Loop deleted successfully",
         paths=LOOP_PATH,
         data={"loop_id": ID},
@@ -174,9 +175,9 @@ OPERATIONS: Operations = {
         name="removeMember",
         tag="Loops",
         summary="Remove a member",
-        description="The member, active or pending, loses access at once; what they held as "
-        "claimed waits for the others again. They may rejoin with the invite code. "
-        "Only the loop's creator may.",
+        description="The member, active or pending, loses access at once. Requests that they "
+        "claimed become pending again. They may rejoin with the invite code. Only the loop's "
+        "creator may do this.",
         message="Member removed from loop successfully",
         paths={**LOOP_PATH, "user_id": "The member's user id."},
         data={"loop_id": ID, "user_id": ID, "removed_at": TIMESTAMP},

@@ -1,7 +1,7 @@
-"""The terms in which the OpenAPI document describes calls: operations, parameters, schemas.
+"""The types and schema builders that describe operations in the OpenAPI document.
 
-`keys`, `loops`, `listings` and `requests` beside this module describe the calls as `OPERATIONS`,
-from a view and a method to an Operation; `document` puts them together.
+`keys`, `loops`, `listings` and `requests` in this folder each have `OPERATIONS`, a mapping from
+view and method to an Operation. `document` combines them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from rest_framework.serializers import Serializer
 from api.errors import ApiError
 
 Schema = dict[str, Any]
-# What stands for a value: a JSON schema, a serializer, or a list of what a serializer gives.
+# Describes a value: a JSON schema, a serializer, or a list of one serializer's objects.
 Shape = Schema | type[Serializer[Any]] | list[type[Serializer[Any]]]
 
 STRING: Schema = {"type": "string"}
@@ -32,7 +32,7 @@ NO_DETAIL: Schema = {"type": "object", "maxProperties": 0}
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A query parameter. None is required."""
+    """An optional query parameter."""
 
     name: str
     description: str
@@ -41,9 +41,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What the client sends, with named examples.
+    """The body that a client sends, with named examples.
 
-    `schema` stands in for a reference to the serializer's component, on which it builds.
+    `schema` replaces the reference to the serializer's component.
     """
 
     serializer: type[Serializer[Any]]
@@ -53,12 +53,12 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One call.
+    """One method of one path.
 
-    `data` are the fields of a success; `errors` are the call's own, and what every call can meet
-    (key, quota, permission, failure, outage) is added to them. `paths` says in words what stands
-    for each variable of the path. `links` names the operations that a success leads to, each with
-    the parameters that it fills.
+    `data` has the fields of a success. `errors` are particular to the operation; those that every
+    operation has (key, quota, permission, failure, outage) are added. `paths` describes each
+    variable of the path. `links` maps the next operations to the parameters that they take from
+    the response.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Operation:
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-# From a view and a method.
+# The keys are a view and a method.
 Operations = dict[tuple[type, str], Operation]
 
 
@@ -87,24 +87,24 @@ def object_of(
     open_to_more: bool = False,
     **keywords: Any,
 ) -> Schema:
-    """An object with these properties, and no others unless it is open to more."""
-    left_out = set(optional)
+    """Builds the schema of an object; other properties are allowed if `open_to_more`."""
+    optional_names = set(optional)
     return {
         "type": "object",
         "properties": dict(properties),
-        "required": [name for name in properties if name not in left_out],
+        "required": [name for name in properties if name not in optional_names],
         "additionalProperties": open_to_more,
         **keywords,
     }
 
 
 def one_of(values: Iterable[str], **keywords: Any) -> Schema:
-    """One of a few strings."""
+    """Builds the schema of a string that is one of `values`."""
     return {"type": "string", "enum": list(values), **keywords}
 
 
 def nullable(schema: Schema) -> Schema:
-    """The same, or null."""
+    """Allows null in a schema too."""
     if "type" not in schema:
         return {"anyOf": [schema, {"type": "null"}]}
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
@@ -115,5 +115,5 @@ def nullable(schema: Schema) -> Schema:
 
 
 def component(name: str, kind: str = "schemas") -> Schema:
-    """A reference to a named component."""
+    """Builds a reference to a named component."""
     return {"$ref": f"#/components/{kind}/{name}"}

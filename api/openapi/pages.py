@@ -1,4 +1,4 @@
-"""/openapi.json and /docs."""
+"""Serves the OpenAPI document at /openapi.json and the interactive documentation at /docs."""
 
 from functools import cache
 
@@ -12,18 +12,18 @@ from api.envelope import dumps
 
 @cache
 def document() -> bytes:
-    """The OpenAPI document; it changes with the code alone."""
+    """Builds the OpenAPI document as JSON, once per process."""
     generator = SchemaGenerator()  # type: ignore[no-untyped-call]
     return dumps(generator.get_schema(public=True))  # type: ignore[no-untyped-call]
 
 
 @require_safe
 def openapi(request: HttpRequest) -> HttpResponse:
-    """The description of the API, for machines."""
+    """Responds with the OpenAPI document."""
     return HttpResponse(document(), content_type="application/json")
 
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """The same for people, who can try every call with a key of theirs."""
+    """Shows the interactive documentation, where people try calls with their own key."""
     return render(request, "api/docs.html")

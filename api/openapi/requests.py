@@ -1,4 +1,4 @@
-"""Creating, reading and cancelling a request, and feedback on its answer."""
+"""The OpenAPI descriptions of single requests and of feedback on their answers."""
 
 from typing import Final
 
@@ -37,19 +37,19 @@ from reviews.lifecycle import states
 from reviews.models import PRIORITIES
 
 REQUEST_PATH: Final = {"request_id": "The request's id."}
-NEXT: Final = ("readRequest", "cancelRequest", "giveFeedback")
-LEADS_ON: Final = {name: {"request_id": "$response.body#/data/request_id"} for name in NEXT}
+NEXT_OPERATIONS: Final = ("readRequest", "cancelRequest", "giveFeedback")
+LINKS: Final = {name: {"request_id": "$response.body#/data/request_id"} for name in NEXT_OPERATIONS}
 
 OPERATIONS: Operations = {
     (LoopRequests, "POST"): Operation(
         name="createRequest",
         tag="Requests",
-        summary="Ask a loop",
+        summary="Create a request",
         description="Sends a request to every active member of the loop. Poll `polling_url`, or "
         "give a `callback_url`, to learn the answer. image_url is required when type is image, "
         "timeout_seconds when processing_type is time-sensitive; a deferred request without it "
-        "times out after 30 days. default_response is the answer once a request has timed out. "
-        "Only the loop's creator may.",
+        "times out after 30 days. default_response becomes the answer if the request times out. "
+        "Only the loop's creator may do this.",
         message="Request created and broadcasted successfully",
         status=201,
         paths=LOOP_PATH,
@@ -79,7 +79,7 @@ OPERATIONS: Operations = {
             NotCreatorForRequest,
             LoopNotFound,
         ),
-        links=LEADS_ON,
+        links=LINKS,
     ),
     (RequestDetails, "GET"): Operation(
         name="readRequest",
@@ -87,7 +87,7 @@ OPERATIONS: Operations = {
         summary="Read a request and its answer",
         description="Poll this until status is completed, timeout or cancelled. answered_by tells "
         "a person's answer from the default one. The account that created the request and the "
-        "active members of its loop may.",
+        "active members of its loop may do this.",
         message="Request retrieved successfully",
         paths=REQUEST_PATH,
         data={"request": RequestDetail},
@@ -110,9 +110,9 @@ OPERATIONS: Operations = {
         name="giveFeedback",
         tag="Requests",
         summary="Give feedback on an answer",
-        description="Says what you think of a completed request's answer. Every field is optional, "
-        "others are kept as sent, and giving feedback again replaces it. Only the account that "
-        "created the request may.",
+        description="Stores your feedback on a completed request's answer. Every field is "
+        "optional, unknown fields are stored as sent, and new feedback replaces the old. Only the "
+        "account that created the request may do this.",
         message="Feedback added successfully",
         paths=REQUEST_PATH,
         body=Body(FeedbackInput, {"feedback": {"feedback": FEEDBACK}}),

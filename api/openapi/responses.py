@@ -1,4 +1,4 @@
-"""The answers of an operation in the OpenAPI document: its success, and every failure."""
+"""OpenAPI descriptions of responses: the success of an operation, and every error."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -26,35 +26,35 @@ from api.openapi.operations import (
     one_of,
 )
 
-# Their `data` is a sentence that names the field; the others have none.
+# Errors whose `data` is a sentence that names the field, each with an example.
 DETAILED: dict[type[ApiError], str] = {
     ValidationFailed: "priority must be one of: low, medium, high, critical",
     InvalidResponseConfiguration: "options array required for select response type",
     InvalidDefaultResponse: "default_response must match one of the configured options",
 }
 DESCRIPTIONS = {
-    400: "The call, or the state of what it is about, does not allow it.",
+    400: "The call is not valid, or the loop or request is in a state that does not allow it.",
     401: "The key is missing, malformed, unknown or not active.",
-    403: "The key lacks the permission, or its owner the right.",
-    404: "There is no such thing.",
-    405: "The path has no such method; `Allow` lists those it has.",
-    429: "The key's hour is used up. This call costs nothing.",
+    403: "The key does not have the permission, or its owner does not have access.",
+    404: "The path, loop, request or member does not exist.",
+    405: "The path does not have this method; `Allow` lists its methods.",
+    429: "The key's quota for this hour is used up. This call is not counted.",
     500: "The service failed. Try again later, waiting longer each time.",
     503: "The service cannot reach its database. Try again shortly.",
 }
-COMMON: dict[str, list[type[ApiError]]] = {
+COMMON_ERRORS: dict[str, list[type[ApiError]]] = {
     "Unauthorized": [*Unauthorized.__subclasses__()],
     "RateLimited": [RateLimited],
     "Unavailable": [ServiceUnavailable],
 }
-# What answers where there is no operation.
-OFF_THE_MAP: dict[str, list[type[ApiError]]] = {
+# Errors of paths and methods that are not operations.
+OTHER_ERRORS: dict[str, list[type[ApiError]]] = {
     "UnknownPath": [NotFound],
     "MethodNotAllowed": [MethodNotAllowed],
 }
 RATE_HEADERS = {
-    "X-RateLimit-Limit": ("Calls that the key may make in an hour.", COUNT),
-    "X-RateLimit-Remaining": ("What is left of them.", COUNT),
+    "X-RateLimit-Limit": ("How many calls the key may make in an hour.", COUNT),
+    "X-RateLimit-Remaining": ("How many calls remain in this hour.", COUNT),
     "X-RateLimit-Reset": ("When the next hour begins, as a Unix time in seconds.", INTEGER),
 }
 OTHER_HEADERS = {
@@ -72,41 +72,45 @@ QUOTA_EXAMPLE = {
 }
 
 
-def components() -> dict[str, Any]:
-    """The headers, and the answers that every operation shares."""
+def build_components() -> dict[str, Any]:
+    """Builds the headers and responses that operations share."""
     headers = {
         name: {"description": text, "required": True, "schema": schema}
         for name, (text, schema) in (RATE_HEADERS | OTHER_HEADERS).items()
     }
-    answers = {name: failure(errors) for name, errors in (COMMON | OFF_THE_MAP).items()}
-    return {"headers": headers, "responses": answers}
+    errors_by_name = COMMON_ERRORS | OTHER_ERRORS
+    responses = {name: build_failure(errors) for name, errors in errors_by_name.items()}
+    return {"headers": headers, "responses": responses}
 
 
-def common() -> dict[str, Schema]:
-    """References to the failures that every operation can answer with, by status."""
-    return {str(errors[0].status): component(name, "responses") for name, errors in COMMON.items()}
+def refer_to_common() -> dict[str, Schema]:
+    """Builds references to the error responses of every operation, by status."""
+    return {
+        str(errors[0].status): component(name, "responses")
+        for name, errors in COMMON_ERRORS.items()
+    }
 
 
-def headers(status: int) -> dict[str, Schema]:
-    """The headers of an answer with this status."""
+def list_headers(status: int) -> dict[str, Schema]:
+    """Lists the headers of a response with this status."""
     names = [*RATE_HEADERS]
     names += {429: ["Retry-After"], 405: ["Allow"]}.get(status, [])
     return {name: component(name, "headers") for name in names}
 
 
-def success(status: int, message: str, data: Schema, example: Mapping[str, Any]) -> Schema:
-    """The answer of an operation that did what it should."""
+def build_success(status: int, message: str, data: Schema, example: Mapping[str, Any]) -> Schema:
+    """Describes the success response of an operation."""
     envelope = object_of({"error": {"const": False}, "msg": {"const": message}, "data": data})
     body = {"error": False, "msg": message, "data": example}
     return {
         "description": message,
-        "headers": headers(status),
+        "headers": list_headers(status),
         "content": {"application/json": {"schema": envelope, "example": body}},
     }
 
 
-def failure(errors: Iterable[type[ApiError]]) -> Schema:
-    """The answer with one status that these errors share, each with an example."""
+def build_failure(errors: Iterable[type[ApiError]]) -> Schema:
+    """Describes one response for errors of the same status, with an example of each."""
     errors = list(errors)
     status = errors[0].status
     variants = [
@@ -114,25 +118,25 @@ def failure(errors: Iterable[type[ApiError]]) -> Schema:
             {
                 "error": {"const": True},
                 "msg": one_of(error.sentence for error in group),
-                "data": detail_of(group[0]),
+                "data": get_detail_schema(group[0]),
             }
         )
-        for group in by_detail(errors)
+        for group in group_by_detail(errors)
     ]
     return {
         "description": DESCRIPTIONS[status],
-        "headers": headers(status),
+        "headers": list_headers(status),
         "content": {
             "application/json": {
                 "schema": variants[0] if len(variants) == 1 else {"oneOf": variants},
-                "examples": {error.__name__: {"value": example(error)} for error in errors},
+                "examples": {error.__name__: {"value": build_example(error)} for error in errors},
             }
         },
     }
 
 
-def by_detail(errors: Iterable[type[ApiError]]) -> list[list[type[ApiError]]]:
-    """The errors without detail, and those with a sentence of detail; empty ones left out."""
+def group_by_detail(errors: Iterable[type[ApiError]]) -> list[list[type[ApiError]]]:
+    """Groups the errors into those with and those without a sentence in `data`."""
     plain: list[type[ApiError]] = []
     detailed: list[type[ApiError]] = []
     for error in errors:
@@ -140,14 +144,14 @@ def by_detail(errors: Iterable[type[ApiError]]) -> list[list[type[ApiError]]]:
     return [group for group in (plain, detailed) if group]
 
 
-def detail_of(error: type[ApiError]) -> Schema:
-    """The shape of the error's `data`."""
+def get_detail_schema(error: type[ApiError]) -> Schema:
+    """Returns the schema of the error's `data`."""
     if error is RateLimited:
         return QUOTA_DETAIL
     return STRING if error in DETAILED else NO_DETAIL
 
 
-def example(error: type[ApiError]) -> dict[str, Any]:
-    """The body of such a failure."""
+def build_example(error: type[ApiError]) -> dict[str, Any]:
+    """Builds an example body of the error."""
     data: Any = QUOTA_EXAMPLE if error is RateLimited else DETAILED.get(error, {})
     return {"error": True, "msg": error.sentence, "data": data}
