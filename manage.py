@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Django's command line; `python manage.py help` lists the commands."""
+"""Runs Django's commands; `python manage.py help` lists them."""
 
 import os
 import sys

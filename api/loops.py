@@ -50,7 +50,7 @@ class Loops(ApiView):
         data = {
             "loop": serialize_loop(loop),
             "invite_code": loop.invite_code,
-            "qr_code_base64": qr.data_uri(loop.join_url),
+            "qr_code_base64": qr.render_data_uri(loop.join_url),
             "qr_code_url": loop.qr_code_url,
             "join_url": loop.join_url,
         }

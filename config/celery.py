@@ -1,4 +1,4 @@
-"""Celery: what happens later. Beat ticks, workers sweep; the truth stays in PostgreSQL."""
+"""The Celery application: beat sends periodic tasks and workers run them; all state is in SQL."""
 
 import os
 
@@ -14,8 +14,8 @@ app.autodiscover_tasks(["accounts", "reviews", "reviews.notifications", "webhook
 
 @worker_shutting_down.connect
 def stop_deliveries(**_: object) -> None:
-    """On TERM, finishes and records the attempts under way, and begins no other."""
-    # settings and apps are there by now
+    """On SIGTERM, lets running attempts finish and be recorded, and starts no others."""
+    # imported here because settings and apps are not ready when this module loads
     from reviews.notifications.mail import dispatch as mail
     from reviews.notifications.push import dispatch as push
     from webhooks import dispatch as webhooks

@@ -1,5 +1,4 @@
-"""Environment variables that need more than a default: each failure is a sentence that says what
-to set."""
+"""Reads and checks environment variables; each error message says what to set."""
 
 import base64
 from email.utils import parseaddr
@@ -16,8 +15,8 @@ NEW_KEY = (
 )
 
 
-def required(env: environ.Env, name: str, what_to_set: str) -> str:
-    """The variable, which has no default."""
+def read_required(env: environ.Env, name: str, what_to_set: str) -> str:
+    """Reads a variable that has no default. Raises ImproperlyConfigured."""
     value = env.str(name, default="")
     if not value:
         raise ImproperlyConfigured(
@@ -27,9 +26,9 @@ def required(env: environ.Env, name: str, what_to_set: str) -> str:
     return str(value)
 
 
-def fernet_keys(env: environ.Env, name: str) -> list[str]:
-    """One Fernet key or several with commas, the current one first."""
-    text = required(env, name, f"Set it to a Fernet key; this makes one: {NEW_KEY}")
+def read_fernet_keys(env: environ.Env, name: str) -> list[str]:
+    """Reads one or more Fernet keys, separated by commas, the current one first."""
+    text = read_required(env, name, f"Set it to a Fernet key; this makes one: {NEW_KEY}")
     keys = [part.strip() for part in text.split(",")]
     for key in keys:
         try:
@@ -41,8 +40,8 @@ def fernet_keys(env: environ.Env, name: str) -> list[str]:
     return keys
 
 
-def networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Networks with commas between them; none by default."""
+def read_networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Reads networks, separated by commas; none by default."""
     try:
         return tuple(ip_network(text.strip()) for text in env.list(name, default=[]) if text)
     except ValueError as error:
@@ -51,8 +50,8 @@ def networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ..
         ) from None
 
 
-def vapid_key(env: environ.Env, name: str) -> str:
-    """The private key of Web Push: 32 bytes in base64url; '' where push is off."""
+def read_vapid_key(env: environ.Env, name: str) -> str:
+    """Reads the private key of Web Push: 32 bytes in base64url; '' turns push off."""
     text = str(env.str(name, default="")).strip().rstrip("=")
     if not text:
         return ""
@@ -68,8 +67,8 @@ def vapid_key(env: environ.Env, name: str) -> str:
     return text
 
 
-def vapid_subject(env: environ.Env, name: str, *, sender: str) -> str:
-    """Whom push services write to; by default the sender of our e-mails."""
+def read_vapid_subject(env: environ.Env, name: str, *, sender: str) -> str:
+    """Reads the contact for push services; by default the sender of our e-mails."""
     text = str(env.str(name, default="")) or f"mailto:{parseaddr(sender)[1]}"
     if not text.startswith(("mailto:", "https://")) or len(text) < 9:
         raise ImproperlyConfigured(
@@ -79,17 +78,18 @@ def vapid_subject(env: environ.Env, name: str, *, sender: str) -> str:
     return text
 
 
-def connection_options(given: dict[str, Any]) -> dict[str, Any]:
-    """How connections to PostgreSQL are held, whatever else DATABASE_URL says of them."""
+def build_connection_options(url_options: dict[str, Any]) -> dict[str, Any]:
+    """Adds our connection options for PostgreSQL to those of DATABASE_URL."""
+    pg_options = url_options.get("options", "")
     return {
-        **given,
+        **url_options,
         "connect_timeout": 5,
-        # a remote server that is gone without a word is noticed within a minute
+        # a remote server that disappears without closing is noticed within a minute
         "keepalives_idle": 30,
         "keepalives_interval": 10,
         "keepalives_count": 3,
-        # a process that hangs in a transaction loses its locks
-        "options": f"{given.get('options', '')} -c idle_in_transaction_session_timeout=30s".strip(),
+        # a process that hangs inside a transaction must not keep its locks
+        "options": f"{pg_options} -c idle_in_transaction_session_timeout=30s".strip(),
         "application_name": "reviewloop",
         "server_side_binding": True,
         "prepare_threshold": 5,

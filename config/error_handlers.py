@@ -1,4 +1,4 @@
-"""Answers what no view answers: in the envelope below /v1, with a page elsewhere."""
+"""Handles errors outside views: in the envelope below /v1, with a page elsewhere."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -8,25 +8,25 @@ from web import error_pages
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """400, such as an unknown Host."""
-    return in_envelope(request, InvalidBody) or error_pages.bad_request(request)
+    """Responds 400, for example to an unknown Host."""
+    return build_api_error(request, InvalidBody) or error_pages.bad_request(request)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """403."""
-    return in_envelope(request, ResourceDenied) or error_pages.forbidden(request)
+    """Responds 403."""
+    return build_api_error(request, ResourceDenied) or error_pages.forbidden(request)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """404."""
-    return in_envelope(request, NotFound) or error_pages.not_found(request)
+    """Responds 404."""
+    return build_api_error(request, NotFound) or error_pages.not_found(request)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500."""
-    return in_envelope(request, ServerFailure) or error_pages.server_error(request)
+    """Responds 500."""
+    return build_api_error(request, ServerFailure) or error_pages.server_error(request)
 
 
-def in_envelope(request: HttpRequest, error: type[ApiError]) -> HttpResponse | None:
-    """The error as a program reads it; None for a page's request."""
+def build_api_error(request: HttpRequest, error: type[ApiError]) -> HttpResponse | None:
+    """Builds the error in the envelope for a path below /v1; None elsewhere."""
     return build_error_outside_views(error()) if is_api(request) else None

@@ -1,4 +1,4 @@
-"""Logs: lines of key=value on stderr."""
+"""Configures logs: lines of key=value on stderr."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ PROCESSORS: list[Any] = [
 ]
 
 
-def configuration(level: str) -> dict[str, Any]:
-    """What Django's LOGGING takes; configures structlog on the way."""
+def configure_logging(level: str) -> dict[str, Any]:
+    """Configures structlog and returns Django's LOGGING."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

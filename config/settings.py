@@ -1,5 +1,5 @@
-"""Settings, read from top to bottom. Every value that an operator may change is an
-environment variable; `.env.example` lists them all."""
+"""Django settings. Every value that an operator may change is an environment variable;
+`.env.example` lists them all."""
 
 import os
 from pathlib import Path
@@ -12,20 +12,26 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from config import environment, logging
-from config.environment import fernet_keys, networks, required, vapid_key, vapid_subject
+from config.environment import (
+    read_fernet_keys,
+    read_networks,
+    read_required,
+    read_vapid_key,
+    read_vapid_subject,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".data")))
 if "DATABASE_URL" not in os.environ and (DATA_DIR / "env").exists():
-    env.read_env(str(DATA_DIR / "env"))  # `make run` is up: share its servers
+    env.read_env(str(DATA_DIR / "env"))  # `make run` is running: use its servers
 
 # Core
 
-SECRET_KEY = required(env, "SECRET_KEY", "Set it to 50 or more random characters.")
+SECRET_KEY = read_required(env, "SECRET_KEY", "Set it to 50 or more random characters.")
 DEBUG = env.bool("DEBUG", default=False)
-SITE_URL = required(
+SITE_URL = read_required(
     env, "SITE_URL", "Set it to the address people use, such as https://review.example.com."
 ).rstrip("/")
 _site = urlsplit(SITE_URL)
@@ -76,9 +82,10 @@ MIDDLEWARE = [
     "web.middleware.LightMiddleware",
     "web.middleware.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "api.middleware.ApiMiddleware",  # below /v1 nothing of what follows
+    "api.middleware.ApiMiddleware",  # calls below /v1 skip what follows
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Lengths tell no secret: other sites fetch without a session, tokens are masked anew, it pads.
+    # The length of compressed pages reveals no secret: requests from other sites have no session,
+    # CSRF tokens are masked differently each time, and this middleware adds random padding.
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -112,22 +119,24 @@ TEMPLATES = [
 
 DATABASES = {
     "default": env.db_url_config(
-        required(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name.")
+        read_required(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name.")
     )
 }
 DATABASES["default"].update(
     ENGINE="db.postgresql",
-    HOST=unquote(DATABASES["default"]["HOST"]),  # the folder of a socket comes percent-encoded
+    HOST=unquote(DATABASES["default"]["HOST"]),  # a socket folder is percent-encoded
     CONN_MAX_AGE=None,
     CONN_HEALTH_CHECKS=True,
-    OPTIONS=environment.connection_options(DATABASES["default"].get("OPTIONS", {})),
+    OPTIONS=environment.build_connection_options(DATABASES["default"].get("OPTIONS", {})),
 )
 
-REDIS_URL = required(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock.")
+REDIS_URL = read_required(
+    env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock."
+)
 
 
-def redis_database(number: int, *, celery: bool = False) -> str:
-    """REDIS_URL with another database: the broker and the cache share one server."""
+def build_redis_url(number: int, *, celery: bool = False) -> str:
+    """Returns REDIS_URL with another database; broker and cache share one server."""
     parts = urlsplit(REDIS_URL)
     if parts.scheme == "unix":
         scheme = "redis+socket" if celery else "unix"
@@ -139,12 +148,12 @@ REDIS_DATABASE = env.int("REDIS_DATABASE", default=0)
 CACHES = {
     "default": {
         "BACKEND": "web.cache.FailOpenRedisCache",
-        "LOCATION": redis_database(REDIS_DATABASE + 1),
+        "LOCATION": build_redis_url(REDIS_DATABASE + 1),
         "KEY_PREFIX": "reviewloop",
         "OPTIONS": {
             "socket_connect_timeout": 0.5,
             "socket_timeout": 0.5,
-            "retry": Retry(NoBackoff(), 0),  # the library's own would wait for seconds
+            "retry": Retry(NoBackoff(), 0),  # the library's default waits for seconds
         },
     }
 }
@@ -155,7 +164,7 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [{"NAME": "accounts.passwords.GoodPassword"}]
 LOGIN_URL = "account_login"
-ON_SIGN_OUT = ["reviews.notifications.services.forget_browsers"]  # accounts never looks up
+ON_SIGN_OUT = ["reviews.notifications.services.forget_browsers"]  # accounts imports no reviews
 LOGIN_REDIRECT_URL = "inbox"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]  # e-mail is unique by lower("email")
@@ -187,13 +196,13 @@ MFA_FORMS = {
 }
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Review Loop"
-MFA_TOTP_TOLERANCE = 1  # steps of 30 s that a phone's clock may be off
+MFA_TOTP_TOLERANCE = 1  # steps of 30 s by which a phone's clock may differ
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _site.scheme == "https"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "web.error_pages.form_expired"
 
 vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
-EMAIL_TIMEOUT = 10  # seconds: people wait for it
+EMAIL_TIMEOUT = 10  # seconds; people wait for the page meanwhile
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str(
     "DEFAULT_FROM_EMAIL", default=f"Review Loop <noreply@{_site.hostname}>"
 )
@@ -208,7 +217,7 @@ RATELIMIT_FAIL_OPEN = True
 
 # Webhooks
 
-ENCRYPTION_KEYS = fernet_keys(env, "ENCRYPTION_KEYS")
+ENCRYPTION_KEYS = read_fernet_keys(env, "ENCRYPTION_KEYS")
 WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15.0)
 WEBHOOK_LEASE_SECONDS = env.float("WEBHOOK_LEASE_SECONDS", default=60.0)
 if WEBHOOK_LEASE_SECONDS <= WEBHOOK_TIMEOUT_SECONDS:
@@ -220,13 +229,13 @@ WEBHOOK_SCHEDULE_SCALE = env.float("WEBHOOK_SCHEDULE_SCALE", default=1.0)
 WEBHOOK_PAUSE_SECONDS = env.float("WEBHOOK_PAUSE_SECONDS", default=30.0)
 WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=16)
 WEBHOOK_PER_HOST = env.int("WEBHOOK_PER_HOST", default=4)
-WEBHOOK_OPEN_NETWORKS = networks(env, "WEBHOOK_OPEN_NETWORKS")
+WEBHOOK_OPEN_NETWORKS = read_networks(env, "WEBHOOK_OPEN_NETWORKS")
 WEBHOOK_CA_FILE = env.str("WEBHOOK_CA_FILE", default=None)
 
 # Notifications
 
-VAPID_PRIVATE_KEY = vapid_key(env, "VAPID_PRIVATE_KEY")
-VAPID_SUBJECT = vapid_subject(env, "VAPID_SUBJECT", sender=DEFAULT_FROM_EMAIL)
+VAPID_PRIVATE_KEY = read_vapid_key(env, "VAPID_PRIVATE_KEY")
+VAPID_SUBJECT = read_vapid_subject(env, "VAPID_SUBJECT", sender=DEFAULT_FROM_EMAIL)
 
 # The API
 
@@ -247,16 +256,16 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
 }
 
-# What happens later
+# Background tasks
 
-CELERY_BROKER_URL = redis_database(REDIS_DATABASE, celery=True)
+CELERY_BROKER_URL = build_redis_url(REDIS_DATABASE, celery=True)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # however long Redis is away
-CELERY_TASK_PUBLISH_RETRY = False  # beat comes again in a second; nobody else may wait
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # None: retry for as long as Redis is away
+CELERY_TASK_PUBLISH_RETRY = False  # beat sends it again in a second; a request must not wait
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 5}
 CELERY_TASK_ROUTES = {
     "reviews.tasks.*": {"queue": "deadlines"},
@@ -267,7 +276,7 @@ CELERY_BEAT_SCHEDULE = {
     f"{number}: {task}": {"task": task, "schedule": 1.0, "options": {"expires": 2.0}}
     for number, task in enumerate((
         "reviews.tasks.settle_overdue",
-        "reviews.tasks.settle_overdue",  # where thousands are due, each takes its own batches
+        "reviews.tasks.settle_overdue",  # twice, to share thousands of due requests
         "reviews.tasks.release_lapsed",
         "reviews.tasks.fold_counters",
         "reviews.notifications.tasks.push_due",
@@ -291,7 +300,7 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = not (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
-WHITENOISE_MAX_AGE = 3600  # seconds; files with a hash in their name are kept for ever
+WHITENOISE_MAX_AGE = 3600  # seconds; files with a hash in their name never expire
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -309,4 +318,4 @@ CONTENT_SECURITY_POLICY = {
 # Logs
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
-LOGGING = logging.configuration(LOG_LEVEL)
+LOGGING = logging.configure_logging(LOG_LEVEL)

@@ -1,5 +1,7 @@
-"""Wires the faces to their paths. This module, `config.error_handlers`, `config.settings` and
-`config.celery` alone look up to the rooms."""
+"""URLs of the site.
+
+Of `config`, only this module, `error_handlers`, `settings` and `celery` refer to other rooms.
+"""
 
 from django.urls import include, path
 

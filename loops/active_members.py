@@ -1,14 +1,14 @@
-"""Who may review: the one spelling of "active member", in SQL and as a Q object.
+"""Defines "active member" once, in SQL and as a Q object. Only active members may review.
 
-Somebody is an active member of a loop if they have joined it, nobody has deleted it, and the
-operator has not deactivated their account.
+A person is an active member of a loop if they joined it, the loop is not deleted, and their account
+is not deactivated.
 """
 
 from django.db.models import Q
 
 IS_ACTIVE = Q(status="active", loop__deleted_at__isnull=True, user__is_active=True)
 
-# The same as a FROM item: m is the membership, l its loop, u the person.
+# The same condition as a FROM item: m is the membership, l its loop, u the person.
 ACTIVE_MEMBERS = """(
        loops_membership m
   JOIN loops_loop l ON l.id = m.loop_id AND l.deleted_at IS NULL

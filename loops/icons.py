@@ -33,7 +33,7 @@ ICONS = (
     "heart",
 )
 
-# The symbols of static/icons.svg that go by another name than the identifier.
+# Icons whose symbol in static/icons.svg has another name.
 _OTHER_NAMES = {
     "shield-alt": "shield-half",
     "document-text": "file-text",
@@ -51,6 +51,6 @@ _OTHER_NAMES = {
 NEUTRAL = "users-group"
 
 
-def symbol(icon: str) -> str:
-    """The symbol that draws an icon; a neutral one for any other string."""
+def get_symbol(icon: str) -> str:
+    """Returns the name of an icon's SVG symbol; a neutral one for an unknown icon."""
     return _OTHER_NAMES.get(icon, icon) if icon in ICONS else NEUTRAL

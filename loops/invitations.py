@@ -1,7 +1,7 @@
-"""The mail that tells an invited person where to join.
+"""Sends the e-mail that invites a person to a loop.
 
-Names are what somebody typed, and the recipient knows neither them nor us: no name may look like
-another line of the mail, or like another header.
+The names in it come from users, and the recipient may know neither them nor us. So each name stays
+on one line: it must not look like another line or header of the e-mail.
 """
 
 from smtplib import SMTPException
@@ -18,18 +18,21 @@ log = structlog.get_logger(__name__)
 
 
 def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
-    """Whether the mail server took it. To be called once the invitation is committed."""
-    who, name = one_line(inviter.get_short_name()), one_line(loop.name)
-    words = {
-        "name": name,
+    """Sends the invitation and returns whether the mail server accepted it.
+
+    Call it after the invitation is committed.
+    """
+    inviter_name, loop_name = one_line(inviter.get_short_name()), one_line(loop.name)
+    context = {
+        "name": loop_name,
         "description": [one_line(line) for line in loop.description.splitlines()],
         "join_url": loop.join_url,
-        "inviter": who,
+        "inviter": inviter_name,
         "address": inviter.email,
     }
     mail = EmailMessage(
-        subject=f"{who} invites you to {name}",
-        body=render_to_string("loops/email/invitation.txt", words),
+        subject=f"{inviter_name} invites you to {loop_name}",
+        body=render_to_string("loops/email/invitation.txt", context),
         to=[email],
         reply_to=[inviter.email],
     )

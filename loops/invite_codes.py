@@ -1,7 +1,7 @@
-"""Invite codes. Pure.
+"""Makes and checks invite codes. Pure.
 
-Twelve characters of an alphabet of 31 without look-alikes (no I, L, O, 0, 1): 59 bits from a
-cryptographic source.
+A code has twelve characters from an alphabet of 31 without look-alikes (no I, L, O, 0, 1): 59 bits
+from a cryptographic source.
 """
 
 import secrets
@@ -11,15 +11,15 @@ LENGTH = 12
 
 
 def new_code() -> str:
-    """A fresh code."""
+    """Makes a random code."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
 def normalize_code(typed: str) -> str:
-    """A code as it is stored, from what a person typed: any case, spaces and dashes allowed."""
+    """Converts a typed code to its stored form: upper case, without spaces and dashes."""
     return "".join(typed.split()).replace("-", "").upper()
 
 
 def is_well_formed(code: str) -> bool:
-    """Whether a normalized code could exist."""
+    """Tells whether a normalized code has the right length and alphabet."""
     return len(code) == LENGTH and all(character in ALPHABET for character in code)

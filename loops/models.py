@@ -1,4 +1,4 @@
-"""Loops and who is in them."""
+"""Models of loops and their members."""
 
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from loops.invite_codes import new_code
 
 
 class LoopQuerySet(models.QuerySet["Loop"]):
-    """The ways to reach a loop. Deleted ones are out of reach."""
+    """Queries of loops. `of_creator` and `of_member` leave out deleted loops."""
 
     def alive(self) -> "LoopQuerySet":
         return self.filter(deleted_at__isnull=True)
@@ -22,7 +22,7 @@ class LoopQuerySet(models.QuerySet["Loop"]):
         return self.alive().filter(creator_id=user_id)
 
     def of_member(self, user_id: str) -> "LoopQuerySet":
-        """Where the user is an active member."""
+        """Keeps loops of which the user is an active member."""
         return self.filter(models.Exists(memberships_of(user_id)))
 
     def with_membership_of(self, user_id: str) -> "LoopQuerySet":
@@ -34,14 +34,14 @@ class LoopQuerySet(models.QuerySet["Loop"]):
         return self.order_by("-created_at", "-id")
 
     def with_members(self) -> "LoopQuerySet":
-        """Members along with their addresses, in the order in which they came."""
+        """Prefetches members with their users, in the order of invitation."""
         return self.prefetch_related(
             models.Prefetch("memberships", Membership.objects.select_related("user").in_order())
         )
 
 
 class Loop(models.Model):
-    """A named group of reviewers. Deleting keeps the row, for its finished requests."""
+    """A named group of reviewers. A deleted loop keeps its row for its finished requests."""
 
     id = owned_id_field("creator_id")
     name = models.CharField(max_length=100)
@@ -56,7 +56,7 @@ class Loop(models.Model):
     deleted_at = models.DateTimeField(null=True, editable=False)
 
     objects: ClassVar[Any] = LoopQuerySet.as_manager()
-    has_member: bool  # by LoopQuerySet.with_membership_of()
+    has_member: bool  # set by LoopQuerySet.with_membership_of()
 
     class Meta:
         constraints = [
@@ -76,7 +76,7 @@ class Loop(models.Model):
 
     @property
     def spaced_code(self) -> str:
-        """The invite code as it is easy to read aloud."""
+        """The invite code in groups of four, easy to read aloud."""
         return " ".join(self.invite_code[at : at + 4] for at in (0, 4, 8))
 
     @property
@@ -89,7 +89,7 @@ class Loop(models.Model):
 
 
 class MembershipQuerySet(models.QuerySet["Membership"]):
-    """The ways to reach a membership."""
+    """Queries of memberships."""
 
     def active(self) -> "MembershipQuerySet":
         return self.filter(IS_ACTIVE)
@@ -99,10 +99,10 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
 
 
 class Membership(models.Model):
-    """A person in a loop: invited by address (pending), or joined (active).
+    """A person in a loop: invited by e-mail address (pending), or joined (active).
 
-    `account` is the loop's. `member_id` is the user id that the interface shows; `user` is set
-    once the person joined.
+    `account` is the creator of the loop. `member_id` is the user id that the API shows; `user` is
+    null until the person joins.
     """
 
     class Status(models.TextChoices):
@@ -115,7 +115,7 @@ class Membership(models.Model):
         on_delete=models.PROTECT,
         related_name="+",
         db_index=False,
-        db_constraint=False,  # the loop refers to it
+        db_constraint=False,  # the loop has the foreign key
     )
     loop = models.ForeignKey(
         Loop, on_delete=models.PROTECT, related_name="memberships", db_index=False
@@ -158,8 +158,8 @@ class Membership(models.Model):
 
 
 def memberships_of(user_id: str) -> MembershipQuerySet:
-    """For a sub-query of loops: the user's active membership of the outer loop."""
-    found: MembershipQuerySet = Membership.objects.active().filter(
+    """Returns the user's active membership of the outer loop, for a sub-query of loops."""
+    memberships: MembershipQuerySet = Membership.objects.active().filter(
         loop_id=models.OuterRef("pk"), user_id=user_id
     )
-    return found
+    return memberships

@@ -1,4 +1,4 @@
-"""QR codes of join links: PNG, black on white, with the quiet zone scanners want."""
+"""Renders QR codes of join links: PNG, black on white, with the border that scanners need."""
 
 import base64
 import io
@@ -9,13 +9,13 @@ SCALE = 8
 BORDER = 4
 
 
-def png(text: str) -> bytes:
-    """The PNG of `text`, error correction M or better."""
+def render_png(text: str) -> bytes:
+    """Renders `text` as a PNG with error correction M or better."""
     buffer = io.BytesIO()
     segno.make_qr(text, error="m").save(buffer, kind="png", scale=SCALE, border=BORDER)
     return buffer.getvalue()
 
 
-def data_uri(text: str) -> str:
-    """The same as a data URI."""
-    return "data:image/png;base64," + base64.b64encode(png(text)).decode()
+def render_data_uri(text: str) -> str:
+    """Renders `text` as a data URI of a PNG."""
+    return "data:image/png;base64," + base64.b64encode(render_png(text)).decode()

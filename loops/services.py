@@ -1,6 +1,6 @@
-"""What changes loops and their members. One transaction each.
+"""Creates and changes loops and their members, each call in one transaction.
 
-Deleting a loop and removing a member also touch requests: those stand in `reviews.services`.
+Deleting a loop and removing a member change requests too, so they are in `reviews.services`.
 """
 
 from typing import Any
@@ -19,11 +19,11 @@ from loops.models import Loop, Membership
 
 
 class InviteNotFound(Exception):
-    """No loop answers to this code: unknown, retired, or its loop deleted."""
+    """The code is unknown or replaced, or its loop is deleted."""
 
 
 class AlreadyMember(Exception):
-    """The invited address belongs to somebody who is in the loop."""
+    """The invited address belongs to an active member of the loop."""
 
 
 @transaction.atomic
@@ -36,9 +36,9 @@ def create_loop(
     loop_id: str | None = None,
     key_id: str | None = None,
 ) -> Loop:
-    """A new loop with its creator as the first active member.
+    """Creates a loop with its creator as the first active member.
 
-    Raises IntegrityError where `loop_id`, the token of a form, has made its loop already.
+    Raises IntegrityError if the form with this token (`loop_id`) was submitted before.
     """
     loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id)
     loop.id = loop_id or owned_id(owner_id)
@@ -60,28 +60,28 @@ def create_loop(
 
 @transaction.atomic
 def update_loop(*, loop: Loop, changes: dict[str, Any], key_id: str | None = None) -> None:
-    """Writes name, description or icon; `updated_at` moves. Raises Loop.DoesNotExist."""
+    """Updates name, description or icon, and `updated_at`. Raises Loop.DoesNotExist."""
     write_loop(loop, changes)
-    tell(loop, "loop.edited", changes.get("name", loop.name), key_id=key_id)
+    record_audit(loop, "loop.edited", changes.get("name", loop.name), key_id=key_id)
 
 
 @transaction.atomic
 def rotate_invite_code(*, loop: Loop) -> str:
-    """A new invite code; the old one stops working at once. Raises Loop.DoesNotExist."""
+    """Replaces the invite code; the old one stops working at once. Raises Loop.DoesNotExist."""
     code = new_code()
     write_loop(loop, {"invite_code": code})
-    tell(loop, "loop.code_rotated", loop.name)
+    record_audit(loop, "loop.code_rotated", loop.name)
     return code
 
 
 def write_loop(loop: Loop, changes: dict[str, Any]) -> None:
-    """Raises Loop.DoesNotExist."""
-    mine = Loop.objects.of_creator(loop.creator_id).filter(pk=loop.pk)
-    if not mine.update(**changes, updated_at=Now()):
+    """Updates columns of the loop and `updated_at`. Raises Loop.DoesNotExist."""
+    rows = Loop.objects.of_creator(loop.creator_id).filter(pk=loop.pk)
+    if not rows.update(**changes, updated_at=Now()):
         raise Loop.DoesNotExist
 
 
-def tell(
+def record_audit(
     loop: Loop,
     action: str,
     subject: str,
@@ -89,7 +89,7 @@ def tell(
     actor_id: str | None = None,
     key_id: str | None = None,
 ) -> None:
-    """Adds to the audit log of the loop's creator, who did it unless `actor_id` is somebody."""
+    """Adds an entry to the creator's audit log; the creator is the actor by default."""
     record(
         account_id=loop.creator_id,
         actor_id=actor_id or loop.creator_id,
@@ -101,11 +101,11 @@ def tell(
 
 @transaction.atomic
 def invite_member(*, loop: Loop, email: str) -> Membership:
-    """A pending member for an address; the same one when invited again.
+    """Invites an address and returns its pending member, the same one if invited before.
 
     Raises AlreadyMember, Loop.DoesNotExist.
     """
-    hold_loop(loop.pk, account_id=loop.creator_id)
+    lock_loop(loop.pk, account_id=loop.creator_id)
     member_id = reserve_user_id(email=email)
     membership, created = Membership.objects.get_or_create(
         loop=loop,
@@ -120,12 +120,12 @@ def invite_member(*, loop: Loop, email: str) -> Membership:
         raise AlreadyMember
     if created:
         touch(loop.pk, account_id=loop.creator_id)
-        tell(loop, "member.invited", f"{membership.email} to {loop.name}")
+        record_audit(loop, "member.invited", f"{membership.email} to {loop.name}")
     return membership
 
 
 def find_invite(code: str) -> Loop:
-    """The loop that a typed code opens. Changes nothing. Raises InviteNotFound."""
+    """Finds the loop of a typed code and changes nothing. Raises InviteNotFound."""
     normalized = normalize_code(code)
     loop = None
     if is_well_formed(normalized):
@@ -152,10 +152,10 @@ RETURNING loop_id, account_id, (SELECT count(*) FROM loops_membership old
 
 @transaction.atomic
 def join_loop(*, user: User, code: str) -> str:
-    """Makes `user` an active member of the code's loop, and returns the loop's id.
+    """Makes `user` an active member of the code's loop and returns the loop's id.
 
-    Joining twice is joining once. An invitation to another address of the same person is
-    inherited only where that address is verified. Raises InviteNotFound.
+    Joining again changes nothing. Invitations to the user's other addresses are removed if those
+    addresses are verified. Raises InviteNotFound.
     """
     with connection.cursor() as cursor:
         cursor.execute(_JOIN, {"user_id": user.pk, "code": normalize_code(code)})
@@ -164,15 +164,15 @@ def join_loop(*, user: User, code: str) -> str:
         raise InviteNotFound
     loop_id, account_id, was_active = row
     if not was_active:
-        inherit_invitations(loop_id, user)
+        delete_invitations(loop_id, user)
         touch(loop_id, account_id=account_id)
         loop = Loop.objects.of_creator(account_id).only("creator_id", "name").get(pk=loop_id)
-        tell(loop, "member.joined", loop.name, actor_id=user.pk)
+        record_audit(loop, "member.joined", loop.name, actor_id=user.pk)
     return str(loop_id)
 
 
-def inherit_invitations(loop_id: str, user: User) -> None:
-    """Drops what was reserved for the user's verified addresses: they are here now."""
+def delete_invitations(loop_id: str, user: User) -> None:
+    """Deletes the loop's pending invitations to the user's verified addresses."""
     verified = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
     Membership.objects.filter(
         loop_id=loop_id,
@@ -181,20 +181,22 @@ def inherit_invitations(loop_id: str, user: User) -> None:
     ).delete()
 
 
-def hold_loop(loop_id: str, *, account_id: str) -> None:
-    """Lets nobody else join, leave or be invited until the transaction ends; before any lock on
-    a membership. Raises Loop.DoesNotExist."""
-    mine = Loop.objects.of_creator(account_id)
-    mine.select_for_update(no_key=True).only("id").get(pk=loop_id)
+def lock_loop(loop_id: str, *, account_id: str) -> None:
+    """Locks the loop: nobody else joins, leaves or is invited until the transaction ends.
+
+    Take this lock before any lock on a membership. Raises Loop.DoesNotExist.
+    """
+    loops = Loop.objects.of_creator(account_id)
+    loops.select_for_update(no_key=True).only("id").get(pk=loop_id)
 
 
 def touch(loop_id: str, *, account_id: str) -> None:
-    """Moves `updated_at`."""
+    """Sets `updated_at` to now."""
     Loop.objects.filter(pk=loop_id, creator_id=account_id).update(updated_at=Now())
 
 
-# A CTE for the statement that sends something to a loop: who may, and how many active members
-# would receive it. No row where the loop is gone; the row's lock keeps it from being deleted until
+# A CTE for a statement that sends something to a loop: the loop's owner and its number of active
+# members. It has no row if the loop is deleted. Its lock keeps others from deleting the loop until
 # the transaction ends.
 AUDIENCE = f"""audience AS (
     SELECT id AS loop_id, creator_id AS owner_id,
@@ -203,9 +205,11 @@ AUDIENCE = f"""audience AS (
 )"""  # noqa: S608 (nothing in it comes from outside)
 
 
-def hold_membership(*, loop_id: str, account_id: str, user_id: str) -> bool:
-    """Whether the user is an active member of the account's loop, kept so until the transaction
-    ends: removing the member and deleting the loop wait for it."""
+def lock_membership(*, loop_id: str, account_id: str, user_id: str) -> bool:
+    """Locks the user's active membership of the account's loop and returns whether there is one.
+
+    Until the transaction ends, removing the member and deleting the loop have to wait.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT 1 FROM {ACTIVE_MEMBERS}"  # noqa: S608 (nothing in it comes from outside)

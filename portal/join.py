@@ -107,4 +107,4 @@ def qr_code(request: HttpRequest, code: str) -> HttpResponse:
 
 @guarded
 def picture(request: HttpRequest, code: str) -> HttpResponse:
-    return HttpResponse(qr.png(find_invite(code).join_url), content_type="image/png")
+    return HttpResponse(qr.render_png(find_invite(code).join_url), content_type="image/png")

@@ -16,7 +16,7 @@ from accounts.quota import Account
 from db.columns import dumps
 from db.ids import owned_id
 from loops.models import Loop, Membership
-from loops.services import hold_loop, hold_membership, tell, touch
+from loops.services import lock_loop, lock_membership, record_audit, touch
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
 from reviews.lifecycle import settling, states, transitions
@@ -228,7 +228,7 @@ def delete_loop(*, loop_id: str, account_id: str, key_id: str | None = None) -> 
     loop = loops.select_for_update().get()
     loops.update(deleted_at=Now(), updated_at=Now())
     transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id)
-    tell(loop, "loop.deleted", loop.name, key_id=key_id)
+    record_audit(loop, "loop.deleted", loop.name, key_id=key_id)
 
 
 @transaction.atomic
@@ -246,7 +246,7 @@ def remove_member(
 
     Raises Loop.DoesNotExist, Membership.DoesNotExist.
     """
-    hold_loop(loop_id, account_id=account_id)
+    lock_loop(loop_id, account_id=account_id)
     members = Membership.objects.filter(loop_id=loop_id, account_id=account_id, member_id=member_id)
     address = members.values_list(Coalesce("user__email", "email"), flat=True).first()
     removed_at: datetime | None = members.select_for_update().values_list(Now(), flat=True).first()
@@ -257,9 +257,9 @@ def remove_member(
     transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
     loop = Loop.objects.of_creator(account_id).only("creator_id", "name").get(pk=loop_id)
     if actor_id == member_id:
-        tell(loop, "member.left", loop.name, actor_id=actor_id)
+        record_audit(loop, "member.left", loop.name, actor_id=actor_id)
     else:
-        tell(loop, "member.removed", f"{address} from {loop.name}", key_id=key_id)
+        record_audit(loop, "member.removed", f"{address} from {loop.name}", key_id=key_id)
     return removed_at
 
 
@@ -269,7 +269,7 @@ def _key_params(request: Request) -> dict[str, Any]:
 
 
 def _lock_membership(request: Request, reviewer_id: str) -> None:
-    if not hold_membership(
+    if not lock_membership(
         loop_id=request.loop_id, account_id=request.creator_id, user_id=reviewer_id
     ):
         raise NotAReviewer

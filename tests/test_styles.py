@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loops.icons import ICONS, NEUTRAL, symbol
+from loops.icons import ICONS, NEUTRAL, get_symbol
 from styles import sources
 from styles.__main__ import TOOL, build_sprite, compile_styles
 
@@ -32,9 +32,9 @@ def test_the_sprite_has_every_icon_that_is_drawn() -> None:
 
 
 def test_every_icon_of_a_loop_is_drawn_and_any_other_string_is_neutral() -> None:
-    assert len({symbol(name) for name in ICONS}) == len(ICONS) == 30
-    assert {symbol(name) for name in ICONS} <= symbols()
-    assert symbol("x" * 50) == symbol("") == NEUTRAL
+    assert len({get_symbol(name) for name in ICONS}) == len(ICONS) == 30
+    assert {get_symbol(name) for name in ICONS} <= symbols()
+    assert get_symbol("x" * 50) == get_symbol("") == NEUTRAL
 
 
 def test_class_names_are_found_whole() -> None:

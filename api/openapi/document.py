@@ -182,7 +182,7 @@ class ContractSchema(AutoSchema):
         return {**schema, **get_bounds(field)}
 
     def _map_basic_serializer(self, serializer: Any, direction: Direction) -> Schema:
-        """Forbids unknown fields in responses; allows them in bodies, and null in optional fields."""
+        """Forbids unknown fields in responses only; allows null in a body's optional fields."""
         schema: Schema = super()._map_basic_serializer(  # type: ignore[no-untyped-call]
             serializer, direction
         )

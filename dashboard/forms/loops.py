@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from accounts.emails import validate_address
-from loops.icons import ICONS, symbol
+from loops.icons import ICONS, get_symbol
 from loops.models import Loop
 from reviews.response_types.posted import unify_newlines
 
@@ -61,7 +61,7 @@ class LoopForm(forms.Form):
         chosen, field = self["icon"].value(), self.fields["icon"]
         choices: Any = getattr(field, "choices", ())
         return [
-            {"value": value, "name": name, "symbol": symbol(value), "checked": value == chosen}
+            {"value": value, "name": name, "symbol": get_symbol(value), "checked": value == chosen}
             for value, name in choices
         ]
 

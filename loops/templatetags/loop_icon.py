@@ -1,9 +1,9 @@
-"""`{% loop_icon loop.icon %}`."""
+"""The template tag `{% loop_icon loop.icon %}`."""
 
 from django import template
 from django.utils.safestring import SafeString
 
-from loops.icons import symbol
+from loops.icons import get_symbol
 from web.templatetags.design import icon
 
 register = template.Library()
@@ -11,6 +11,6 @@ register = template.Library()
 
 @register.simple_tag
 def loop_icon(identifier: str, label: str = "", **attributes: str) -> SafeString:
-    """The symbol of a loop's icon. Without a `label` it is decoration."""
-    drawn: SafeString = icon(symbol(identifier), label, **attributes)
-    return drawn
+    """Renders a loop's icon as SVG. Without a `label`, screen readers skip it."""
+    svg: SafeString = icon(get_symbol(identifier), label, **attributes)
+    return svg

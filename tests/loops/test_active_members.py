@@ -10,7 +10,7 @@ from django.db.models import F
 from accounts.models import User
 from loops.active_members import ACTIVE_MEMBERS
 from loops.models import Loop, Membership
-from loops.services import hold_membership
+from loops.services import lock_membership
 from reviews import services
 from reviews.models import Request
 from tests.reviews.conftest import FIELDS, acting
@@ -59,7 +59,7 @@ def test_sql_and_q_agree_on_who_is_none(loop: Loop, owner: User, member: User, e
     assert theirs.pk not in by_sql()
     assert by_sql() == set(Membership.objects.active().values_list("pk", flat=True))
     with transaction.atomic():
-        assert not hold_membership(loop_id=loop.pk, account_id=loop.creator_id, user_id=member.pk)
+        assert not lock_membership(loop_id=loop.pk, account_id=loop.creator_id, user_id=member.pk)
     assert not Loop.objects.of_member(member.pk).exists()
 
 

@@ -38,7 +38,7 @@ def scan(png: bytes) -> str:
 
 @pytest.mark.parametrize("link", LINKS)
 def test_a_scanner_reads_the_link(link: str) -> None:
-    assert scan(qr.png(link)) == link
+    assert scan(qr.render_png(link)) == link
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -78,7 +78,7 @@ def codewords(link: str, version: int, level: int) -> Any:
 
 @pytest.mark.parametrize("link", LINKS)
 def test_the_png_draws_those_modules_with_a_quiet_zone(link: str) -> None:
-    image = Image.open(io.BytesIO(qr.png(link))).convert("L")
+    image = Image.open(io.BytesIO(qr.render_png(link))).convert("L")
     modules = segno.make_qr(link, error="m").matrix
     side = len(modules) + 2 * qr.BORDER
     assert image.size == (side * qr.SCALE, side * qr.SCALE)

@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 
-from config.environment import vapid_key, vapid_subject
+from config.environment import read_vapid_key, read_vapid_subject
 from local.datafolder import DataFolder
 from tests.reviews.notifications.conftest import KEY
 
@@ -21,37 +21,37 @@ def env(monkeypatch: pytest.MonkeyPatch) -> environ.Env:
 
 
 def test_without_one_push_is_off(env: environ.Env) -> None:
-    assert vapid_key(env, "VAPID_PRIVATE_KEY") == ""
+    assert read_vapid_key(env, "VAPID_PRIVATE_KEY") == ""
 
 
 @pytest.mark.parametrize("text", [KEY, KEY + "=", f" {KEY} "])
 def test_a_key(env: environ.Env, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("VAPID_PRIVATE_KEY", text)
-    assert vapid_key(env, "VAPID_PRIVATE_KEY") == KEY
+    assert read_vapid_key(env, "VAPID_PRIVATE_KEY") == KEY
 
 
 @pytest.mark.parametrize("text", ["x", KEY[:-2], KEY + "AA", "A" * 43, "_" * 43, "ä" * 43])
 def test_what_is_no_key(env: environ.Env, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("VAPID_PRIVATE_KEY", text)
     with pytest.raises(ImproperlyConfigured, match="this makes one: python manage"):
-        vapid_key(env, "VAPID_PRIVATE_KEY")
+        read_vapid_key(env, "VAPID_PRIVATE_KEY")
 
 
 def test_whom_push_services_write_to(env: environ.Env, monkeypatch: pytest.MonkeyPatch) -> None:
     sender = "Review Loop <noreply@example.com>"
-    assert vapid_subject(env, "VAPID_SUBJECT", sender=sender) == "mailto:noreply@example.com"
+    assert read_vapid_subject(env, "VAPID_SUBJECT", sender=sender) == "mailto:noreply@example.com"
     monkeypatch.setenv("VAPID_SUBJECT", "https://example.com")
-    assert vapid_subject(env, "VAPID_SUBJECT", sender=sender) == "https://example.com"
+    assert read_vapid_subject(env, "VAPID_SUBJECT", sender=sender) == "https://example.com"
     monkeypatch.setenv("VAPID_SUBJECT", "operator@example.com")
     with pytest.raises(ImproperlyConfigured, match="such as mailto:operator@"):
-        vapid_subject(env, "VAPID_SUBJECT", sender=sender)
+        read_vapid_subject(env, "VAPID_SUBJECT", sender=sender)
 
 
 def test_the_command_prints_a_key_alone(env: environ.Env, monkeypatch: pytest.MonkeyPatch) -> None:
     out = StringIO()
     call_command("vapidkey", stdout=out)
     monkeypatch.setenv("VAPID_PRIVATE_KEY", out.getvalue())
-    assert vapid_key(env, "VAPID_PRIVATE_KEY") == out.getvalue().strip()
+    assert read_vapid_key(env, "VAPID_PRIVATE_KEY") == out.getvalue().strip()
 
 
 def test_the_key_of_make_run(
@@ -59,5 +59,5 @@ def test_the_key_of_make_run(
 ) -> None:
     folder = DataFolder(tmp_path)
     monkeypatch.setenv("VAPID_PRIVATE_KEY", folder.vapid_key())
-    assert vapid_key(env, "VAPID_PRIVATE_KEY")
+    assert read_vapid_key(env, "VAPID_PRIVATE_KEY")
     folder.close()
