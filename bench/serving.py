@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.load import CONNECTIONS
-from local.addresses import ready
-from local.apps import ROOT, web_command
+from local.addresses import fetch_readiness
+from local.apps import ROOT, build_web_command
 from local.processes import spawn, stop
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -50,7 +50,7 @@ def web(**environment: str) -> Iterator[Web]:
     port = free_port()
     given = {**os.environ, **environment, "PORT": str(port)}
     with tempfile.TemporaryFile() as log:
-        process = spawn(web_command(port, given), env=given, output=log, cwd=ROOT)
+        process = spawn(build_web_command(port, given), env=given, output=log, cwd=ROOT)
         try:
             deadline = time.monotonic() + 30
             while not answers(port):
@@ -65,7 +65,7 @@ def web(**environment: str) -> Iterator[Web]:
 
 def answers(port: int) -> bool:
     """Whether anything is answered: the floor has no /readyz."""
-    return ready(port)[:3].isdigit()
+    return fetch_readiness(port)[:3].isdigit()
 
 
 def children(pid: int) -> list[int]:

@@ -16,7 +16,7 @@ import psycopg
 
 from bench.cast import Cast
 from bench.serving import Load, load
-from local.addresses import shared_environment
+from local.addresses import build_environment
 from local.apps import ROOT
 from local.datafolder import DataFolder
 from local.postgres import Postgres
@@ -101,7 +101,7 @@ def stage() -> Iterator[Stage]:
     try:
         running.append((redis, redis.start()))  # type: ignore[arg-type]
         named = {**os.environ, "DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
-        os.environ.update(shared_environment(named, folder, 8000))
+        os.environ.update(build_environment(named, folder, 8000))
         os.environ.update(DATA_DIR=str(folder.path), LOG_LEVEL="ERROR")
         with load() as caller:
             yield Stage(postgres, running[0][1].pid, caller)

@@ -1,4 +1,4 @@
-"""`python -m local run`."""
+"""The command `python -m local run`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Under which account PostgreSQL runs: it refuses to run as root."""
+"""Chooses the account that PostgreSQL runs under, because it refuses to run as root."""
 
 import os
 import pwd
@@ -14,21 +14,21 @@ PASS_CLOSED_FOLDERS = ("--inh-caps=+dac_override", "--ambient-caps=+dac_override
 
 @dataclass(frozen=True)
 class Account:
-    """What to put before a command, and who owns the files that it writes (None: we do)."""
+    """An account for commands: `prefix` goes before each, `owner` is its uid (None: our own)."""
 
     prefix: tuple[str, ...] = ()
     owner: int | None = None
 
-    def give(self, folder: Path) -> None:
-        """Hand a folder to the account."""
+    def give_folder(self, folder: Path) -> None:
+        """Makes the account the owner of a folder."""
         if self.owner is not None:
             os.chown(folder, self.owner, pwd.getpwuid(self.owner).pw_gid)
 
 
-def account_for(data: Path) -> Account:
-    """The account for the cluster in `data`; the owner of an existing one decides.
+def find_account(data: Path) -> Account:
+    """Finds the account for the cluster in `data`; an existing cluster keeps its owner.
 
-    Raises CannotStart where none works.
+    Raises CannotStart if no account works.
     """
     owner = data.stat().st_uid if data.exists() else None
     if os.geteuid() != 0:
@@ -39,7 +39,7 @@ def account_for(data: Path) -> Account:
             )
         return Account()
     if owner in (None, 0):
-        account = root_in_disguise()
+        account = find_namespace_account()
         if account is not None:
             return account
         if owner == 0:
@@ -47,10 +47,10 @@ def account_for(data: Path) -> Account:
                 f"The database in {data} belongs to root, and user namespaces are closed here: "
                 f"give it away (chown -R nobody {data}), or choose another folder with DATA_DIR=…"
             )
-    return lesser_account(nobody() if owner is None else owner)
+    return find_other_account(find_nobody() if owner is None else owner)
 
 
-def nobody() -> int:
+def find_nobody() -> int:
     try:
         return pwd.getpwnam("nobody").pw_uid
     except KeyError:
@@ -60,29 +60,35 @@ def nobody() -> int:
         ) from None
 
 
-def root_in_disguise() -> Account | None:
-    """Root under nobody's number in a user namespace: no second owner, and 0700 trees stay shut."""
-    number = nobody()
-    prefix = ("unshare", "--user", f"--map-user={number}", f"--map-group={number}")
-    return Account(prefix) if works(prefix) else None
+def find_namespace_account() -> Account | None:
+    """Returns root mapped to nobody's uid in a user namespace; None if that is not possible.
+
+    The files stay root's, so folders with mode 0700 can stay closed to other users.
+    """
+    uid = find_nobody()
+    prefix = ("unshare", "--user", f"--map-user={uid}", f"--map-group={uid}")
+    return Account(prefix) if can_run(prefix) else None
 
 
-def lesser_account(owner: int) -> Account:
-    """Another user, who may pass closed folders all the same: the tree may be root's alone."""
+def find_other_account(owner: int) -> Account:
+    """Returns another user's account, with the capability to pass folders that only root may open.
+
+    Raises CannotStart if no account works.
+    """
     entry = pwd.getpwuid(owner)
     user = ("setpriv", f"--reuid={owner}", f"--regid={entry.pw_gid}", "--clear-groups")
-    # Changing the user drops the death signal that we set; INT is PostgreSQL's fast shutdown.
-    tie = ("--pdeathsig=INT",)
+    # Changing the user drops our death signal, so setpriv sets it again. INT is a fast shutdown.
+    death_signal = ("--pdeathsig=INT",)
     for capabilities in (PASS_CLOSED_FOLDERS, ()):
-        if works((*user, *capabilities)):
-            return Account((*user, *capabilities, *tie), owner)
+        if can_run((*user, *capabilities)):
+            return Account((*user, *capabilities, *death_signal), owner)
     raise CannotStart(
         "PostgreSQL does not run as root, and neither unshare nor setpriv can change that here: "
         "run as an ordinary user, or give DATABASE_URL"
     )
 
 
-def works(prefix: tuple[str, ...]) -> bool:
+def can_run(prefix: tuple[str, ...]) -> bool:
     if shutil.which(prefix[0]) is None:
         return False
     return subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Where this run is reached, and whether it answers there."""
+"""The addresses of a local run, its environment, and the check whether it is ready."""
 
 import http.client
 import socket
@@ -9,27 +9,27 @@ from local import CannotStart
 from local.datafolder import DataFolder
 
 
-def shared_environment(
+def build_environment(
     environment: Mapping[str, str], folder: DataFolder, port: int
 ) -> dict[str, str]:
-    """What every process of this run must agree on, `manage.py` in other terminals included."""
+    """Builds the variables that all processes of this run share, later `manage.py` included."""
     site = environment.get("SITE_URL") or f"http://127.0.0.1:{port}"
     hosts = ",".join(dict.fromkeys((urlsplit(site).hostname or "", "127.0.0.1", "localhost")))
     return {
         "DATABASE_URL": environment["DATABASE_URL"],
         "REDIS_URL": environment["REDIS_URL"],
-        "SECRET_KEY": environment.get("SECRET_KEY") or folder.secret_key(),
-        "ENCRYPTION_KEYS": environment.get("ENCRYPTION_KEYS") or folder.encryption_key(),
+        "SECRET_KEY": environment.get("SECRET_KEY") or folder.load_secret_key(),
+        "ENCRYPTION_KEYS": environment.get("ENCRYPTION_KEYS") or folder.load_encryption_key(),
         "SITE_URL": site,
         "ALLOWED_HOSTS": environment.get("ALLOWED_HOSTS") or hosts,
-        "VAPID_PRIVATE_KEY": environment.get("VAPID_PRIVATE_KEY") or folder.vapid_key(),
-        # webhooks of a local run go to receivers on the same machine
+        "VAPID_PRIVATE_KEY": environment.get("VAPID_PRIVATE_KEY") or folder.load_vapid_key(),
+        # receivers of a local run are on the same machine
         "WEBHOOK_OPEN_NETWORKS": environment.get("WEBHOOK_OPEN_NETWORKS") or "127.0.0.0/8,::1/128",
     }
 
 
 def check_port(port: int) -> None:
-    """Raises CannotStart where the port is taken: granian would share it without a word."""
+    """Raises CannotStart if the port is taken; granian would silently share it."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -41,8 +41,8 @@ def check_port(port: int) -> None:
             ) from error
 
 
-def ready(port: int) -> str:
-    """The status and the body of /readyz, or what kept it from answering."""
+def fetch_readiness(port: int) -> str:
+    """Returns the status and the body of /readyz, or the error of the connection."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", "/readyz")

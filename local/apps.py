@@ -1,4 +1,4 @@
-"""The applications: their commands, and the one-off commands before them."""
+"""The commands that start the web server, the worker and beat."""
 
 import os
 import sys
@@ -20,24 +20,24 @@ class App:
     command: tuple[str, ...]
 
 
-def apps(port: int, data: Path, environment: Mapping[str, str]) -> list[App]:
-    """What runs, in the order of starting."""
-    # celery.platforms warns at every start that root is not for production; this is not.
+def list_apps(port: int, data: Path, environment: Mapping[str, str]) -> list[App]:
+    """Lists the processes in the order in which they start."""
+    # Hides the warning that production must not run as root: this is not production.
     quiet_root = ("-W", "ignore:::celery.platforms")
     celery = (sys.executable, *quiet_root, "-m", "celery", "-q", "-A", "config")
     pool = ("--pool", "threads", "--concurrency", "8", "--without-gossip", "--without-mingle")
     schedule = ("--pidfile=", "--schedule", str(data / "beat-schedule"))
     level = ("--loglevel", "WARNING")
     return [
-        App("web", web_command(port, environment)),
+        App("web", build_web_command(port, environment)),
         App("worker", (*celery, "worker", *pool, "-Q", QUEUES, *level)),
         App("beat", (*celery, "beat", *schedule, *level)),
     ]
 
 
-def web_command(port: int, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The web server. docs/performance.md has the figures behind its defaults."""
-    workers = environment.get("WEB_WORKERS") or str(min(cores(), MAX_WORKERS))
+def build_web_command(port: int, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Builds the web server's command. docs/performance.md has measurements for the defaults."""
+    workers = environment.get("WEB_WORKERS") or str(min(count_cores(), MAX_WORKERS))
     threads = environment.get("WEB_THREADS") or "8"
     web = (sys.executable, "-m", "local.web", "--interface", "wsgi", "--http", "1", "--no-ws")
     address = ("--host", "127.0.0.1", "--port", str(port))
@@ -45,8 +45,8 @@ def web_command(port: int, environment: Mapping[str, str]) -> tuple[str, ...]:
     return (*web, *address, *size, "--log-level", "error", "config.wsgi:application")
 
 
-def cores() -> int:
-    """The cores that this process may use."""
+def count_cores() -> int:
+    """Counts the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):  # not on macOS
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""One child of the supervisor: running, or waiting to be started again."""
+"""A child process of the supervisor, running or waiting for its next start."""
 
 import subprocess
 import time
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from local.processes import Check
 
 MAX_DELAY = 30.0  # seconds
-STEADY_AFTER = 10.0  # seconds of running after which an end is news, not a loop
+STEADY_AFTER = 10.0  # seconds of running after which the delay begins again at one second
 
 
 class Child:
-    """`start` brings it up and returns once it serves; `stop` ends it."""
+    """A process that `start` starts, returning once it serves, and `stop` ends."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Child:
         return self.process is not None and self.process.poll() is None
 
     def postpone(self) -> float:
-        """Set the next start, later each time; returns the seconds until then."""
+        """Sets the next start, later each time, and returns the seconds until then."""
         if time.monotonic() - self._started > STEADY_AFTER:
             self._delay = 1.0
         delay = self._delay
@@ -44,7 +44,7 @@ class Child:
         return delay
 
     def stop(self) -> None:
-        """End it, with everything that it started."""
+        """Ends the process and everything that it started."""
         if self.process is not None:
             self._stop(self.process)
             self.process = None

@@ -1,4 +1,4 @@
-"""The folder that holds everything a local run keeps: its lock, its secrets, its addresses."""
+"""The data folder of a local run: its lock, its secrets and its environment file."""
 
 import base64
 import fcntl
@@ -13,16 +13,16 @@ from pathlib import Path
 
 from local import CannotStart
 
-# A socket's path ends at 107 bytes, libpq splits hosts at commas, and every client quotes in its
-# own way: sockets stand below DATA_DIR only where the path is short and plain.
+# The path of a socket may have 107 bytes, libpq splits hosts at commas, and clients quote
+# differently: sockets are in DATA_DIR only if its path is short and plain.
 PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]{1,75}")
 
 
 class DataFolder:
-    """An opened and locked data folder; `close` gives the lock back."""
+    """A locked data folder; `close` releases the lock."""
 
     def __init__(self, path: Path) -> None:
-        """Make the folder if it is new, and lock it. Raises CannotStart."""
+        """Creates the folder if it is new, and locks it. Raises CannotStart."""
         self.path = path.absolute()
         self.env_file = self.path / "env"
         try:
@@ -37,7 +37,7 @@ class DataFolder:
         self.sockets = self._socket_folder()
 
     def _take_lock(self) -> None:
-        # The kernel drops the lock with its holder, so a killed run leaves no stale one.
+        # The kernel releases the lock when its process dies, so a killed run leaves no stale lock.
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -55,7 +55,7 @@ class DataFolder:
         if not PLAIN_PATH.fullmatch(str(folder)):
             name = hashlib.sha256(os.fsencode(self.path.resolve())).hexdigest()[:16]
             folder = Path(tempfile.gettempdir()) / f"review-loop-{os.getuid()}-{name}"
-        # In a shared temporary folder somebody else may have put one there, or a link.
+        # In a shared temporary folder, another user may have made this folder or a link.
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise CannotStart(
                 f"{folder} is in the way: remove it, or set TMPDIR to a folder of yours"
@@ -70,34 +70,38 @@ class DataFolder:
             ) from error
         return folder
 
-    def secret_key(self) -> str:
-        """The SECRET_KEY of this folder: made once and kept, so that sessions outlive a restart."""
-        return self._kept("secret_key", secrets.token_urlsafe(50))
+    def load_secret_key(self) -> str:
+        """Returns this folder's SECRET_KEY; it is saved, so that sessions survive a restart."""
+        return self._load_or_create("secret_key", secrets.token_urlsafe(50))
 
-    def encryption_key(self) -> str:
-        """The ENCRYPTION_KEYS of this folder: without it the stored webhook secrets are lost."""
-        return self._kept("encryption_key", base64.urlsafe_b64encode(os.urandom(32)).decode())
+    def load_encryption_key(self) -> str:
+        """Returns this folder's ENCRYPTION_KEYS; without it the webhook secrets are unreadable."""
+        return self._load_or_create(
+            "encryption_key", base64.urlsafe_b64encode(os.urandom(32)).decode()
+        )
 
-    def vapid_key(self) -> str:
-        """The VAPID_PRIVATE_KEY of this folder: subscriptions hold on to the one they began with.
+    def load_vapid_key(self) -> str:
+        """Returns this folder's VAPID_PRIVATE_KEY; a push subscription works with one key only.
 
-        Any number of 255 bits but zero is a private key of P-256.
+        Any number of 255 bits except zero is a private key of P-256.
         """
         number = secrets.randbits(255) or 1
-        return self._kept("vapid_key", base64.urlsafe_b64encode(number.to_bytes(32)).decode())
+        return self._load_or_create(
+            "vapid_key", base64.urlsafe_b64encode(number.to_bytes(32)).decode()
+        )
 
-    def _kept(self, name: str, fresh: str) -> str:
+    def _load_or_create(self, name: str, new_value: str) -> str:
         file = self.path / name
         if not file.exists():
-            write_private(file, fresh)
+            write_private(file, new_value)
         return file.read_text(encoding="utf-8").strip()
 
     def write_environment(self, values: Mapping[str, str]) -> None:
-        """Leave the addresses in DATA_DIR/env, where `manage.py` in another terminal looks."""
+        """Writes DATA_DIR/env, from which `manage.py` in another terminal reads its settings."""
         write_private(self.env_file, "".join(f"{name}={value}\n" for name, value in values.items()))
 
     def close(self) -> None:
-        """Remove what only a living run may leave behind, then give the lock back."""
+        """Removes the environment file and the sockets, then releases the lock."""
         self.env_file.unlink(missing_ok=True)
         shutil.rmtree(self.sockets, ignore_errors=True)
         os.truncate(self._lock, 0)
@@ -105,7 +109,7 @@ class DataFolder:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
+    """Writes a file that only its owner can read; after a crash it is whole or missing."""
     partial = file.with_name(file.name + ".partial")
     partial.unlink(missing_ok=True)
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

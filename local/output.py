@@ -1,15 +1,15 @@
-"""The children's lines on our own standard output, each behind its child's name."""
+"""Copies the output of child processes to ours, each line after the child's name."""
 
 import os
 import selectors
 from typing import IO
 
-LINE_LIMIT = 4000  # bytes: a pipe that is writable takes 4096 without blocking
-PATIENCE = 1.0  # seconds for a reader that has stopped reading; then lines are dropped
+LINE_LIMIT = 4000  # bytes; a writable pipe accepts 4096 without blocking
+PATIENCE = 1.0  # seconds to wait for a reader that does not read; then lines are dropped
 
 
 class Output:
-    """Never blocks: a reader of our output that stalls or goes away must not stall the service."""
+    """Writes without blocking: a slow or closed reader of our output must not stop the service."""
 
     def __init__(self, wakeup: int, descriptor: int = 1) -> None:
         self._descriptor = descriptor
@@ -19,14 +19,14 @@ class Output:
         self._selector.register(wakeup, selectors.EVENT_READ)
 
     def follow(self, name: str, pipe: IO[bytes] | None) -> None:
-        """Show what comes out of `pipe` from now on, until its end."""
+        """Copies the lines of `pipe` from now on, until its end."""
         if pipe is not None:
             os.set_blocking(pipe.fileno(), False)
             self._partial[pipe.fileno()] = b""
             self._selector.register(pipe, selectors.EVENT_READ, f"{name:<6} | ".encode())
 
     def pump(self, seconds: float) -> None:
-        """Show what there is; wait up to `seconds` for something, or for a signal."""
+        """Copies new lines; waits up to `seconds` for some, or for a signal."""
         for key, _ in self._selector.select(seconds):
             try:
                 data = os.read(key.fd, 65536)
@@ -53,7 +53,7 @@ class Output:
             key.fileobj.close()  # type: ignore[attr-defined]
 
     def say(self, text: str) -> None:
-        """A line of our own."""
+        """Writes a line of our own."""
         self._write(text.encode())
 
     def _write(self, line: bytes) -> None:

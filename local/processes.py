@@ -1,4 +1,4 @@
-"""Child processes that never outlive their parent."""
+"""Starts and ends child processes that never outlive their parent."""
 
 import contextlib
 import ctypes
@@ -11,21 +11,21 @@ from typing import IO
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
-# Loaded here and not in the child: between fork and exec only plain system calls are safe.
+# Loaded here, because between fork and exec only plain system calls are safe.
 _prctl = getattr(ctypes.CDLL(None), "prctl", None)
 
 Check = Callable[[], None]
-"""Called while waiting; raises to give up (for instance Interrupted)."""
+"""Called while waiting; raises an exception such as Interrupted to end the wait."""
 
 
 def keep_waiting() -> None:
-    """The Check that never gives up."""
+    """A Check that never ends the wait."""
 
 
 def die_with_parent(death_signal: int = signal.SIGKILL) -> None:
-    """Have the kernel send `death_signal` to this process when its parent dies (Linux only).
+    """Makes the kernel send `death_signal` to this process when its parent dies (Linux only).
 
-    It is tied to the thread that started the process, so children start from the main thread.
+    The kernel watches the thread that started the process, so start children in the main thread.
     """
     if _prctl is not None:
         _prctl(PR_SET_PDEATHSIG, int(death_signal))
@@ -39,15 +39,15 @@ def spawn(
     cwd: str | Path,
     death_signal: int = signal.SIGKILL,
 ) -> subprocess.Popen[bytes]:
-    """Start `command` in a session of its own, with both outputs sent to `output`.
+    """Starts `command` in its own session, with stdout and stderr sent to `output`.
 
-    A session of its own keeps the terminal's Ctrl-C away: the order of stopping is ours.
+    In its own session the terminal's Ctrl-C does not reach it, so we decide the order of stopping.
     """
     parent = os.getpid()
 
     def tie_to_parent() -> None:
         die_with_parent(death_signal)
-        if os.getppid() != parent:  # it died before the kernel was asked
+        if os.getppid() != parent:  # the parent died before the call above
             os._exit(1)
 
     return subprocess.Popen(
@@ -63,7 +63,7 @@ def spawn(
 
 
 def finish(process: subprocess.Popen[bytes], check: Check = keep_waiting) -> int:
-    """Wait for the end of a short command; end it when `check` raises. Returns its exit status."""
+    """Waits for a short command and returns its exit status; kills it if `check` raises."""
     try:
         while not ended_within(process, 0.05):
             check()
@@ -74,7 +74,7 @@ def finish(process: subprocess.Popen[bytes], check: Check = keep_waiting) -> int
 
 
 def ended_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """True as soon as the process has ended, False when it has not after `seconds`."""
+    """Waits up to `seconds` for the end of the process and returns whether it ended."""
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -83,7 +83,7 @@ def ended_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def stop(process: subprocess.Popen[bytes], steps: Sequence[tuple[int, float]]) -> None:
-    """Send each signal of `steps` in turn, giving the seconds beside it; kill what is left."""
+    """Sends the signals of `steps` in turn, each with its seconds to wait, then kills the rest."""
     for number, seconds in steps:
         if process.poll() is None:
             process.send_signal(number)
@@ -93,8 +93,8 @@ def stop(process: subprocess.Popen[bytes], steps: Sequence[tuple[int, float]]) -
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process with everything that it started, and collect it."""
-    # No such group: it is gone already. macOS says EPERM of a group of zombies.
+    """Kills the process with everything that it started, and waits for its end."""
+    # ProcessLookupError: the group has ended. macOS raises EPERM for a group of zombies.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,7 +1,7 @@
-"""Starts PostgreSQL and Redis for the tests, unless DATABASE_URL and REDIS_URL name others.
+"""Starts PostgreSQL and Redis for the tests, unless DATABASE_URL and REDIS_URL name other servers.
 
-With `--no-servers` it starts none and runs the tests that need none.
-Loaded with `-p local.pytest_plugin` (pyproject.toml), so it comes before the settings.
+With `--no-servers` it starts no server and runs only the tests that need none. pyproject.toml loads
+it with `-p local.pytest_plugin`, before the settings.
 """
 
 import contextlib
@@ -25,16 +25,16 @@ from local.redis import Redis
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "review-loop-test-"
-# Durability is of no use to a database that is thrown away; every test worker wants connections.
+# The database is deleted after the run, so it needs no durability. All workers need connections.
 SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
     "synchronous_commit": "off",
     "max_connections": "300",
 }
-# Under --no-servers: a test that calls a server all the same fails with this path in its message.
-NOWHERE = "/not-started-because-of--no-servers"
-# Whoever asks for one of these, however indirectly, needs a server.
+# Under --no-servers, a test that still calls a server fails with this path in its message.
+UNSTARTED = "/not-started-because-of--no-servers"
+# A test that uses one of these fixtures, directly or not, needs a server.
 SERVER_FIXTURES = {
     *("db", "transactional_db", "django_db_setup", "live_server", "redis_server"),
     *("postgres", "refusing_postgres", "chromium", "new_stack", "running", "short_trial"),
@@ -42,13 +42,13 @@ SERVER_FIXTURES = {
 
 
 def sweep_killed_runs() -> None:
-    """Remove the folders of test runs that were killed before they could do it."""
+    """Removes the folders of test runs that were killed."""
     for path in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
         with contextlib.suppress(CannotStart, OSError):
-            found = path.lstat()
-            ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-            # One that was made a moment ago may not be locked yet.
-            if ours and time.time() - found.st_mtime > 3600:
+            status = path.lstat()
+            is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+            # A new folder may not be locked yet.
+            if is_ours and time.time() - status.st_mtime > 3600:
                 DataFolder(path).close()
                 shutil.rmtree(path, ignore_errors=True)
 
@@ -61,10 +61,10 @@ class Servers:
         self.running: list[tuple[Postgres | Redis, subprocess.Popen[bytes]]] = []
 
     def start(self, *, is_needed: bool = True) -> None:
-        os.environ.update(environment(self.folder.path))
+        os.environ.update(prepare_environment(self.folder.path))
         if not is_needed:
-            os.environ["DATABASE_URL"] = f"postgres://app@{quote(NOWHERE, safe='')}/app"
-            os.environ["REDIS_URL"] = f"unix://{NOWHERE}/redis.sock?db=0"
+            os.environ["DATABASE_URL"] = f"postgres://app@{quote(UNSTARTED, safe='')}/app"
+            os.environ["REDIS_URL"] = f"unix://{UNSTARTED}/redis.sock?db=0"
         if not os.environ.get("DATABASE_URL"):
             postgres = Postgres(self.folder.path, self.folder.sockets, SETTINGS)
             self.running.append((postgres, postgres.start()))
@@ -82,8 +82,8 @@ class Servers:
         shutil.rmtree(self.folder.path, ignore_errors=True)
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """The settings of every test run; what a developer has exported for themselves is dropped."""
+def prepare_environment(folder: Path) -> dict[str, str]:
+    """Builds the settings of a test run and removes those that the developer has exported."""
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     for name in re.findall(r"^#?\s?([A-Z_]+)=", example, re.MULTILINE):
         if name not in ("DATABASE_URL", "REDIS_URL"):
@@ -92,7 +92,7 @@ def environment(folder: Path) -> dict[str, str]:
     static.mkdir()
     return {
         "DATA_DIR": str(folder),
-        "STATIC_ROOT": str(static),  # empty: files come straight from their sources
+        "STATIC_ROOT": str(static),  # empty, so that files come from their sources
         "SECRET_KEY": "a key for tests alone, long enough for every check that there is",
         "ENCRYPTION_KEYS": "QSBrZXkgZm9yIHRlc3RzIGFsb25lLCAzMiBieXRlcyE=",
         "SITE_URL": "http://testserver",
@@ -114,10 +114,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, object, object]:
-    """Before pytest-django reads the settings; workers of xdist inherit what their parent made."""
+    """Starts the servers before pytest-django reads the settings; xdist workers share them."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is not None:
-        # each has the broker's and the cache's database for itself
+        # each worker has its own two Redis databases, for broker and cache
         os.environ["REDIS_DATABASE"] = str(2 * int(worker.removeprefix("gw")))
     else:
         sweep_killed_runs()
@@ -131,12 +131,12 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Under --no-servers, keeps the tests that need no server."""
+    """Deselects the tests that need a server if --no-servers is set."""
     if not config.getoption("no_servers"):
         return
-    without = [item for item in items if not needs_server(item)]
+    serverless = [item for item in items if not needs_server(item)]
     config.hook.pytest_deselected(items=[item for item in items if needs_server(item)])
-    items[:] = without
+    items[:] = serverless
 
 
 def needs_server(item: pytest.Item) -> bool:

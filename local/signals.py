@@ -1,4 +1,4 @@
-"""What the terminal, make or an operator ask of the supervisor."""
+"""Records the signals that ask the supervisor to stop."""
 
 import os
 import signal
@@ -8,26 +8,26 @@ from local import Interrupted
 
 
 class Signals:
-    """Remembers instead of acting, so that no child is lost between its start and our list."""
+    """Records signals without acting on them, so that no child is lost while it starts."""
 
     def __init__(self) -> None:
-        self.asked = False
-        self.impatient = False
+        self.stop_requested = False
+        self.stop_now = False
         self.wakeup, self._write_end = os.pipe()
         os.set_blocking(self.wakeup, False)
         os.set_blocking(self._write_end, False)
         signal.set_wakeup_fd(self._write_end, warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._remember)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # only to be woken
+            signal.signal(number, self._record)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # only wakes the main loop
 
-    def _remember(self, number: int, _frame: FrameType | None) -> None:
-        # make passes a SIGTERM on that its process group had already got: that is no impatience.
-        if self.asked and number == signal.SIGINT:
-            self.impatient = True
-        self.asked = True
+    def _record(self, number: int, _frame: FrameType | None) -> None:
+        # make repeats a SIGTERM that its process group has received, so a second one means nothing.
+        if self.stop_requested and number == signal.SIGINT:
+            self.stop_now = True
+        self.stop_requested = True
 
     def check(self) -> None:
-        """Raises Interrupted once somebody has asked for the end."""
-        if self.asked:
+        """Raises Interrupted if a signal has asked to stop."""
+        if self.stop_requested:
             raise Interrupted

@@ -1,4 +1,4 @@
-"""`python -m local run`: PostgreSQL, Redis, web, worker and beat as one thing to start and stop."""
+"""Starts, watches and stops PostgreSQL, Redis, web, worker and beat (`python -m local run`)."""
 
 import os
 import signal
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from local import CannotStart, Interrupted
-from local.addresses import check_port, read_port, ready, shared_environment
-from local.apps import MANAGE, ROOT, App, apps
+from local.addresses import build_environment, check_port, fetch_readiness, read_port
+from local.apps import MANAGE, ROOT, App, list_apps
 from local.child import Child
 from local.datafolder import DataFolder
 from local.output import Output
@@ -20,11 +20,11 @@ from local.redis import Redis
 from local.signals import Signals
 
 READY_WITHIN = 60.0  # seconds
-GRACE = 7.0  # seconds for the applications; with the servers' own it stays below 15
+GRACE = 7.0  # seconds for the applications; with those of the servers it stays below 15
 
 
 class Supervisor:
-    """Owns the children, from the first start to the last stop."""
+    """Starts, restarts and stops all child processes of a run."""
 
     def __init__(self, folder: DataFolder, port: int, signals: Signals) -> None:
         self.folder = folder
@@ -36,16 +36,16 @@ class Supervisor:
         self.apps: list[Child] = []
 
     def run(self) -> None:
-        """Until somebody asks for the end. Raises CannotStart."""
+        """Runs everything until a signal asks to stop. Raises CannotStart."""
         try:
             self._start_servers()
             self._prepare()
             self._start_apps()
             self._await_ready()
             self.output.say(f"Ready: http://127.0.0.1:{self.port}")
-            while not self.signals.asked:
+            while not self.signals.stop_requested:
                 self.output.pump(self._seconds_to_next_start())
-                self._revive()
+                self._restart_ended()
         except Interrupted:
             pass
         finally:
@@ -62,7 +62,7 @@ class Supervisor:
             redis = Redis(folder, sockets)
             self._add(self.servers, Child("redis", redis.start, redis.stop))
             self.environment["REDIS_URL"] = redis.url
-        shared = shared_environment(self.environment, self.folder, self.port)
+        shared = build_environment(self.environment, self.folder, self.port)
         self.environment.update(
             shared, DATA_DIR=str(folder), PORT=str(self.port), PYTHONUNBUFFERED="1"
         )
@@ -71,8 +71,8 @@ class Supervisor:
     def _prepare(self) -> None:
         log = self.folder.path / "migrate.log"
         with log.open("wb") as stream:
-            migrated = self._manage("migrate", "--no-input", "-v", "0", output=stream.fileno())
-        if migrated != 0:
+            status = self._manage("migrate", "--no-input", "-v", "0", output=stream.fileno())
+        if status != 0:
             self.output.say(log.read_text(encoding="utf-8", errors="replace").rstrip())
             raise CannotStart("The database could not be migrated: the reason is above")
         if self._manage("createdemo", output=sys.stdout.fileno()) != 0:
@@ -84,10 +84,10 @@ class Supervisor:
         return finish(process, self.signals.check)
 
     def _start_apps(self) -> None:
-        for app in apps(self.port, self.folder.path, self.environment):
-            self._add(self.apps, Child(app.name, self._starter(app), kill_group))
+        for app in list_apps(self.port, self.folder.path, self.environment):
+            self._add(self.apps, Child(app.name, self._make_starter(app), kill_group))
 
-    def _starter(self, app: App) -> Callable[[Check], subprocess.Popen[bytes]]:
+    def _make_starter(self, app: App) -> Callable[[Check], subprocess.Popen[bytes]]:
         def start(_check: Check) -> subprocess.Popen[bytes]:
             process = spawn(app.command, env=self.environment, output=subprocess.PIPE, cwd=ROOT)
             self.output.follow(app.name, process.stdout)
@@ -102,25 +102,25 @@ class Supervisor:
 
     def _await_ready(self) -> None:
         deadline = time.monotonic() + READY_WITHIN
-        while not (says := ready(self.port)).startswith("200"):
+        while not (readiness := fetch_readiness(self.port)).startswith("200"):
             self.output.pump(0.1)
             self.signals.check()
             for child in (*self.servers, *self.apps):
                 if not child.running():
-                    self.output.pump(0.1)  # its last words
+                    self.output.pump(0.1)  # shows its last lines
                     raise CannotStart(f"{child.name} ended while it was starting")
             if time.monotonic() > deadline:
-                raise CannotStart(f"/readyz was not green after {READY_WITHIN:.0f} s: {says}")
+                raise CannotStart(f"/readyz was not green after {READY_WITHIN:.0f} s: {readiness}")
 
     def _seconds_to_next_start(self) -> float:
         waiting = [child.due for child in (*self.servers, *self.apps) if child.process is None]
         return max(0.0, min([1.0, *(due - time.monotonic() for due in waiting)]))
 
-    def _revive(self) -> None:
+    def _restart_ended(self) -> None:
         for child in (*self.servers, *self.apps):
             if child.process is not None and not child.running():
                 status = child.process.returncode
-                child.stop()  # what it had started must not hold the port or the queue
+                child.stop()  # ends its own children, which may still use the port or the queue
                 seconds = child.postpone()
                 self.output.say(
                     f"{child.name} ended ({status}); starting it again in {seconds:.0f} s"
@@ -139,7 +139,7 @@ class Supervisor:
                 child.process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + GRACE
         while any(child.running() for child in self.apps) and time.monotonic() < deadline:
-            if self.signals.impatient:
+            if self.signals.stop_now:
                 self.output.say("Ending the applications at once")
                 break
             self.output.pump(0.1)
@@ -150,7 +150,7 @@ class Supervisor:
 
 
 def run() -> int:
-    """The exit status: 0 after a stop that was asked for, 1 when it could not start."""
+    """Runs the service; returns the exit status 0 after a stop, 1 if it cannot start."""
     if "MAKELEVEL" in os.environ:
         die_with_parent(signal.SIGTERM)
     signals = Signals()

@@ -1,10 +1,10 @@
-"""granian whose workers die with it, however it dies: by itself it leaves them behind."""
+"""Runs granian so that its workers die with it; granian alone leaves them running."""
 
 import os
 
 from local.processes import die_with_parent
 
-if __name__ == "__mp_main__":  # a worker, where Python spawns instead of forking
+if __name__ == "__mp_main__":  # a worker that Python spawned instead of forking
     die_with_parent()
 
 if __name__ == "__main__":

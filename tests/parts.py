@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from local.apps import cores
+from local.apps import count_cores
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = (sys.executable, "-m", "pytest")
@@ -25,7 +25,7 @@ class Part:
 
 def workers() -> int:
     """As many as there are cores, but two at least, and eight at most."""
-    return max(2, min(cores(), 8))
+    return max(2, min(count_cores(), 8))
 
 
 def ignoring(*folders: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 
-from local.apps import apps
+from local.apps import list_apps
 from tests.faults.clients import Machine, Person
 from tests.processes.stack import ROOT, Stack
 from tests.waiting import wait_until
@@ -132,7 +132,7 @@ class Service:
         """A second worker or beat beside the supervisor's."""
         environment = {**self.stack.environment, "LOG_LEVEL": "WARNING"}
         self.second_folder.mkdir(exist_ok=True)
-        (app,) = (each for each in apps(0, self.second_folder, {}) if each.name == name)
+        (app,) = (each for each in list_apps(0, self.second_folder, {}) if each.name == name)
         called = ("-n", "second@%h") if name == "worker" else ()
         process = subprocess.Popen((*app.command, *called), cwd=ROOT, env=environment)
         try:

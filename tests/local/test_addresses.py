@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from local import CannotStart
-from local.addresses import check_port, read_port, ready, shared_environment
+from local.addresses import build_environment, check_port, fetch_readiness, read_port
 from local.datafolder import DataFolder
 
 
@@ -25,7 +25,7 @@ def test_a_free_port_is_fine() -> None:
         holder.bind(("127.0.0.1", 0))
         port = holder.getsockname()[1]
     check_port(port)
-    assert "refused" in ready(port)
+    assert "refused" in fetch_readiness(port)
 
 
 @pytest.mark.parametrize("text", ["", "0", "65536", "http", "-1", "٣"])
@@ -38,13 +38,13 @@ def test_the_defaults_fit_the_port(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     given = {"DATABASE_URL": "postgres://a/b", "REDIS_URL": "redis://c"}
 
-    shared = shared_environment(given, folder, 8123)
+    shared = build_environment(given, folder, 8123)
 
     assert shared == {
         **given,
-        "SECRET_KEY": folder.secret_key(),
-        "ENCRYPTION_KEYS": folder.encryption_key(),
-        "VAPID_PRIVATE_KEY": folder.vapid_key(),
+        "SECRET_KEY": folder.load_secret_key(),
+        "ENCRYPTION_KEYS": folder.load_encryption_key(),
+        "VAPID_PRIVATE_KEY": folder.load_vapid_key(),
         "WEBHOOK_OPEN_NETWORKS": "127.0.0.0/8,::1/128",
         "SITE_URL": "http://127.0.0.1:8123",
         "ALLOWED_HOSTS": "127.0.0.1,localhost",
@@ -64,7 +64,7 @@ def test_what_is_given_stays(tmp_path: Path) -> None:
         "SITE_URL": "https://review.example.com",
     }
 
-    shared = shared_environment(given, folder, 8123)
+    shared = build_environment(given, folder, 8123)
 
     assert shared == {**given, "ALLOWED_HOSTS": "review.example.com,127.0.0.1,localhost"}
     assert not (tmp_path / "secret_key").exists()

@@ -35,10 +35,10 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_the_keys_are_made_once(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
-    keys = folder.secret_key(), folder.encryption_key(), folder.vapid_key()
+    keys = folder.load_secret_key(), folder.load_encryption_key(), folder.load_vapid_key()
 
     assert len(keys[0]) >= 50
-    assert (folder.secret_key(), folder.encryption_key(), folder.vapid_key()) == keys
+    assert (folder.load_secret_key(), folder.load_encryption_key(), folder.load_vapid_key()) == keys
     for name in ("secret_key", "encryption_key", "vapid_key"):
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     folder.close()

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from local import CannotStart, Interrupted
-from local.account import Account, account_for, lesser_account, nobody
+from local.account import Account, find_account, find_nobody, find_other_account
 from local.datafolder import DataFolder
 from local.postgres import Postgres
 from tests.waiting import wait_until
@@ -141,17 +141,17 @@ class TestAsRoot:
 
     def test_a_lesser_account_passes_closed_folders(self, postgres: Postgres) -> None:
         postgres.folder.chmod(0o700)
-        account = lesser_account(nobody())
+        account = find_other_account(find_nobody())
         postgres._make_cluster(account, lambda: None)  # as where user namespaces are closed
-        assert postgres.data.stat().st_uid == nobody()
+        assert postgres.data.stat().st_uid == find_nobody()
 
         with started(postgres) as process:
-            assert account_for(postgres.data) == account
-            assert effective_user(process.pid) == nobody()
+            assert find_account(postgres.data) == account
+            assert effective_user(process.pid) == find_nobody()
             assert run(postgres, "SELECT 1") == [(1,)]
 
     def test_a_cluster_of_root_is_left_to_root(self, postgres: Postgres) -> None:
-        if account_for(postgres.data).owner is not None:
+        if find_account(postgres.data).owner is not None:
             pytest.skip("user namespaces are closed here")
         with started(postgres):
             assert postgres.data.stat().st_uid == 0
@@ -165,11 +165,11 @@ def effective_user(pid: int) -> int:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may use anybody's")
 def test_a_cluster_of_somebody_else_is_refused() -> None:
     with pytest.raises(CannotStart, match="belongs to another user"):
-        account_for(Path("/"))
+        find_account(Path("/"))
 
 
 def test_an_ordinary_user_needs_no_other_account(tmp_path: Path) -> None:
-    account = account_for(tmp_path)
+    account = find_account(tmp_path)
 
     assert (account == Account()) is (os.geteuid() != 0)
 

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from local.apps import MAX_WORKERS, cores
+from local.apps import MAX_WORKERS, count_cores
 from tests.processes.conftest import StackMaker
 from tests.waiting import wait_until
 
@@ -44,7 +44,7 @@ def test_the_data_outlives_every_kind_of_end(new_stack: StackMaker) -> None:
 def test_the_web_servers_own_workers_die_with_it(new_stack: StackMaker) -> None:
     stack = new_stack().start_until_ready()
     web = [pid for pid, command in stack.processes().items() if "local.web" in command]
-    assert len(web) == 1 + min(cores(), MAX_WORKERS)
+    assert len(web) == 1 + min(count_cores(), MAX_WORKERS)
 
     os.kill(stack.pid_of(r"-m local run"), signal.SIGSTOP)  # nobody tidies up after it
     os.kill(min(web), signal.SIGKILL)

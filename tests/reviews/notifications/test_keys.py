@@ -58,6 +58,6 @@ def test_the_key_of_make_run(
     env: environ.Env, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder = DataFolder(tmp_path)
-    monkeypatch.setenv("VAPID_PRIVATE_KEY", folder.vapid_key())
+    monkeypatch.setenv("VAPID_PRIVATE_KEY", folder.load_vapid_key())
     assert read_vapid_key(env, "VAPID_PRIVATE_KEY")
     folder.close()
