@@ -1,9 +1,9 @@
-# Review Loop. `make` alone explains what there is.
+# Review Loop. `make` alone lists the commands.
 
 PYTHON ?= python3
 RUN = .venv/bin/python -m
 PIP = $(RUN) pip install --quiet --disable-pip-version-check --no-input -c constraints.txt
-# Types are checked against the settings, which insist on these; nothing connects.
+# mypy reads the settings, which need these variables; nothing connects.
 LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://localhost/x \
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
@@ -11,35 +11,35 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 .PHONY: help bench run test check coverage chaos lint format styles screenshots
 .DELETE_ON_ERROR:
 
-help:  ## Explain what there is
+help:  ## List the commands
 	@echo 'make run     start everything at http://127.0.0.1:8000 (Ctrl-C stops it, the data stays)'
 	@echo '             PORT=8001 another port, DATA_DIR=folder another place than .data'
-	@echo '             DATABASE_URL=... REDIS_URL=... your servers instead of embedded ones'
+	@echo '             DATABASE_URL=... REDIS_URL=... your servers instead of the embedded ones'
 	@echo 'make check   lint, types and the tests that need no server (a minute)'
-	@echo 'make test    lint, types and every test; needs no other server (seven minutes)'
+	@echo 'make test    lint, types and every test; starts its own servers (seven minutes)'
 	@echo '             ARGS=tests/api/test_claims.py a file, a folder or any option of pytest'
-	@echo 'make coverage  which lines the tests of the code run'
-	@echo 'make chaos   what it endures, by trying (ten minutes; rewrites docs/reliability.md)'
-	@echo 'make bench   measurements, as ratios in one run (ten minutes; rewrites docs/performance.md)'
-	@echo 'make lint    ruff, mypy and the rules of imports alone'
-	@echo 'make format  let ruff format the code'
+	@echo 'make coverage  show which lines the tests run'
+	@echo 'make chaos   cause faults and check the results (ten minutes; rewrites docs/reliability.md)'
+	@echo 'make bench   measure performance (ten minutes; rewrites docs/performance.md)'
+	@echo 'make lint    ruff, mypy and the import rules'
+	@echo 'make format  format the code with ruff'
 	@echo 'make styles  compile the stylesheet and the icons (needs Node 20 or newer)'
-	@echo 'make screenshots  photograph every page for the documents (needs chromium)'
+	@echo 'make screenshots  take screenshots of every page for the documents (needs chromium)'
 	@echo
-	@echo 'All of them need Python 3.11 or newer; PYTHON=python3.12 names another than python3.'
+	@echo 'All of them need Python 3.11 or newer; PYTHON=python3.12 selects another one than python3.'
 
-# exec: the supervisor itself gets the signals that make passes on.
+# exec: make passes its signals directly to the supervisor.
 run: .venv/run.stamp staticfiles/staticfiles.json
 	@exec $(RUN) local run
 
-# Each part of the suite prints its output whole when it ends: tests/parts.py.
+# Each part of the suite prints its output when it ends (tests/parts.py).
 test: .venv/dev.stamp staticfiles/staticfiles.json
 	@$(RUN) tests $(ARGS)
 
 check: .venv/dev.stamp
 	@$(RUN) tests --check
 
-# Of the tests of the code; what the running service and the browser reach comes on top.
+# Leaves out the browser tests and those that start the whole service.
 coverage: .venv/dev.stamp
 	$(RUN) pytest -q -n 2 --dist worksteal --cov --cov-report term:skip-covered tests \
 		--ignore tests/browser --ignore tests/processes --ignore tests/faults
@@ -71,7 +71,7 @@ screenshots: .venv/dev.stamp
 node_modules/.package-lock.json: package.json package-lock.json
 	@npm ci --silent --ignore-scripts
 
-# What the pages load, compressed and with a hash in each name.
+# The files that pages load, compressed and with a hash in each name.
 staticfiles/staticfiles.json: .venv/run.stamp $(shell find static -type f 2>/dev/null)
 	@echo 'Collecting static files'
 	@$(LINT_ENV) $(RUN) django collectstatic --settings config.settings --no-input -v 0 \

@@ -12,7 +12,7 @@ import requests
 
 
 def call(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    """The `data` of an answer. Out of quota, it waits as long as it is told."""
+    """Calls the API and returns `data`. If the quota is used up, waits and tries again."""
     url, key = os.environ["REVIEW_LOOP_URL"] + path, os.environ["REVIEW_LOOP_KEY"]
     headers = {"Authorization": f"Bearer {key}"}
     while True:
@@ -20,10 +20,10 @@ def call(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         if response.status_code != 429:
             break
         time.sleep(int(response.headers["Retry-After"]))
-    answer = response.json()
-    if answer["error"]:
-        sys.exit(f"{answer['msg']} {answer['data']}")
-    return answer["data"]
+    result = response.json()
+    if result["error"]:
+        sys.exit(f"{result['msg']} {result['data']}")
+    return result["data"]
 
 
 loop = next((loop for loop in call("GET", "/api/loops")["loops"] if loop["name"] == "Ask"), None)
@@ -31,7 +31,7 @@ if loop is None:
     created = call("POST", "/api/loops", {"name": "Ask", "icon": "chat"})
     loop = created["loop"]
     print("Who should answer joins at", created["join_url"], flush=True)
-question = {
+new_request = {
     "processing_type": "time-sensitive",
     "timeout_seconds": 3600,
     "type": "markdown",
@@ -42,8 +42,8 @@ question = {
     "default_response": "no",
     "platform": "api",
 }
-request_id = call("POST", f"/api/loops/{loop['id']}/requests", question)["request_id"]
-print("Asked:", question["request_text"], flush=True)
+request_id = call("POST", f"/api/loops/{loop['id']}/requests", new_request)["request_id"]
+print("Asked:", new_request["request_text"], flush=True)
 request, pause = {"status": "pending"}, 1
 while request["status"] in ("pending", "claimed"):
     time.sleep(pause)
