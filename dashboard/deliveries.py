@@ -215,7 +215,7 @@ def in_words(attempt: Attempt) -> str:
 
 def pulse() -> dict[str, Any]:
     """Whether background work is alive, in a sentence."""
-    lag = max(worker_status.lags().values(), default=None)
+    lag = max(worker_status.read_lags().values(), default=None)
     if lag is None or lag > MAX_LAG:
         return {"is_well": False, "text": "Background work is not running."}
     if lag > USUAL_LAG:

@@ -1,4 +1,4 @@
-"""The database: what every room's tables stand on."""
+"""The app for shared database code."""
 
 from django.apps import AppConfig
 

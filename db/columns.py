@@ -1,4 +1,4 @@
-"""Columns that more than one app uses."""
+"""Model fields and constraints that several apps share."""
 
 import json
 from typing import Any
@@ -12,10 +12,10 @@ from db.ids import BUCKET, new_id, owned_id
 
 
 class LookupField(models.CharField):  # type: ignore[type-arg]
-    """A string that is only ever looked up whole.
+    """Stores a string that queries only compare as a whole.
 
-    Django gives an indexed `varchar` a second index for LIKE, and every foreign key to it too;
-    the same type under its long name gets one.
+    Django adds a second index, for LIKE, to an indexed `varchar` and to every foreign key that
+    points to it. It does not do so when the type has its long name.
     """
 
     def db_type(self, connection: Any) -> str:
@@ -23,13 +23,12 @@ class LookupField(models.CharField):  # type: ignore[type-arg]
 
 
 class OwnedIdField(LookupField):
-    """A public identifier as primary key, in the bucket of the account that owns the row.
+    """Stores a public id as primary key, in the bucket of the account that owns the row.
 
-    `owner` is the column that names the account. A row that comes without an id gets one when
-    it is inserted.
+    `owner` is the column with the account's id. A row without an id gets one on insert.
     """
 
-    empty_strings_allowed = False  # no id yet is None
+    empty_strings_allowed = False  # a missing id is None
 
     def __init__(self, *, owner: str, **options: Any) -> None:
         self.owner = owner
@@ -37,8 +36,8 @@ class OwnedIdField(LookupField):
 
     def deconstruct(self) -> Any:
         name, path, args, kwargs = super().deconstruct()
-        for fixed in ("max_length", "primary_key", "editable"):
-            del kwargs[fixed]
+        for option in ("max_length", "primary_key", "editable"):
+            del kwargs[option]
         return name, path, args, {**kwargs, "owner": self.owner}
 
     def get_pk_value_on_save(self, instance: models.Model) -> str:
@@ -46,26 +45,26 @@ class OwnedIdField(LookupField):
 
 
 def account_id_field() -> "models.CharField[str, str]":
-    """The id of an account, which begins a bucket of its own."""
+    """Returns the primary key field of accounts; each account id defines a bucket."""
     return LookupField(primary_key=True, max_length=24, default=new_id, editable=False)
 
 
 def owned_id_field(owner: str) -> "models.CharField[str, str]":
-    """The id of a row that the account in the column `owner` owns."""
+    """Returns the primary key field of rows owned by the account in the column `owner`."""
     return OwnedIdField(owner=owner)
 
 
 def in_bucket_of(owner: str, *, name: str) -> models.CheckConstraint:
-    """The database refuses ids outside the bucket of the account in the column `owner`."""
-    same = Exact(Right("id", BUCKET), Right(owner, BUCKET))
-    return models.CheckConstraint(condition=same, name=name)
+    """Returns a constraint that keeps ids in the bucket of the account in the column `owner`."""
+    same_bucket = Exact(Right("id", BUCKET), Right(owner, BUCKET))
+    return models.CheckConstraint(condition=same_bucket, name=name)
 
 
 class ExactJSONField(models.JSONField):
-    """JSON that comes back as it was sent.
+    """Stores JSON and returns it exactly as it was sent.
 
-    The column is `json`, not `jsonb`, which would reorder keys and rewrite numbers (1e308
-    would return as an integer of 309 digits). Nothing is ever queried inside.
+    The column is `json`. `jsonb` would reorder keys and rewrite numbers (1e308 would become an
+    integer of 309 digits). No query looks inside the JSON.
     """
 
     def db_type(self, connection: Any) -> str:
@@ -75,9 +74,9 @@ class ExactJSONField(models.JSONField):
         return value if value is None or hasattr(value, "as_sql") else Json(value, dumps=dumps)
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        return value  # psycopg has parsed it
+        return value  # psycopg has already parsed it
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON in UTF-8."""
+    """Writes compact JSON in UTF-8."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -1,9 +1,9 @@
-"""Public identifiers: 24 hexadecimal characters, time-ordered.
+"""Creates and checks public ids: 24 hexadecimal characters, ordered by time.
 
-The first 12 characters are the Unix time in milliseconds, the others come from a cryptographic
-source, so that ids sort by creation and cannot be guessed from one another. The last three of
-an account's id are its bucket, one of 4,096. Every id that the account owns ends with the same
-three, so that an id alone tells where its rows are, however many databases there may be one day.
+The first 12 characters are the Unix time in milliseconds, so ids sort by creation. The others
+are random, so nobody can guess one id from another. The last three characters of an account's id
+are its bucket, one of 4,096. Every id that the account owns ends with the same three characters:
+if data is ever split over several databases, the id alone says where a row is.
 """
 
 import re
@@ -15,17 +15,17 @@ _WELL_FORMED = re.compile(r"[0-9a-f]{24}\Z")
 
 
 def new_id() -> str:
-    """A fresh id that no account owns: that of an account itself, or of a claim."""
+    """Returns a new id that no account owns: for an account itself or for a claim."""
     return f"{_milliseconds():012x}{secrets.token_hex(6)}"
 
 
 def owned_id(account_id: str) -> str:
-    """A fresh id in the account's bucket. `owned_id_sql` is the same in SQL."""
+    """Returns a new id in the account's bucket. `owned_id_sql` does the same in SQL."""
     return f"{_milliseconds():012x}{secrets.token_hex(5)[:9]}{account_id[-BUCKET:]}"
 
 
 def owned_id_sql(account_id: str) -> str:
-    """SQL: a fresh id for each row, in the bucket of the account that an expression names."""
+    """Returns SQL for a new id in the bucket of the SQL expression `account_id`."""
     return (
         "lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0')"
         " || left(replace(gen_random_uuid()::text, '-', ''), 9)"
@@ -33,13 +33,13 @@ def owned_id_sql(account_id: str) -> str:
     )
 
 
-def is_in_bucket(owned: str, account_id: str) -> bool:
-    """Whether the account may own an id that ends like this."""
-    return owned[-BUCKET:] == account_id[-BUCKET:]
+def is_in_bucket(row_id: str, account_id: str) -> bool:
+    """Whether the id is in the account's bucket."""
+    return row_id[-BUCKET:] == account_id[-BUCKET:]
 
 
 def normalize_id(text: str) -> str | None:
-    """The id in lowercase, or None where `text` is no id."""
+    """Returns the id in lowercase, or None if `text` is not an id."""
     lowered = text.lower()
     return lowered if _WELL_FORMED.match(lowered) else None
 

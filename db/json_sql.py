@@ -1,7 +1,7 @@
-"""SQL expressions that write JSON.
+"""Builds SQL expressions that write JSON.
 
-A column states how it is written. `escaped` is right for every type and the default; `word` and
-`raw` are cheaper, and right only for what they name.
+Each column states how it is written. `escaped` is the default and works for every type. `word`
+and `raw` are cheaper, but only safe for the values that their docstrings name.
 """
 
 from collections.abc import Mapping
@@ -18,50 +18,50 @@ class Value:
 
 
 def escaped(sql: str) -> Value:
-    """Any value of any type, escaped by PostgreSQL."""
+    """Writes any value of any type; PostgreSQL escapes it."""
     return Value(f"to_json({sql})::text")
 
 
 def word(sql: str) -> Value:
-    """A text that needs no escaping: an identifier, a choice, a time."""
+    """Writes a text that needs no escaping: an id, a choice or a time."""
     return Value(f"""'"' || ({sql}) || '"'""")
 
 
 def raw(sql: str) -> Value:
-    """A number, or JSON as it is stored."""
+    """Writes a number, or stored JSON as it is."""
     return Value(f"({sql})::text")
 
 
 def moment(column: str) -> Value:
-    """A time as the contract writes it (resolved gap 7)."""
+    """Writes a time in the format of the API contract (resolved gap 7)."""
     return word(moment_text(column))
 
 
 def moment_text(column: str) -> str:
-    """The same as bare text, without quotes."""
+    """Writes the same time as text, without quotes."""
     return f"to_char({column} AT TIME ZONE 'UTC', {MILLISECONDS})"
 
 
 def whole_milliseconds(column: str) -> str:
-    """A time in whole milliseconds since 1970, as a client sees it."""
+    """Converts a time to whole milliseconds since 1970, the precision of the API."""
     return f"floor(extract(epoch FROM {column}) * 1000)"
 
 
 def json_object(fields: Mapping[str, str | Value]) -> str:
-    """SQL that writes a JSON object as text; a bare string is an expression to be escaped.
+    """Builds SQL that writes a JSON object as text; a plain string is escaped.
 
-    `json_build_object` looks every argument's type up for every row, which takes most of its
-    time; `concat` does so once in a statement. Raises ValueError without a field.
+    `json_build_object` looks up the type of each argument for every row, which takes most of its
+    time. `concat` does this once per statement. Raises ValueError if there are no fields.
     """
     if not fields:
         raise ValueError("a JSON object needs at least one field")
     pieces = [
-        f"""'{"," if place else "{"}"{name}":', coalesce({as_value(field).sql}, 'null')"""
-        for place, (name, field) in enumerate(fields.items())
+        f"""'{"," if index else "{"}"{name}":', coalesce({as_value(field).sql}, 'null')"""
+        for index, (name, field) in enumerate(fields.items())
     ]
     return f"concat({', '.join(pieces)}, '}}')"
 
 
 def as_value(field: str | Value) -> Value:
-    """The field as it was declared; a bare expression is escaped."""
+    """Returns a declared field unchanged, and wraps a plain expression in `escaped`."""
     return escaped(field) if isinstance(field, str) else field

@@ -1,10 +1,10 @@
-"""The table of the worker's heartbeats."""
+"""The table of worker heartbeats."""
 
 from django.db import models
 
 
 class Heartbeat(models.Model):
-    """When a sweep last ran: one row each."""
+    """Stores when each sweep (a background job) last ran, one row per sweep."""
 
     name = models.CharField(primary_key=True, max_length=50)
     beat_at = models.DateTimeField()

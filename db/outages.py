@@ -1,4 +1,4 @@
-"""Tells an unreachable database from a statement that failed, and survives a restart of it."""
+"""Recognizes an unreachable database, and repeats what a restart of it has broken."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,13 +9,13 @@ T = TypeVar("T")
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether the database is out of reach, rather than the statement wrong."""
+    """Whether the error means an unreachable database, not a wrong statement."""
     if isinstance(error, InterfaceError):
         return True
     if not isinstance(error, OperationalError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)
-    # 08 connection, 53 out of connections, 57P shut down or starting
+    # 08: connection error, 53: no free connections, 57P: shutting down or starting
     return state is None or state[:2] in ("08", "53") or state.startswith("57P")
 
 

@@ -1,27 +1,27 @@
-"""Times as the contract writes them: UTC, milliseconds, a Z."""
+"""Formats times for the API contract: UTC, milliseconds, a final Z."""
 
 import time
 from datetime import UTC, datetime
 
 
 def iso(moment: datetime) -> str:
-    """`YYYY-MM-DDTHH:MM:SS.mmmZ`."""
+    """Formats a time as `YYYY-MM-DDTHH:MM:SS.mmmZ`."""
     text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
     return text.removesuffix("+00:00") + "Z"
 
 
 def iso_from_unix(seconds: int) -> str:
-    """The same, from a Unix time."""
+    """Formats a Unix time in seconds in the same way."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(seconds))
 
 
 def next_hour(now: float) -> int:
-    """The Unix time at which the hour of `now` ends."""
+    """Returns the Unix time at which the clock hour of `now` ends."""
     return (int(now) // 3600 + 1) * 3600
 
 
 def seconds_between(start: datetime, end: datetime) -> float:
-    """The distance of two moments as a client sees them: in whole milliseconds."""
+    """Returns the seconds between two times, each cut to whole milliseconds as in the API."""
     return (_milliseconds(end) - _milliseconds(start)) / 1000
 
 

@@ -1,6 +1,7 @@
-"""Sweeps: background work that beat triggers every second and that any worker may do twice.
+"""Records when each sweep last ran.
 
-A sweep finds its rows in PostgreSQL, so a lost message costs a second and nothing else.
+A sweep is background work that Celery beat starts every second. It finds its rows in PostgreSQL,
+so a lost message only delays it by a second, and running it twice does no harm.
 """
 
 from datetime import datetime
@@ -11,8 +12,8 @@ from django.db.models.functions import Now
 from db.models import Heartbeat
 
 
-def beat(name: str) -> None:
-    """Records that the sweep `name` has run."""
+def record_heartbeat(name: str) -> None:
+    """Records that the sweep `name` ran now."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO db_heartbeat (name, beat_at) VALUES (%s, statement_timestamp())"
@@ -22,8 +23,8 @@ def beat(name: str) -> None:
         )
 
 
-def lags() -> dict[str, float]:
-    """Seconds since each sweep last ran."""
+def read_lags() -> dict[str, float]:
+    """Returns the seconds since each sweep last ran, by name."""
     rows: list[tuple[str, datetime, datetime]] = list(
         Heartbeat.objects.order_by("name").values_list("name", "beat_at", Now())
     )

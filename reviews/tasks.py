@@ -42,5 +42,5 @@ def _run_batches(name: str, run_batch: Callable[[], int], batch: int) -> int:
     while done == batch:
         done = run_batch()
         total += done
-    worker_status.beat(name)
+    worker_status.record_heartbeat(name)
     return total

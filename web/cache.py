@@ -1,5 +1,8 @@
-"""The cache fails open: throttles and other conveniences live there, never the truth. What must
-not go on without its throttle asks `is_reachable` first."""
+"""A cache that keeps the site working while Redis is unreachable.
+
+Only throttles and other conveniences use the cache; it is never the only copy of data. Code that
+must not run without its throttle calls `is_reachable` first.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -14,47 +17,47 @@ log = structlog.get_logger(__name__)
 
 
 class FailOpenRedisCache(RedisCache):
-    """Answers as an empty cache while Redis is out of reach."""
+    """Acts like an empty cache while Redis is unreachable."""
 
     def get(self, *args: Any, **kwargs: Any) -> Any:
         default = kwargs.get("default", args[1] if len(args) > 1 else None)
-        return attempt(default, super().get, *args, **kwargs)
+        return call_with_fallback(default, super().get, *args, **kwargs)
 
     def get_many(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        return attempt({}, super().get_many, *args, **kwargs)
+        return call_with_fallback({}, super().get_many, *args, **kwargs)
 
     def add(self, *args: Any, **kwargs: Any) -> bool:
-        # An empty cache takes everything. False would make django-allauth wait for a lock, and
-        # then let nobody sign in.
-        return attempt(True, super().add, *args, **kwargs)
+        # An empty cache accepts every key. With False, django-allauth would wait for a lock and
+        # then refuse every sign-in.
+        return call_with_fallback(True, super().add, *args, **kwargs)
 
     def set(self, *args: Any, **kwargs: Any) -> None:
-        attempt(None, super().set, *args, **kwargs)
+        call_with_fallback(None, super().set, *args, **kwargs)
 
     def touch(self, *args: Any, **kwargs: Any) -> bool:
-        return attempt(False, super().touch, *args, **kwargs)
+        return call_with_fallback(False, super().touch, *args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> bool:
-        return attempt(False, super().delete, *args, **kwargs)
+        return call_with_fallback(False, super().delete, *args, **kwargs)
 
     def has_key(self, *args: Any, **kwargs: Any) -> bool:
-        return attempt(False, super().has_key, *args, **kwargs)
+        return call_with_fallback(False, super().has_key, *args, **kwargs)
 
     def incr(self, *args: Any, **kwargs: Any) -> Any:
         # None tells django-ratelimit that the count is unknown
-        return attempt(None, super().incr, *args, **kwargs)
+        return call_with_fallback(None, super().incr, *args, **kwargs)
 
     def ping(self) -> bool:
-        return attempt(False, lambda: bool(self._cache.get_client(write=True).ping()))
+        return call_with_fallback(False, lambda: bool(self._cache.get_client(write=True).ping()))
 
 
 def is_reachable() -> bool:
-    """Whether throttles count at this moment."""
+    """Whether the cache works now, so that throttles count."""
     return cast(FailOpenRedisCache, caches["default"]).ping()
 
 
-def attempt(fallback: T, operation: Callable[..., Any], *args: Any, **kwargs: Any) -> T:
-    """What `operation` returns, or `fallback` while Redis is out of reach."""
+def call_with_fallback(fallback: T, operation: Callable[..., Any], *args: Any, **kwargs: Any) -> T:
+    """Runs `operation` and returns its result, or `fallback` if Redis is unreachable."""
     try:
         result: T = operation(*args, **kwargs)
     except (RedisError, OSError) as error:

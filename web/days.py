@@ -1,4 +1,4 @@
-"""Days of the calendar, where the reader is."""
+"""Calendar days in the time zone of the current user."""
 
 from datetime import date, datetime, time, timedelta
 
@@ -6,7 +6,7 @@ from django.utils import timezone
 
 
 def midnight(day: date, *, days_later: int = 0) -> datetime | None:
-    """When a day begins; None behind the last one that there is."""
+    """Returns the start of a day; None if the date is beyond the last supported one."""
     try:
         return timezone.make_aware(datetime.combine(day + timedelta(days=days_later), time.min))
     except OverflowError:

@@ -37,7 +37,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
         if pending_migrations():
             checks["migrations"] = "pending"
         else:
-            checks["background_lag_seconds"] = worker_status.lags()
+            checks["background_lag_seconds"] = worker_status.read_lags()
     except (DatabaseError, InterfaceError) as error:
         log.warning("readyz.database_unreachable", error=str(error))
         checks.update(database="unreachable", migrations="unknown")

@@ -10,6 +10,6 @@ from webhooks.expiry import expire
 @shared_task(expires=2)
 def deliver_due() -> int:
     """Sends due webhooks, and returns how many it claimed."""
-    worker_status.beat("deliver_due")
+    worker_status.record_heartbeat("deliver_due")
     expire()
     return DISPATCHER.run_due()

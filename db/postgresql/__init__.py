@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend with a cheaper look at whether a kept connection still lives."""
+"""Django's PostgreSQL backend with a cheaper health check of open connections."""

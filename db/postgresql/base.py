@@ -1,4 +1,4 @@
-"""The connection to PostgreSQL."""
+"""The database connection with a cheaper health check."""
 
 import select
 
@@ -6,13 +6,14 @@ from django.db.backends.postgresql import base
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """With CONN_HEALTH_CHECKS, Django asks `SELECT 1` before the first statement of every call.
+    """Runs Django's health check only if the socket shows that the server closed the connection.
 
-    A server that went away has hung up, and the operating system knows: only a connection with
-    something to read, which an idle one never has, is worth the question.
+    With CONN_HEALTH_CHECKS, Django sends `SELECT 1` before the first statement of every call. The
+    operating system already knows when the server has closed the connection: the socket becomes
+    readable. The socket of an idle, healthy connection never is.
     """
 
-    health_check_enabled: bool  # of Django's BaseDatabaseWrapper, unknown to its stubs
+    health_check_enabled: bool  # defined by Django's BaseDatabaseWrapper, missing in its stubs
     health_check_done: bool
 
     def close_if_health_check_failed(self) -> None:
@@ -23,7 +24,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def is_readable(descriptor: int) -> bool:
-    """Whether bytes or the end of the stream are waiting."""
+    """Whether the socket has data to read or has reached its end."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))

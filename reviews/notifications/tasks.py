@@ -11,14 +11,14 @@ from reviews.notifications.push import dispatch as push
 @shared_task(expires=2)
 def push_due() -> int:
     """Sends due pushes, and returns how many it claimed."""
-    worker_status.beat("push_due")
+    worker_status.record_heartbeat("push_due")
     return push.DISPATCHER.run_due()
 
 
 @shared_task(expires=2)
 def mail_due() -> int:
     """Sends due emails, and returns for how many people it claimed some."""
-    worker_status.beat("mail_due")
+    worker_status.record_heartbeat("mail_due")
     return mail.DISPATCHER.run_due()
 
 

@@ -67,7 +67,7 @@ def draw(owner: User, member: User) -> dict[str, Any]:
 def alive() -> None:
     """Background work has just been at it."""
     for name in ("settle_overdue", "release_lapsed", "deliver_due"):
-        worker_status.beat(name)
+        worker_status.record_heartbeat(name)
 
 
 def ask(owner: User, loop: Loop, **changes: Any) -> Request:

@@ -28,7 +28,7 @@ SWEEPS = ("settle_overdue", "release_lapsed", "deliver_due")
 @pytest.fixture(autouse=True)
 def _alive(db: None) -> None:
     for name in SWEEPS:
-        worker_status.beat(name)
+        worker_status.record_heartbeat(name)
 
 
 def read(user: User) -> str:

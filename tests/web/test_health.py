@@ -12,7 +12,7 @@ def test_healthz_touches_nothing(client: Client) -> None:
 
 
 def test_readyz_reports_redis_and_the_lag_of_background_work(db: None, client: Client) -> None:
-    worker_status.beat("settle_overdue")
+    worker_status.record_heartbeat("settle_overdue")
     response = client.get("/readyz")
     assert response.status_code == 200
     body = response.json()

@@ -160,7 +160,7 @@ class TestPulse:
         return found[0]
 
     def beat(self, seconds_ago: float) -> None:
-        worker_status.beat("deliver_due")
+        worker_status.record_heartbeat("deliver_due")
         Heartbeat.objects.update(beat_at=datetime.now(UTC) - timedelta(seconds=seconds_ago))
 
     def test_none(self, owner: User) -> None:
@@ -176,7 +176,7 @@ class TestPulse:
 
     def test_alive(self, owner: User) -> None:
         self.beat(0)
-        worker_status.beat("settle_overdue")
+        worker_status.record_heartbeat("settle_overdue")
         assert "Background work" not in words(signed_in(owner).get(LOG))
 
 

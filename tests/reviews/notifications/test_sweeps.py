@@ -20,7 +20,7 @@ def test_with_nothing_to_do(django_assert_num_queries: DjangoAssertNumQueries) -
         assert tasks.push_due() == 0
     with django_assert_num_queries(1 + HEARTBEAT):
         assert tasks.mail_due() == 0
-    assert {"push_due", "mail_due"} <= set(worker_status.lags())
+    assert {"push_due", "mail_due"} <= set(worker_status.read_lags())
 
 
 def test_what_is_done_is_forgotten_after_some_days(make: Make) -> None:
