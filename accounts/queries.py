@@ -33,11 +33,11 @@ class ThisHour(Func):
     output_field = DateTimeField()
 
 
-def read_keys(account_id: str, *, behind: str | None = None) -> KeysetPage:
+def read_keys(account_id: str, *, cursor: str | None = None) -> KeysetPage:
     """The account's keys as `described`, those that it deleted aside."""
     return read_page(
         described(ApiKey.objects.of_account(account_id)),
-        behind=behind,
+        cursor=cursor,
         among=ApiKey.objects.filter(user_id=account_id),
         size=KEYS_PER_PAGE,
     )
@@ -83,7 +83,7 @@ class Choice:
     until: datetime | None = None
 
 
-def read_audit(account: User, *, choice: Choice, behind: str | None = None) -> KeysetPage:
+def read_audit(account: User, *, choice: Choice, cursor: str | None = None) -> KeysetPage:
     """What was done to the account, with actor and key."""
     entries = AuditEntry.objects.filter(account=account)
     found = entries.select_related("actor", "key")
@@ -97,4 +97,4 @@ def read_audit(account: User, *, choice: Choice, behind: str | None = None) -> K
         found = found.filter(created_at__gte=choice.since)
     if choice.until:
         found = found.filter(created_at__lt=choice.until)
-    return read_page(found, behind=behind, among=entries, size=ENTRIES_PER_PAGE)
+    return read_page(found, cursor=cursor, among=entries, size=ENTRIES_PER_PAGE)

@@ -79,7 +79,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "web.middleware.TextMiddleware",
-    "web.middleware.LightMiddleware",
+    "web.middleware.PollingMiddleware",
     "web.middleware.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "api.middleware.ApiMiddleware",  # calls below /v1 skip what follows

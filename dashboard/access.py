@@ -9,10 +9,17 @@ from reviews import services
 from reviews.models import Request, RequestQuerySet
 from web import guards
 from web.guards import Page, SignedInRequest, form_page, page
-from web.keyset import behind
+from web.keyset import read_cursor
 
 __all__ = [
-    "Stale", "action", "behind", "created_by", "find_loop", "find_request", "form_page", "page",
+    "Stale",
+    "action",
+    "created_by",
+    "find_loop",
+    "find_request",
+    "form_page",
+    "page",
+    "read_cursor",
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from accounts.queries import Choice, read_audit
 from dashboard.forms.audit import AuditFilterForm
 from web.days import midnight
 from web.guards import SignedInRequest, page
-from web.keyset import KeysetPage, behind
+from web.keyset import KeysetPage, read_cursor
 
 
 @page
@@ -26,7 +26,7 @@ def audit(request: SignedInRequest) -> HttpResponse:
             since=chosen["since"] and midnight(chosen["since"]),
             until=chosen["until"] and midnight(chosen["until"], days_later=1),
         )
-        window, status = read_audit(request.user, choice=choice, behind=behind(request)), 200
+        window, status = read_audit(request.user, choice=choice, cursor=read_cursor(request)), 200
     context = {
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),

@@ -16,9 +16,9 @@ from accounts import vault
 from dashboard.forms.deliveries import FilterForm, ResendDeadForm, TestEventForm
 from db import worker_status
 from db.ids import normalize_id
-from web.form_recovery import keeping, refill
+from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, action, page
-from web.keyset import KeysetPage, behind
+from web.keyset import KeysetPage, read_cursor
 from webhooks import safe_text, services
 from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
 from webhooks.queries import read_log, with_duration
@@ -75,7 +75,7 @@ def resend(request: SignedInRequest, delivery_id: str) -> HttpResponse:
     return redirect("delivery", delivery_id=item.pk)
 
 
-@keeping
+@recoverable
 @action("deliveries")
 def resend_dead(request: SignedInRequest) -> HttpResponse:
     form = ResendDeadForm(request.POST, auto_id="dead-%s")
@@ -96,7 +96,7 @@ def resend_dead(request: SignedInRequest) -> HttpResponse:
     return redirect("deliveries")
 
 
-@keeping
+@recoverable
 @action("deliveries")
 def send_test(request: SignedInRequest) -> HttpResponse:
     form = TestEventForm(request.POST, auto_id="test-%s")
@@ -139,7 +139,7 @@ def list_page(
     filters = FilterForm(request.GET, auto_id="filter-%s")
     window = KeysetPage(rows=[])
     if filters.is_valid():
-        window = read_log(of(request), chosen=filters.cleaned_data, behind=behind(request))
+        window = read_log(of(request), chosen=filters.cleaned_data, cursor=read_cursor(request))
     elif status == 200:
         status = 422
     tested = find_test(request)

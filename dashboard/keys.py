@@ -16,9 +16,9 @@ from accounts.usage import KeyUsage, read_hourly
 from dashboard import key_examples
 from dashboard.forms.keys import KeyForm, RollForm, TypedNameForm
 from web.charts import Chart, Series
-from web.form_recovery import keeping, refill
+from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, Stale, action, form_page, page
-from web.keyset import behind
+from web.keyset import read_cursor
 
 COOKIE = "fresh-key"
 MINUTES_TO_LOOK = 10
@@ -29,13 +29,13 @@ SHOWN = "A key is shown only once. If you didn’t store this one, roll it."
 @page
 def keys(request: SignedInRequest) -> HttpResponse:
     context = {
-        "window": read_keys(request.user.pk, behind=behind(request)),
+        "window": read_keys(request.user.pk, cursor=read_cursor(request)),
         "tabs": key_examples.try_it("YOUR_KEY"),
     }
     return render(request, "dashboard/keys/list.html", context)
 
 
-@keeping
+@recoverable
 @form_page
 def create(request: SignedInRequest) -> HttpResponse:
     form = KeyForm(request.POST or None, initial={"token": fresh_token(request, "create")})
@@ -103,7 +103,7 @@ def switch(request: SignedInRequest, key_id: str) -> HttpResponse:
     return redirect("key", key_id=key.pk)
 
 
-@keeping
+@recoverable
 @action("key")
 def roll(request: SignedInRequest, key_id: str) -> HttpResponse:
     key = own_key(request, key_id)

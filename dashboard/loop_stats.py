@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce, Greatest
 from loops.models import Loop, LoopQuerySet, Membership
 from reviews import counters
 from reviews.models import Request
-from web.humanize import duration
+from web.humanize import format_duration
 from web.keyset import KeysetPage, read_page
 
 LOOPS_PER_PAGE = 25
@@ -20,12 +20,12 @@ SPAN = timedelta(days=90)
 MAX_ANSWERS = 2_000  # of those, the newest
 
 
-def read_loops(account_id: str, *, behind: str | None) -> KeysetPage:
+def read_loops(account_id: str, *, cursor: str | None) -> KeysetPage:
     """A page of the account's loops. Each has `active`, `pending`, `waiting` (open requests) and
     `active_at`."""
     page = read_page(
         with_figures(Loop.objects.of_creator(account_id)),
-        behind=behind,
+        cursor=cursor,
         among=Loop.objects.filter(creator_id=account_id),
         size=LOOPS_PER_PAGE,
     )
@@ -62,7 +62,7 @@ class Record:
 
     @property
     def median(self) -> str:
-        return "–" if self.median_seconds is None else duration(self.median_seconds)
+        return "–" if self.median_seconds is None else format_duration(self.median_seconds)
 
 
 NOTHING = Record(0, None, None)

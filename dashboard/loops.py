@@ -9,14 +9,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from dashboard import loop_stats, request_examples
-from dashboard.access import Stale, action, behind, find_loop, form_page, page
+from dashboard.access import Stale, action, find_loop, form_page, page, read_cursor
 from dashboard.forms.loops import LoopForm
 from dashboard.loop_page import loop_page
 from loops import services
 from loops.models import Loop
 from reviews import services as review_services
 from web import form_tokens
-from web.form_recovery import keeping, refill
+from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
 
 PURPOSE = "loop"
@@ -24,14 +24,14 @@ PURPOSE = "loop"
 
 @page
 def loops(request: SignedInRequest) -> HttpResponse:
-    window = loop_stats.read_loops(request.user.pk, behind=behind(request))
+    window = loop_stats.read_loops(request.user.pk, cursor=read_cursor(request))
     context: dict[str, Any] = {"window": window}
     if not window.rows and window.is_first:
         context["tabs"] = request_examples.create_loop()
     return render(request, "dashboard/loops/list.html", context)
 
 
-@keeping
+@recoverable
 @form_page
 def create(request: SignedInRequest) -> HttpResponse:
     initial = {"once": form_tokens.issue(PURPOSE, request.user.pk)}
@@ -55,7 +55,7 @@ def show(request: SignedInRequest, loop_id: str) -> HttpResponse:
     return loop_page(request, find_loop(request, loop_id))
 
 
-@keeping
+@recoverable
 @form_page
 def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(request, loop_id)

@@ -12,7 +12,7 @@ from loops import services
 from loops.invitations import send_invitation
 from loops.models import Loop, Membership
 from reviews import services as review_services
-from web.form_recovery import keeping
+from web.form_recovery import recoverable
 from web.guards import SignedInRequest
 
 # Mails of one account: all of them, and those to one address
@@ -23,7 +23,7 @@ TOO_MANY = (
 ENOUGH = "This address got 5 invitations this hour. Wait {} min, or share the link yourself"
 
 
-@keeping
+@recoverable
 @action("loop")
 def invite(request: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(request, loop_id)

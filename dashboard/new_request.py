@@ -15,13 +15,13 @@ from dashboard.forms.new_request import QuestionForm
 from dashboard.loop_choices import offered_loops
 from reviews import services
 from web import form_tokens
-from web.form_recovery import keeping, refill
+from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
 
 PURPOSE = "request"
 
 
-@keeping
+@recoverable
 @form_page
 def new(request: SignedInRequest) -> HttpResponse:
     form = question_form(request)

@@ -15,7 +15,7 @@ from dashboard.deliveries import pulse
 from loops.models import Loop
 from web.charts import Chart, Series
 from web.guards import SignedInRequest
-from web.humanize import duration
+from web.humanize import format_duration
 
 HOURS = 24
 MAX_KEYS = 8  # with a line of their own
@@ -91,7 +91,7 @@ def worries(days: list[stats.Day], keys: list[KeyUsage], state: dict[str, Any]) 
 
 
 def spoken(seconds: float | None) -> str:
-    return "–" if seconds is None else duration(seconds)
+    return "–" if seconds is None else format_duration(seconds)
 
 
 def charts(days: list[stats.Day]) -> list[Chart]:

@@ -7,11 +7,11 @@ from django.shortcuts import redirect, render
 
 from accounts import services, sessions
 from dashboard.forms.profile import ProfileForm
-from web.form_recovery import keeping, refill
+from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, Stale, action, form_page, page
 
 
-@keeping
+@recoverable
 @form_page
 def account(request: SignedInRequest) -> HttpResponse:
     now = {"name": request.user.name, "time_zone": request.user.time_zone}

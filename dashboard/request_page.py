@@ -16,7 +16,7 @@ from dashboard.forms.requests import FeedbackForm, initial_feedback, unknown_fee
 from reviews import markdown, outline, services
 from reviews.lifecycle import events, states
 from reviews.models import Request
-from web.form_recovery import keeping, refill
+from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
 from web.image_policy import render_with_image
 from webhooks.models import Delivery
@@ -89,7 +89,7 @@ def cancel(request: SignedInRequest, request_id: str) -> HttpResponse:
     return redirect("request", request_id=item.pk)
 
 
-@keeping
+@recoverable
 @action("request")
 def feedback(request: SignedInRequest, request_id: str) -> HttpResponse:
     item = find_request(request, request_id)

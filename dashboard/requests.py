@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from dashboard import request_examples, request_list
-from dashboard.access import behind, page
+from dashboard.access import page, read_cursor
 from dashboard.forms.requests import RequestFilterForm
 from dashboard.loop_choices import offered_loops
 from web.guards import SignedInRequest
@@ -24,7 +24,7 @@ def requests(request: SignedInRequest) -> HttpResponse:
     if chosen.is_counted:
         context["window"] = request_list.read_page(chosen, request.GET.get("page", ""))
     else:
-        context["window"] = request_list.read_behind(chosen, behind(request))
+        context["window"] = request_list.read_behind(chosen, read_cursor(request))
     if not context["window"].rows and not filters.is_set and loops:
         context["tabs"] = request_examples.ask(loops[0].pk)
     return render(request, "dashboard/requests/list.html", context)

@@ -7,7 +7,7 @@ from typing import Any
 from accounts.models import User
 from reviews.lifecycle import states
 from reviews.models import Request
-from web.humanize import duration
+from web.humanize import format_duration
 from webhooks.models import Delivery
 
 HAND = "hand-stop"
@@ -75,7 +75,7 @@ def _claimed_before(delivery: Any, request: Request) -> Step:
 
 def _end(request: Request) -> Step:
     if request.status == states.COMPLETED and request.response_at and request.response_by:
-        took = duration((request.response_at - request.created_at).total_seconds())
+        took = format_duration((request.response_at - request.created_at).total_seconds())
         who = f"Answered by {name(request.response_by)} after {took}"
         answer = request.format_answer(request.response_data)
         return Step(request.response_at, who, answer, "circle-check", "well")

@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 
 from accounts.models import User
 from loops.models import Loop
-from web.sanitize import one_line
+from web.sanitize import to_one_line
 
 log = structlog.get_logger(__name__)
 
@@ -22,10 +22,10 @@ def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
 
     Call it after the invitation is committed.
     """
-    inviter_name, loop_name = one_line(inviter.get_short_name()), one_line(loop.name)
+    inviter_name, loop_name = to_one_line(inviter.get_short_name()), to_one_line(loop.name)
     context = {
         "name": loop_name,
-        "description": [one_line(line) for line in loop.description.splitlines()],
+        "description": [to_one_line(line) for line in loop.description.splitlines()],
         "join_url": loop.join_url,
         "inviter": inviter_name,
         "address": inviter.email,

@@ -15,7 +15,7 @@ from portal import saved_answers
 from reviews import services
 from reviews.models import Request, RequestQuerySet
 from web.form_recovery import has_room
-from web.guards import SignedInRequest, say_it_is_old
+from web.guards import SignedInRequest, warn_page_expired
 
 Page = Callable[..., HttpResponse]
 Action = Callable[[SignedInRequest, Request], HttpResponse]
@@ -53,7 +53,7 @@ def keep_answer(request: HttpRequest, request_id: str) -> None:
         if has_room(request):
             saved_answers.keep(request.session, request_id, typed)
     elif request.user.is_authenticated:
-        say_it_is_old(request)
+        warn_page_expired(request)
 
 
 def _or_gone(view: Page) -> Page:

@@ -13,7 +13,7 @@ from portal.access import page
 from reviews.markdown import extract_headline
 from reviews.models import Request
 from web.guards import SignedInRequest
-from web.humanize import countdown
+from web.humanize import format_countdown
 
 PER_PAGE = 50
 MAX_LOOPS = 100  # to choose from
@@ -51,5 +51,5 @@ def inbox(request: SignedInRequest) -> HttpResponse:
 
 
 def row_of(item: Request) -> dict[str, Any]:
-    left = countdown((item.timeout_at - item.now).total_seconds())
+    left = format_countdown((item.timeout_at - item.now).total_seconds())
     return {"item": item, "left": left, "headline": extract_headline(item.request_text)}

@@ -1,7 +1,7 @@
 """What open pages ask again and again: has anything changed? Mostly it is 204, and nothing else.
 
 A thousand open inboxes ask hundreds of times a second. So there is no session to load and no
-person, and web.middleware.LightMiddleware lets these calls past the rest: the page carries a
+person, and web.middleware.PollingMiddleware lets these calls past the rest: the page carries a
 token of ours, which names the person, runs out, and belongs to the session cookie that it was
 issued beside. One statement answers, and it looks at the memberships that are active then.
 """

@@ -15,7 +15,7 @@ from reviews import markdown, outline
 from reviews.lifecycle import states
 from reviews.models import Request
 from web.guards import SignedInRequest
-from web.humanize import countdown
+from web.humanize import format_countdown
 from web.image_policy import render_with_image
 
 
@@ -65,7 +65,7 @@ def _asked(item: Request) -> dict[str, Any]:
         "question": _question(item.request_text),
         "context": outline.format_outline(item.context),
         "context_is_short": outline.is_short(item.context),
-        "left": countdown((item.timeout_at - item.now).total_seconds()),
+        "left": format_countdown((item.timeout_at - item.now).total_seconds()),
         "default": item.format_answer(item.default_response),
         "answer": item.format_answer(item.response_data) if item.response_by_id else "",
     }

@@ -11,8 +11,8 @@ from reviews import outline
 from reviews.markdown import extract_headline
 from reviews.models import Request
 from web.guards import SignedInRequest
-from web.humanize import countdown
-from web.keyset import behind, read_page
+from web.humanize import format_countdown
+from web.keyset import read_cursor, read_page
 
 PER_PAGE = 30
 DAYS = 30
@@ -40,7 +40,7 @@ def work(request: SignedInRequest) -> HttpResponse:
     mine = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
     rows = mine.select_related("loop", "feedback").defer("context", "default_response")
     answers = read_page(
-        rows, behind=behind(request), among=mine, size=PER_PAGE, moment="response_at"
+        rows, cursor=read_cursor(request), among=mine, size=PER_PAGE, moment="response_at"
     )
     context = {
         "rows": [row_of(item) for item in answers.rows],
@@ -59,7 +59,7 @@ def row_of(item: Request) -> dict[str, Any]:
         "item": item,
         "headline": extract_headline(item.request_text),
         "answer": item.format_answer(item.response_data),
-        "took": countdown((item.response_at - item.created_at).total_seconds()),
+        "took": format_countdown((item.response_at - item.created_at).total_seconds()),
         "feedback": outline.format_outline(feedback.body) if feedback else "",
     }
 
@@ -72,7 +72,7 @@ def read_figures(person_id: str) -> dict[str, Any]:
         answers, median, with_feedback = cursor.fetchone()
     return {
         "answers": answers if answers <= MAX_COUNTED else f"{MAX_COUNTED:,}+",
-        "median": "–" if median is None else countdown(median.total_seconds()),
+        "median": "–" if median is None else format_countdown(median.total_seconds()),
         "feedback": with_feedback,
         "of": f"of the newest {MAX_LOOKED_AT:,}" if answers > MAX_LOOKED_AT else "",
     }

@@ -1,4 +1,4 @@
-"""The account's e-mail addresses: django-allauth's page, whose form outlives a session."""
+"""django-allauth's page of email addresses; its form is saved when the session has ended."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from allauth.account.views import EmailView
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 
-from web.form_recovery import keep, keeping, refill
-from web.guards import say_it_is_old
+from web.form_recovery import recoverable, refill, save_form
+from web.guards import warn_page_expired
 
 
 class EmailAddresses(EmailView):  # type: ignore[misc]
-    """With what was typed before a sign-in."""
+    """Fills the form with the input saved before a sign-in."""
 
     def get_form(self, form_class: Any = None) -> Form:
         form: Form = super().get_form(form_class)
@@ -21,16 +21,16 @@ class EmailAddresses(EmailView):  # type: ignore[misc]
 
 def email_addresses(request: HttpRequest) -> HttpResponse:
     view = EmailAddresses.as_view()
-    return (keeping(view) if is_typed(request) else view)(request)
+    return (recoverable(view) if is_adding_address(request) else view)(request)
 
 
-def is_typed(request: HttpRequest) -> bool:
-    """Only an address to add is typed; the other buttons choose one that is there."""
+def is_adding_address(request: HttpRequest) -> bool:
+    """Whether the form adds an address; the other buttons only choose an existing one."""
     return "action_add" in request.POST
 
 
 def on_old_token(request: HttpRequest) -> None:
-    (keep if is_typed(request) else say_it_is_old)(request)
+    (save_form if is_adding_address(request) else warn_page_expired)(request)
 
 
 vars(email_addresses)["on_old_token"] = on_old_token

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from web.charts import Chart, Series, nice_step
 from web.error_pages import SYMBOLS, error_page
-from web.humanize import distance, duration
+from web.humanize import format_distance, format_duration
 
 NOON = datetime(2026, 3, 3, 12, 0, 7, tzinfo=UTC)
 
@@ -37,11 +37,11 @@ def drawn(source: str, **values: object) -> str:
     ],
 )
 def test_distances(ago: float, said: str) -> None:
-    assert distance(NOON - timedelta(seconds=ago), NOON) == said
+    assert format_distance(NOON - timedelta(seconds=ago), NOON) == said
 
 
 def test_a_duration_is_rounded_down() -> None:
-    assert [duration(seconds) for seconds in (0, 59.9, 95, 86399)] == [
+    assert [format_duration(seconds) for seconds in (0, 59.9, 95, 86399)] == [
         "0 s",
         "59 s",
         "1 min",
@@ -88,7 +88,7 @@ def test_a_chart_has_axes_titles_and_a_table() -> None:
 def test_lines_leave_a_gap_where_a_number_is_missing() -> None:
     chart = Chart("Seconds", list("abcd"), [Series("p50", [1.5, None, 2, 4])], kind="lines")
     assert len(chart.lines()) == 1
-    assert next(point["said"] for point in chart.points()) == "a, p50: 1.5"
+    assert next(point["label"] for point in chart.points()) == "a, p50: 1.5"
 
 
 def test_a_chart_of_nothing_says_so() -> None:

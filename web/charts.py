@@ -1,18 +1,18 @@
-"""The geometry of a chart: `{% chart chart %}` draws what stands here."""
+"""Computes the geometry of a chart, which `{% chart chart %}` draws."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-HEIGHT = 170.0  # px of the plot; 8 above and 22 below are for letters
+HEIGHT = 170.0  # px of the plot; 8 px above and 22 px below are for text
 TOP = 8.0
 MAX_X_LABELS = 6
 
 
 @dataclass(frozen=True)
 class Series:
-    """One row of numbers; None is a gap. The first three of a chart differ in colour and, as
-    lines, in dashes."""
+    """One series of numbers; None is a gap. The first three series of a chart have their own
+    colours and, as lines, their own dashes."""
 
     name: str
     values: Sequence[float | None]
@@ -20,7 +20,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """`labels` stand along the bottom, one for each value. Bars of several series are stacked."""
+    """A chart with one of `labels` for each value on the x axis. Bars of several series stack."""
 
     title: str
     labels: Sequence[str]
@@ -46,7 +46,7 @@ class Chart:
         return list(zip(*(each.values for each in self.series), strict=True))
 
     def top(self) -> float:
-        """The value at the upper end of the axis."""
+        """Returns the value at the upper end of the y axis."""
         return self.step * max(1, math.ceil(self.highest / self.step - 1e-9))
 
     def y(self, value: float) -> float:
@@ -54,11 +54,11 @@ class Chart:
 
     def ticks(self) -> list[dict[str, object]]:
         count = round(self.top() / self.step)
-        values = [self.step * place for place in range(count + 1)]
-        return [{"y": self.y(value), "text": spoken(value)} for value in values]
+        values = [self.step * number for number in range(count + 1)]
+        return [{"y": self.y(value), "text": format_number(value)} for value in values]
 
     def x(self, place: int) -> float:
-        """The middle of a column, in percent of the width."""
+        """Returns the middle of a column, in percent of the width."""
         return round((place + 0.5) * 100 / max(1, len(self.labels)), 3)
 
     def x_labels(self) -> list[dict[str, object]]:
@@ -70,23 +70,25 @@ class Chart:
         ]
 
     def bars(self) -> list[dict[str, object]]:
-        """A rectangle for each number above zero, stacked in the order of the series."""
+        """Returns a rectangle for each number above zero, stacked in the order of the series."""
         width = round(100 / max(1, len(self.labels)) * 0.68, 3)
-        drawn: list[dict[str, object]] = []
+        boxes: list[dict[str, object]] = []
         for place, column in enumerate(self.columns()):
             below = 0.0
             for number, value in enumerate(column, 1):
                 if value:
                     upper, lower = self.y(below + value), self.y(below)
                     box = {"y": upper, "height": round(max(1.0, lower - upper), 1)}
-                    said = self.said(place, number, value)
+                    label = self.label(place, number, value)
                     left = round(self.x(place) - width / 2, 3)
-                    drawn.append({"x": left, "width": width, "series": number, "said": said, **box})
+                    boxes.append(
+                        {"x": left, "width": width, "series": number, "label": label, **box}
+                    )
                     below += value
-        return drawn
+        return boxes
 
     def lines(self) -> list[dict[str, object]]:
-        """The pieces between neighbours; a gap leaves one out."""
+        """Returns the line segments between neighbouring values, without those at a gap."""
         return [
             {
                 "series": number,
@@ -106,30 +108,32 @@ class Chart:
                 "series": number,
                 "x": self.x(place),
                 "y": self.y(value),
-                "said": self.said(place, number, value),
+                "label": self.label(place, number, value),
             }
             for number, each in enumerate(self.series, 1)
             for place, value in enumerate(each.values)
             if value is not None
         ]
 
-    def said(self, place: int, number: int, value: float) -> str:
+    def label(self, place: int, number: int, value: float) -> str:
         unit = f" {self.unit}" if self.unit else ""
-        return f"{self.labels[place]}, {self.series[number - 1].name}: {spoken(value)}{unit}"
+        return f"{self.labels[place]}, {self.series[number - 1].name}: {format_number(value)}{unit}"
 
     def rows(self) -> list[tuple[str, list[str]]]:
-        """The same as a table."""
-        cells = [["–" if v is None else spoken(v) for v in column] for column in self.columns()]
+        """Returns the same numbers as rows of a table."""
+        cells = [
+            ["–" if v is None else format_number(v) for v in column] for column in self.columns()
+        ]
         return list(zip(self.labels, cells, strict=True))
 
 
 def nice_step(highest: float) -> float:
-    """1, 2 or 5 times a power of ten (at least 1), so that three to five steps reach `highest`."""
+    """Returns 1, 2 or 5 times a power of ten, so that 3 to 5 steps reach `highest`; at least 1."""
     rough = max(highest, 1.0) / 4
     power = 10 ** math.floor(math.log10(rough)) if rough > 1 else 1
     return float(next(power * nice for nice in (1, 2, 5, 10) if power * nice >= rough))
 
 
-def spoken(value: float) -> str:
-    """1,204 or 0.5: no more digits than somebody reads off a chart."""
+def format_number(value: float) -> str:
+    """Formats a number as a chart needs it, such as 1,204 or 0.5."""
     return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:.1f}"

@@ -1,4 +1,4 @@
-"""The pages that say what went wrong: 400, 403, 404, 429, 500 and 503."""
+"""Renders the error pages 400, 403, 404, 429, 500 and 503."""
 
 from collections.abc import Callable
 from urllib.parse import urlencode
@@ -7,8 +7,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-Rescue = Callable[..., None]
-ENTRANCES = ("account_login", "account_signup", "sign-in-by-code", "sign-up-by-code")
+OldTokenHandler = Callable[..., None]
+SIGN_IN_PAGES = ("account_login", "account_signup", "sign-in-by-code", "sign-up-by-code")
 SYMBOLS = {
     400: "alert-circle",
     403: "lock",
@@ -20,52 +20,58 @@ SYMBOLS = {
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """400, such as an unknown Host."""
+    """Renders the 400 page, for example for an unknown Host."""
     return error_page(request, 400, "Bad request", "Your browser sent an invalid request.")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """403."""
+    """Renders the 403 page."""
     return error_page(
         request, 403, "Access denied", "Your account doesn’t have permission to do this."
     )
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """403 for a form without its token: an old page, or a form of another site's making.
+    """Handles a form whose CSRF token is missing or wrong. The form's action never runs.
 
-    Whoever signed in again in another tab has such an old page. Where they sent it themselves, the
-    view's `on_old_token` may keep what they typed, and they come to a fresh page. Nothing is done.
+    A page gets an old token when the person signs in again in another tab. If our own page sent
+    the form, the view's `on_old_token` can save the input, and the person returns to a new page.
+    Otherwise, for example if another site made the form, this renders a 403 page.
     """
     view = request.resolver_match
-    rescue: Rescue | None = getattr(view and view.func, "on_old_token", None)
-    if view and rescue and is_sent_by_hand(request):
-        rescue(request, **view.kwargs)
+    on_old_token: OldTokenHandler | None = getattr(view and view.func, "on_old_token", None)
+    if view and on_old_token and is_sent_by_our_page(request):
+        on_old_token(request, **view.kwargs)
         return redirect(request.path)
-    if view and view.url_name in ENTRANCES and request.user.is_authenticated:
-        then = urlencode({"next": request.POST.get("next", "")})
-        return redirect(f"{request.path}?{then}")  # from where whoever is in is led on
+    if view and view.url_name in SIGN_IN_PAGES and request.user.is_authenticated:
+        query = urlencode({"next": request.POST.get("next", "")})
+        return redirect(f"{request.path}?{query}")  # it redirects people who are signed in
     sentence = "Nothing was sent. Go back, reload the page, and try again."
     return error_page(request, 403, "This page has expired", sentence)
 
 
-def is_sent_by_hand(request: HttpRequest) -> bool:
-    """Whether a page of ours sent it, as a form that leads to another page. The browser says so,
-    and no other site can make it; a form of theirs must not leave its words in one of ours."""
-    site = request.headers.get("Sec-Fetch-Site")  # http without TLS has none
-    here = {f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS}
-    is_ours = request.headers.get("Origin") in here if site is None else site == "same-origin"
-    return is_ours and "text/html" in request.headers.get("Accept", "")  # a script takes anything
+def is_sent_by_our_page(request: HttpRequest) -> bool:
+    """Whether a page of this site submitted the form, and not a script or another site.
+
+    The browser sets these headers, and no other site can forge them. The form of another site
+    must not put its text into one of our forms.
+    """
+    site = request.headers.get("Sec-Fetch-Site")  # missing without TLS
+    own_origins = {f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS}
+    is_ours = (
+        request.headers.get("Origin") in own_origins if site is None else site == "same-origin"
+    )
+    return is_ours and "text/html" in request.headers.get("Accept", "")  # a script accepts anything
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """404."""
+    """Renders the 404 page."""
     sentence = "This page doesn’t exist, or your account can’t see it."
     return error_page(request, 404, "Not found", sentence)
 
 
 def too_many_requests(request: HttpRequest, *, retry_after: int | None = None) -> HttpResponse:
-    """429, from our throttles and from django-allauth's; `retry_after` is in seconds."""
+    """Renders the 429 page of our throttles and django-allauth's; `retry_after` is in seconds."""
     sentence = "Wait a minute or two, then try again."
     response = error_page(request, 429, "Too many attempts", sentence)
     if retry_after is not None:
@@ -74,18 +80,18 @@ def too_many_requests(request: HttpRequest, *, retry_after: int | None = None) -
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500."""
+    """Renders the 500 page."""
     sentence = "The problem is on our side and has been logged. Try again in a moment."
     return error_page(request, 500, "Something went wrong", sentence)
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
-    """503 while the database is out of reach."""
+    """Renders the 503 page, shown while the database is unreachable."""
     sentence = "Nothing was sent or lost. Try again in a moment."
     return error_page(request, 503, "Temporarily unavailable", sentence)
 
 
 def error_page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
-    """A page that asks the database nothing: it may be what is wrong."""
+    """Renders an error page without the database, which may be what failed."""
     context = {"title": title, "sentence": sentence, "status": status, "symbol": SYMBOLS[status]}
     return render(request, "error.html", context, status=status)

@@ -1,4 +1,4 @@
-"""Finds which modules an ES module imports, so that a page can ask for all of them at once."""
+"""Finds the imports of an ES module, so that a page can load all of them at once."""
 
 import posixpath
 import re
@@ -7,15 +7,16 @@ from pathlib import Path
 
 from django.contrib.staticfiles import finders
 
-# A stated import of a relative path; `web.storage` gives the path its hash.
+# A static import of a relative path; `web.storage` adds the hash to the path.
 IMPORT = r"""(?P<matched>(?P<word>\bfrom|\bimport) "(?P<url>\.{1,2}/[^"]+)")"""
 
 
 @cache
-def direct_imports(name: str) -> tuple[str, ...]:
-    """The static files that a module imports itself, by their names; FileNotFoundError without it.
+def find_direct_imports(name: str) -> tuple[str, ...]:
+    """Returns the names of the static files that a module imports itself, and caches them.
 
-    They are read once: sources change with a release, and the development server starts anew.
+    Sources only change with a release, and the development server restarts on a change. Raises
+    FileNotFoundError if there is no such module.
     """
     path = finders.find(name)
     if path is None:
@@ -27,9 +28,9 @@ def direct_imports(name: str) -> tuple[str, ...]:
 
 
 @cache
-def all_imports(name: str) -> tuple[str, ...]:
-    """What a module imports, directly and through others; each name once, the nearest first."""
-    found: dict[str, None] = dict.fromkeys(direct_imports(name))
-    for each in tuple(found):
-        found.update(dict.fromkeys(all_imports(each)))
-    return tuple(found)
+def find_all_imports(name: str) -> tuple[str, ...]:
+    """Returns all direct and indirect imports of a module, each once, direct ones first."""
+    names: dict[str, None] = dict.fromkeys(find_direct_imports(name))
+    for each in tuple(names):
+        names.update(dict.fromkeys(find_all_imports(each)))
+    return tuple(names)

@@ -1,11 +1,11 @@
-"""Forms that came when their sender was no longer signed in, or had signed in again since.
+"""Saves the input of a form whose sender was signed out, or had signed in again meanwhile.
 
-What was typed waits in the session of the browser that sent it, which outlives the sign-in, and
-stands in the form again when its page is next opened. A view says by `keeping` that nothing in its
-form is secret.
+The input is stored in the browser's session, which survives the sign-in, and fills the form when
+its page is opened again. Only views with the `recoverable` decorator save their form, so a form
+with secrets must not have it.
 
-A stranger may fill sessions too: each has one form of at most 20,000 characters for an hour, and an
-address has sixty of them in an hour.
+People who are not signed in can use this too, so it is limited: one form of at most 20,000
+characters per session, for one hour, and sixty forms per hour from one IP address.
 """
 
 import time
@@ -21,27 +21,27 @@ from web.guards import Page
 
 _KEY = "kept_form"
 NOT_TYPED = {"csrfmiddlewaretoken", "once", "token"}
-MAX_LENGTH = 20_000  # characters, names included: no honest form has more
-RATE = "60/h"  # forms of one address whose sender is not signed in
-MAX_WAIT = 3600  # seconds; whoever signs in later may be somebody else
+MAX_LENGTH = 20_000  # characters, field names included; no real form has more
+RATE = "60/h"  # forms per IP address from people who are not signed in
+MAX_WAIT = 3600  # seconds; somebody else may sign in later
 SAID = "You’re signed in again. What you typed is still here and hasn’t been sent yet."
 
 
-def keeping(view: Page) -> Page:
-    """Around a form's target and its guards."""
+def recoverable(view: Page) -> Page:
+    """Saves the posted form of a person who is not signed in; goes outside the other guards."""
 
     @wraps(view)
-    def kept(request: HttpRequest, **ids: str) -> HttpResponse:
+    def wrapped(request: HttpRequest, **ids: str) -> HttpResponse:
         if request.method == "POST" and not request.user.is_authenticated:
-            keep(request)
+            save_form(request)
         return view(request, **ids)
 
-    vars(kept)["on_old_token"] = keep
-    return kept
+    vars(wrapped)["on_old_token"] = save_form
+    return wrapped
 
 
-def keep(request: HttpRequest, **ids: str) -> None:
-    """In place of what was kept before."""
+def save_form(request: HttpRequest, **ids: str) -> None:
+    """Saves the posted form in the session and replaces the one saved before."""
     typed = {name: request.POST.getlist(name) for name in request.POST if name not in NOT_TYPED}
     texts = [text for name, values in typed.items() for text in (name, *values)]
     if sum(map(len, texts)) <= MAX_LENGTH and has_room(request):
@@ -49,8 +49,8 @@ def keep(request: HttpRequest, **ids: str) -> None:
 
 
 def has_room(request: HttpRequest) -> bool:
-    """Whether something may be kept in the session. A stranger's ends within the hour, and counts
-    against the address that it comes from."""
+    """Whether the session may store a form. For a person who is not signed in, this counts against
+    the rate of the IP address and makes the session end within the hour."""
     if request.user.is_authenticated:
         return True
     usage = get_usage(request, "kept", key="ip", rate=RATE, increment=True)
@@ -61,16 +61,18 @@ def has_room(request: HttpRequest) -> bool:
 
 
 def refill(request: HttpRequest, form: Form, target: str, **ids: str) -> bool:
-    """Whether something was kept for the form whose target has this name; it is in the form now,
-    without hidden fields, which belong to the page that was sent."""
-    kept = request.session.get(_KEY)
-    if form.is_bound or kept is None or kept["path"] != reverse(target, kwargs=ids):
+    """Fills the form with the input saved for the URL name `target`; False if there is none.
+
+    Hidden fields keep their values, because the saved ones belong to the old page.
+    """
+    saved = request.session.get(_KEY)
+    if form.is_bound or saved is None or saved["path"] != reverse(target, kwargs=ids):
         return False
     del request.session[_KEY]
-    if time.time() - kept["at"] > MAX_WAIT:
+    if time.time() - saved["at"] > MAX_WAIT:
         return False
     typed = QueryDict(mutable=True)
-    for name, values in kept["typed"].items():
+    for name, values in saved["typed"].items():
         typed.setlist(name, values)
     for name, field in form.fields.items():
         if not field.widget.is_hidden:

@@ -1,9 +1,9 @@
-"""One form, one thing: what a double click, a reload or the back button must not make twice.
+"""Signed tokens that stop one form from creating two objects (double click, reload, back button).
 
-A form carries the id that its object will have, signed for its person and its purpose. Whoever
-sends the form again comes upon the object that is there, by the primary key of its table, and is
-led to it. Nothing is stored and nothing has to be swept. The id is in the bucket of the person,
-who owns what the form makes.
+A form carries the id of the object that it will create, signed for one person and purpose. If the
+form is sent again, the primary key shows that the object exists, and the person is redirected to
+it. Nothing is stored, so nothing needs cleaning up. The id is in the bucket of the person, who
+will own the object.
 """
 
 from django.core import signing
@@ -12,18 +12,20 @@ from db.ids import is_in_bucket, normalize_id, owned_id
 
 
 def issue(purpose: str, user_id: str) -> str:
-    """A fresh id in a token for a hidden field."""
-    return signing.dumps(owned_id(user_id), salt=salt(purpose, user_id))
+    """Returns a token with a new id, for a hidden field."""
+    return signing.dumps(owned_id(user_id), salt=build_salt(purpose, user_id))
 
 
 def read(token: str, purpose: str, user_id: str) -> str | None:
-    """The id in a token of the same person and purpose; None for anything else."""
+    """Returns the id in a token of the same person and purpose, or None for any other token."""
     try:
-        made = normalize_id(signing.loads(token, salt=salt(purpose, user_id)))
+        object_id = normalize_id(signing.loads(token, salt=build_salt(purpose, user_id)))
     except signing.BadSignature:
         return None
-    return made if made is not None and is_in_bucket(made, user_id) else None
+    if object_id is None or not is_in_bucket(object_id, user_id):
+        return None
+    return object_id
 
 
-def salt(purpose: str, user_id: str) -> str:
+def build_salt(purpose: str, user_id: str) -> str:
     return f"once.{purpose}.{user_id}"

@@ -19,16 +19,16 @@ Page = Callable[..., HttpResponse]
 
 
 class SignedInRequest(HttpRequest):
-    """A request behind `login_required`."""
+    """A request of a signed-in person, after `login_required`."""
 
     user: "User"
 
 
 class Stale(Exception):
-    """What the page was about has changed meanwhile; the words say how. `back` names a page."""
+    """The object of the page changed meanwhile. The person sees `message` on the page `back`."""
 
-    def __init__(self, words: str, *, back: str, **ids: str) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, *, back: str, **ids: str) -> None:
+        super().__init__(message)
         self.url = reverse(back, kwargs=ids)
 
 
@@ -36,18 +36,21 @@ OLD_PAGE = "That page expired when you signed in again. Nothing was changed. Ple
 
 
 def page(view: Page) -> Page:
-    """For reading."""
+    """Guards a page that only reads."""
     return require_safe(_guarded(view))
 
 
 def form_page(view: Page) -> Page:
-    """Shows a form and takes it."""
+    """Guards a page that shows a form and receives it."""
     return require_http_methods(["GET", "HEAD", "POST"])(_guarded(view))
 
 
 def action(back: str, *, without: str = "") -> Callable[[Page], Page]:
-    """A form's target. Whoever comes by GET, such as back from the sign-in page, is led to the
-    page called `back`, which has the form; its address has the same ids, `without` one."""
+    """Guards the target of a form, which accepts POST.
+
+    GET, for example after signing in, redirects to the page `back`, which has the form. The URL
+    of that page has the same ids, except `without`.
+    """
 
     def decorate(view: Page) -> Page:
         @wraps(view)
@@ -75,10 +78,10 @@ def _guarded(view: Page) -> Page:
             messages.info(request, str(stale))
             return redirect(stale.url)
 
-    vars(guarded)["on_old_token"] = say_it_is_old
+    vars(guarded)["on_old_token"] = warn_page_expired
     return guarded
 
 
-def say_it_is_old(request: HttpRequest, **ids: str) -> None:
-    """For `web.error_pages.form_expired`."""
+def warn_page_expired(request: HttpRequest, **ids: str) -> None:
+    """Tells the person that the page expired; `web.error_pages.form_expired` calls this."""
     messages.info(request, OLD_PAGE)

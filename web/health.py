@@ -1,4 +1,4 @@
-"""/healthz and /readyz."""
+"""The health checks /healthz and /readyz."""
 
 from typing import Any
 
@@ -20,17 +20,17 @@ log = structlog.get_logger(__name__)
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
-    """The process answers. Touches nothing else."""
+    """Shows that the process runs; checks nothing else."""
     return JsonResponse({"status": "ok"})
 
 
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when the database is there and migrated, else 503.
+    """Returns 200 if the database is reachable and migrated, otherwise 503.
 
-    Redis and the lag of background work (seconds since each sweep last ran) are reported,
-    and decide nothing: the API works without them.
+    The response also reports Redis and the lag of background work (seconds since each sweep last
+    ran). They do not change the status, because the API works without them.
     """
     checks: dict[str, Any] = {"database": "ok", "migrations": "ok", "redis": redis_state()}
     try:
@@ -47,13 +47,13 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def pending_migrations() -> bool:
-    """Whether the database lacks a migration of this code."""
+    """Whether the code has a migration that the database lacks."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def redis_state() -> str:
-    """`ok` or `unreachable`."""
+    """Returns `ok` or `unreachable`."""
     client: Redis = caches["default"]._cache.get_client()  # type: ignore[attr-defined]
     try:
         client.ping()

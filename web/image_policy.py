@@ -1,4 +1,4 @@
-"""Lets the images of one page come from any host."""
+"""Renders a page that may show images from any host."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +7,8 @@ from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-Draw = Callable[..., HttpResponse]
-_from_anywhere: Callable[[Draw], Draw] = csp_update({"img-src": ["https:", "http:"]})  # type: ignore[assignment]
+Render = Callable[..., HttpResponse]
+_allow_any_image_host: Callable[[Render], Render] = csp_update({"img-src": ["https:", "http:"]})  # type: ignore[assignment]
 
 
 def render_with_image(
@@ -19,7 +19,9 @@ def render_with_image(
     image_url: str | None,
     status: int = 200,
 ) -> HttpResponse:
-    """Renders a page whose policy lets images in, if it has one; without, nothing comes from
-    another host, as on every other page."""
-    draw = _from_anywhere(render) if image_url else render
-    return draw(request, template, context, status=status)
+    """Renders a page and, if it has an `image_url`, allows images from any host.
+
+    Without an image the page keeps the policy of all other pages: nothing from other hosts.
+    """
+    render_page = _allow_any_image_host(render) if image_url else render
+    return render_page(request, template, context, status=status)

@@ -1,4 +1,4 @@
-"""Pages of a list by the key of their last row, not by counting: each costs the same."""
+"""Keyset pagination: a page starts after the last row of the one before, so all cost the same."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,57 +11,57 @@ from db.ids import normalize_id
 
 @dataclass(frozen=True, slots=True)
 class KeysetPage:
-    """The rows of one page, newest first; `older` is the id that the next page begins behind."""
+    """The rows of one page, newest first. `older` is the cursor of the next page: a row's id."""
 
     rows: list[Any]
     is_first: bool = True
     older: str | None = None
 
 
-def behind(request: HttpRequest) -> str | None:
-    """The id in the URL that a page begins behind, None on the first page. Raises Http404."""
+def read_cursor(request: HttpRequest) -> str | None:
+    """Reads from the URL the id of the row before the page; None on the first. Raises Http404."""
     raw_id = request.GET.get("before")
     if not raw_id:
         return None
-    known = normalize_id(raw_id)
-    if known is None:
+    cursor = normalize_id(raw_id)
+    if cursor is None:
         raise Http404
-    return known
+    return cursor
 
 
 def read_page(
     rows: QuerySet[Any, Any],
     *,
-    behind: str | None,
+    cursor: str | None,
     among: QuerySet[Any, Any],
     size: int,
     moment: str = "created_at",
 ) -> KeysetPage:
-    """The `size` newest rows by `moment` and id, behind the row with the id `behind`.
+    """Reads the `size` newest rows, by the column `moment` and then id, after the row `cursor`.
 
-    That row is looked for `among` what the reader may see, filters aside; where it is not there,
-    the page is empty.
+    `among` are all rows that the person may see, without filters. If the row `cursor` is not one
+    of them, the page is empty.
     """
-    found = list(newest(rows, behind=behind, among=among, moment=moment)[: size + 1])
-    return cut(found, size, is_first=behind is None)
+    page_rows = list(select_newest(rows, cursor=cursor, among=among, moment=moment)[: size + 1])
+    return build_page(page_rows, size, is_first=cursor is None)
 
 
-def newest(
+def select_newest(
     rows: QuerySet[Any, Any],
     *,
-    behind: str | None,
+    cursor: str | None,
     among: QuerySet[Any, Any],
     moment: str = "created_at",
 ) -> QuerySet[Any, Any]:
-    """The rows behind the one with the id `behind`, in order."""
-    if behind is not None:
-        at = Subquery(among.filter(pk=behind).values(moment)[:1])
-        is_older = Q(**{f"{moment}__lt": at}) | Q(**{moment: at}, pk__lt=behind)
-        rows = rows.filter(is_older, **{f"{moment}__lte": at})  # where the index is entered
+    """Selects the rows after the row `cursor`, newest first."""
+    if cursor is not None:
+        at = Subquery(among.filter(pk=cursor).values(moment)[:1])
+        is_older = Q(**{f"{moment}__lt": at}) | Q(**{moment: at}, pk__lt=cursor)
+        rows = rows.filter(is_older, **{f"{moment}__lte": at})  # lets the index find the start
     return rows.order_by(f"-{moment}", "-pk")
 
 
-def cut(found: list[Any], size: int, *, is_first: bool) -> KeysetPage:
-    """A page out of up to `size` + 1 rows."""
-    older = found[size - 1].pk if len(found) > size else None
-    return KeysetPage(found[:size], is_first=is_first, older=older)
+def build_page(rows: list[Any], size: int, *, is_first: bool) -> KeysetPage:
+    """Builds a page from up to `size` + 1 rows; the extra row shows that there are more."""
+    older = rows[size - 1].pk if len(rows) > size else None
+    return KeysetPage(rows[:size], is_first=is_first, older=older)

@@ -1,4 +1,4 @@
-"""What surrounds every call."""
+"""Middleware for all requests: polling, text encoding, proxies and database outages."""
 
 import ipaddress
 import re
@@ -29,12 +29,12 @@ def is_address(text: str) -> bool:
     return True
 
 
-class LightMiddleware:
-    """Answers the polls of open pages, hundreds in a second, before all that other pages need:
-    sessions, people, tokens of forms, time zones. Their views check a token of their own.
+class PollingMiddleware:
+    """Responds to the polling of open pages before the costly middleware runs.
 
-    What these answers need of the rest, an unknown Host refused and two headers, is done here:
-    it costs a third of passing through the middleware that does it for pages.
+    There are hundreds of these requests per second. They need no session, user, CSRF token or time
+    zone, because their views check a token of their own. The check of the Host and the security
+    headers happen here, at a third of the cost of the middleware that does this for pages.
     """
 
     PATH = re.compile(r"/inbox/(?:[^/]+/)?state/\Z")
@@ -50,34 +50,37 @@ class LightMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not self.PATH.match(request.path_info):
             return self.get_response(request)
-        answer = self._answer(request)
+        response = self._respond(request)
         for name, value in self.HEADERS:
-            answer.headers[name] = value
-        return answer
+            response.headers[name] = value
+        return response
 
-    def _answer(self, request: HttpRequest) -> HttpResponse:
+    def _respond(self, request: HttpRequest) -> HttpResponse:
         if request.method != "GET":
             return HttpResponse(status=405, headers={"Allow": "GET"})
         try:
             request.get_host()
-            view = found(request.path_info)
-            answer: HttpResponse = view.func(request, **view.kwargs)
+            view = resolve_path(request.path_info)
+            response: HttpResponse = view.func(request, **view.kwargs)
         except DisallowedHost:
             return HttpResponse(status=400)
         except (DatabaseError, InterfaceError) as error:
             if not is_outage(error):
                 raise
             return HttpResponse(status=503)
-        return answer
+        return response
 
 
-# Going through all patterns takes longer than reading the token.
-found = lru_cache(maxsize=256)(resolve)
+# Cached: matching all URL patterns takes longer than checking the token.
+resolve_path = lru_cache(maxsize=256)(resolve)
 
 
 class TextMiddleware:
-    """Text is UTF-8, whatever charset a client names: some could make anything of a text. And a
-    session's cookie has no NUL, for which PostgreSQL cannot look."""
+    """Reads all text as UTF-8, and refuses session cookies with a NUL character.
+
+    A charset chosen by the client could turn a text into something else. PostgreSQL cannot search
+    for NUL.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -92,10 +95,10 @@ class TextMiddleware:
 
 
 class TrustedProxyMiddleware:
-    """Takes the client's address and scheme from the proxies that the operator declared.
+    """Reads the client's IP address and scheme from the headers of trusted proxies.
 
-    With TRUSTED_PROXIES = n, the n-th entry from the right of X-Forwarded-For is the client:
-    what stands further left was written by the client itself.
+    With TRUSTED_PROXIES = n, the n-th entry from the right of X-Forwarded-For is the client's
+    address. The client itself could have written the entries further left.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -109,13 +112,13 @@ class TrustedProxyMiddleware:
                 request.META["REMOTE_ADDR"] = hops[-count].strip()
             if request.META.get("HTTP_X_FORWARDED_PROTO") == "https":
                 request.META["wsgi.url_scheme"] = "https"
-        # django-ratelimit wants an address; a unix socket has none
+        # django-ratelimit needs an address, and a unix socket has none
         request.META["REMOTE_ADDR"] = request.META.get("REMOTE_ADDR") or "127.0.0.1"
         return self.get_response(request)
 
 
 class OutageMiddleware:
-    """Tells people that the database is away, as the API tells programs."""
+    """Renders the 503 page while the database is unreachable."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,10 +1,10 @@
-"""The path converter `<id:…>`: views get ids in lowercase, and other paths are not found."""
+"""The path converter `<id:…>`, which gives views ids in lowercase; other values are a 404."""
 
 from django.urls import register_converter
 
 
 class IdConverter:
-    """24 hexadecimal characters (resolved gap 7: uppercase is accepted)."""
+    """Matches 24 hexadecimal characters; accepts uppercase (resolved gap 7)."""
 
     regex = "[0-9a-fA-F]{24}"
 

@@ -1,17 +1,19 @@
-"""Somebody's words in a place where they must not look like anything else. Pure."""
+"""Cleans user text for places where it must not imitate other content. Pure."""
 
 import unicodedata
 
 _BREAKS = ("Cc", "Zl", "Zp")  # line breaks and other controls
-_JOINERS = "\u200c\u200d"  # they hold a letter's or an emoji's shape together
+_JOINERS = "\u200c\u200d"  # needed for the shape of some letters and emojis
 
 
-def one_line(text: str) -> str:
-    """The text with single blanks for line breaks and controls, and without invisible marks: some
-    turn the direction of what follows."""
-    context = [
+def to_one_line(text: str) -> str:
+    """Replaces line breaks and control characters by single spaces and removes invisible marks.
+
+    Some invisible marks reverse the direction of the text after them.
+    """
+    characters = [
         " " if unicodedata.category(c) in _BREAKS else c
         for c in text
         if unicodedata.category(c) != "Cf" or c in _JOINERS
     ]
-    return " ".join("".join(context).split())
+    return " ".join("".join(characters).split())

@@ -1,4 +1,4 @@
-"""Where `{% static %}` points."""
+"""The storage of static files, which `{% static %}` uses for URLs."""
 
 from typing import ClassVar
 
@@ -8,11 +8,13 @@ from web.es_modules import IMPORT
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Names with a hash, compressed and cached for ever, once `collectstatic` has run; plain names
-    before, as in the tests."""
+    """Adds a hash to file names after `collectstatic`, so that browsers can cache them for ever.
 
-    # Not Django's own list: vendored files name source maps that they do not bring, and only the
-    # modules in static/js import each other. Their imports must not form a circle.
+    Before `collectstatic`, as in the tests, names stay plain.
+    """
+
+    # Replaces Django's list, because vendored files name source maps that are not included. Only
+    # the modules in static/js import each other; circular imports are not allowed.
     patterns: ClassVar = (
         ("*.css", (r"""(?P<matched>url\(['"]{0,1}\s*(?P<url>.*?)["']{0,1}\))""",)),
         ("js/*.js", ((IMPORT, '%(word)s "%(url)s"'),)),

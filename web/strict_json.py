@@ -1,7 +1,7 @@
 """Reads a JSON object from a request, or raises InvalidJSON (resolved gap 4).
 
-Refused besides malformed JSON: NUL characters and lone surrogates (PostgreSQL stores neither),
-NaN and Infinity, numbers beyond a double, more than 32 levels, more than 256 KiB.
+Also refused, besides malformed JSON: NUL characters and lone surrogates (PostgreSQL cannot store
+them), NaN and Infinity, numbers beyond a double, more than 32 levels, more than 256 KiB.
 """
 
 import json
@@ -18,11 +18,11 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class InvalidJSON(ValueError):
-    """The text is no JSON object that this service can store."""
+    """The text is not a JSON object, or not one that this service can store."""
 
 
 def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[str, Any]:
-    """The body's JSON object; an empty body is `{}` where `empty_is_object` says so.
+    """Reads the JSON object in the body; with `empty_is_object`, an empty body is `{}`.
 
     Raises InvalidJSON.
     """
@@ -35,35 +35,38 @@ def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
-    """The JSON object in `raw`. Raises InvalidJSON."""
+    """Parses the JSON object in `raw`. Raises InvalidJSON."""
     try:
         value = json.loads(
-            raw.decode(), parse_constant=_refuse, parse_float=_double, parse_int=_integer
+            raw.decode(), parse_constant=_refuse, parse_float=_parse_float, parse_int=_parse_integer
         )
     except (ValueError, RecursionError):
         raise InvalidJSON from None
     if not isinstance(value, dict):
         raise InvalidJSON
-    if b"\\u" in raw and not _storable(value):
+    if b"\\u" in raw and not _is_storable(value):
         raise InvalidJSON
-    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _measure_depth(value) > MAX_DEPTH:
         raise InvalidJSON
     return value
 
 
 def _read(request: HttpRequest) -> bytes:
     try:
-        raw: bytes = _stream(request).read(MAX_BYTES + 1)
-    except OSError:  # the client went away, or sent less than it announced
+        raw: bytes = _get_stream(request).read(MAX_BYTES + 1)
+    except OSError:  # the client disconnected or sent less than its Content-Length
         raise InvalidJSON from None
     if len(raw) > MAX_BYTES:
         raise InvalidJSON
     return raw
 
 
-def _stream(request: HttpRequest) -> Any:
-    """Where the body is read from. Django takes one without Content-Length for empty, but a
-    chunked one has none; the server marks the end of it."""
+def _get_stream(request: HttpRequest) -> Any:
+    """Returns the stream of the body, also for chunked bodies.
+
+    Django treats a body without Content-Length as empty, but chunked bodies have no such header.
+    For them the server marks the end of the input.
+    """
     chunked = not request.META.get("CONTENT_LENGTH") and request.META.get("wsgi.input_terminated")
     return request.META["wsgi.input"] if chunked else request
 
@@ -72,14 +75,14 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-def _double(text: str) -> float:
+def _parse_float(text: str) -> float:
     number = float(text)
     if math.isinf(number):
         raise ValueError(text)
     return number
 
 
-def _integer(text: str) -> int:
+def _parse_integer(text: str) -> int:
     number = int(text)
     try:
         float(number)
@@ -88,26 +91,26 @@ def _integer(text: str) -> int:
     return number
 
 
-def _children(value: Any) -> list[Any]:
+def _get_children(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [*value, *value.values()]
     return value if isinstance(value, list) else []
 
 
-def _storable(value: Any) -> bool:
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
+def _is_storable(value: Any) -> bool:
+    stack = [value]
+    while stack:
+        item = stack.pop()
         if isinstance(item, str) and _UNSTORABLE.search(item):
             return False
-        waiting.extend(_children(item))
+        stack.extend(_get_children(item))
     return True
 
 
-def _depth(value: Any) -> int:
+def _measure_depth(value: Any) -> int:
     level, depth = [value], 0
     while level:
-        level = [child for item in level for child in _children(item)]
+        level = [child for item in level for child in _get_children(item)]
         level = [item for item in level if isinstance(item, dict | list)]
         depth += 1
     return depth

@@ -12,7 +12,7 @@ PER_PAGE = 50
 
 
 def read_log(
-    deliveries: DeliveryQuerySet, *, chosen: dict[str, str], behind: str | None
+    deliveries: DeliveryQuerySet, *, chosen: dict[str, str], cursor: str | None
 ) -> KeysetPage:
     """A page of an account's deliveries of the chosen `state` and `event`, '' for all.
 
@@ -24,7 +24,7 @@ def read_log(
     made = mine.order_by().values("delivery")
     count = Subquery(made.annotate(count=Count("pk")).values("count"))
     rows = found.defer("body").annotate(attempts_made=Coalesce(count, 0), now=Now())
-    return read_page(rows, behind=behind, among=deliveries, size=PER_PAGE)
+    return read_page(rows, cursor=cursor, among=deliveries, size=PER_PAGE)
 
 
 def with_duration(attempts: Any) -> Any:

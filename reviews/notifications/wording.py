@@ -2,7 +2,7 @@
 
 import re
 
-from web.sanitize import one_line
+from web.sanitize import to_one_line
 
 MAX_LENGTH = 120
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
@@ -12,7 +12,7 @@ _MARKS = re.compile(r"(?m)^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+|```.*$)|\*\*|__|~~|
 def excerpt(text: str, max_length: int = MAX_LENGTH) -> str:
     """The beginning of a markdown text in one plain line of at most `max_length` characters."""
     plain = _MARKS.sub("", _IMAGE_OR_LINK.sub(r"\1", text))
-    line = one_line(plain)
+    line = to_one_line(plain)
     if len(line) <= max_length:
         return line
     cut = line[: max_length - 1]

@@ -113,7 +113,7 @@ def test_a_row_without_an_id_gets_one_in_the_bucket(owner: User) -> None:
 def test_a_form_cannot_make_an_id_of_another_account() -> None:
     user_id = new_id()
     theirs = user_id[:-3] + ("000" if user_id[-3:] != "000" else "fff")
-    hostile = signing.dumps(theirs, salt=form_tokens.salt("loop", user_id))
+    hostile = signing.dumps(theirs, salt=form_tokens.build_salt("loop", user_id))
     assert form_tokens.read(hostile, "loop", user_id) is None
     own = form_tokens.read(form_tokens.issue("loop", user_id), "loop", user_id)
     assert own is not None

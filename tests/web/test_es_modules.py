@@ -10,7 +10,7 @@ from django.contrib.staticfiles import finders
 from django.core.files.storage import FileSystemStorage
 from django.template import Context, Template
 
-from web.es_modules import IMPORT, all_imports
+from web.es_modules import IMPORT, find_all_imports
 from web.storage import StaticStorage
 
 ROOT = Path(settings.BASE_DIR) / "static"
@@ -64,7 +64,7 @@ def test_a_page_asks_for_all_of_them_at_once() -> None:
         '{% block scripts %}{% module_script "js/portal/question.js" %}{% endblock %}'
     ).render(Context())
     asked = re.findall(r'(?:src|href)="/static/(.+?\.js)"', page)
-    assert set(asked) >= {"js/app.js", *all_imports("js/portal/question.js")}
+    assert set(asked) >= {"js/app.js", *find_all_imports("js/portal/question.js")}
     assert {name for name in asked if not finders.find(name)} == set()
     hinted = re.findall(r'modulepreload" href="/static/(.+?)"', page)
     assert len(hinted) == len(set(hinted))
@@ -73,4 +73,4 @@ def test_a_page_asks_for_all_of_them_at_once() -> None:
 
 def test_a_module_that_does_not_exist() -> None:
     with pytest.raises(FileNotFoundError):
-        all_imports("js/nothing.js")
+        find_all_imports("js/nothing.js")

@@ -1,4 +1,4 @@
-"""`{% chart chart %}`: bars or lines as SVG, with axes, a legend and a table."""
+"""The tag `{% chart chart %}` draws bars or lines as SVG, with axes, a legend and a table."""
 
 from typing import Any
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.inclusion_tag("components/chart.html")
 def chart(chart: Chart, ident: str = "chart") -> dict[str, Any]:
-    """`ident` tells several charts of one page apart."""
+    """Renders a chart; each chart of a page needs its own `ident`."""
     return {"chart": chart, "ident": ident}

@@ -1,4 +1,4 @@
-"""What every template may use: `{% load design %}`. docs/design.md shows each in use."""
+"""Template tags for all pages: `{% load design %}`. docs/design.md shows how to use each."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -12,20 +12,20 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from web.humanize import distance
+from web.humanize import format_distance
 
 register = template.Library()
 
 
 @register.simple_tag
 def icon(name: str, label: str = "", **attributes: str) -> SafeString:
-    """A symbol of the sprite (styles/icons.txt). Without a `label` it is decoration."""
+    """Renders an icon of the sprite (styles/icons.txt). Without a `label` it is decoration."""
     classes = f"icon {attributes.get('class', '')}".strip()
-    spoken = format_html('role="img" aria-label="{}"', label) if label else 'aria-hidden="true"'
+    aria = format_html('role="img" aria-label="{}"', label) if label else 'aria-hidden="true"'
     return format_html(
         '<svg class="{}" {}><use href="{}#{}"></use></svg>',
         classes,
-        SafeString(spoken),
+        SafeString(aria),
         static("icons.svg"),
         name,
     )
@@ -33,35 +33,35 @@ def icon(name: str, label: str = "", **attributes: str) -> SafeString:
 
 @register.simple_tag
 def moment(value: datetime | None, style: str = "relative") -> SafeString:
-    """A point in time in the reader's time zone, which a middleware activates.
+    """Renders a time in the current user's time zone, which a middleware activates.
 
-    `relative` says "5 min ago" with the date and time in the title; `absolute` writes those out;
-    `exact` adds the seconds. None is a dash.
+    `relative` shows "5 min ago", with date and time in the title; `absolute` shows date and time;
+    `exact` adds the seconds. None is shown as a dash.
     """
     if value is None:
         return SafeString('<span class="text-muted">–</span>')
     local = timezone.localtime(value)
     seconds = ":%S" if style == "exact" else ""
-    written = f"{local.day} {local:%b %Y, %H:%M{seconds}} {local:%Z}"
+    full = f"{local.day} {local:%b %Y, %H:%M{seconds}} {local:%Z}"
     machine = value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if style != "relative":
-        return format_html('<time datetime="{}">{}</time>', machine, written)
-    said = distance(value, timezone.now())
-    return format_html('<time datetime="{}" title="{}">{}</time>', machine, written, said)
+        return format_html('<time datetime="{}">{}</time>', machine, full)
+    relative = format_distance(value, timezone.now())
+    return format_html('<time datetime="{}" title="{}">{}</time>', machine, full, relative)
 
 
 @register.filter
 def bare(field: BoundField) -> SafeString:
-    """The field without a placeholder: its label says the same, and stays."""
+    """Renders the field without a placeholder, because its label says the same."""
     field.field.widget.attrs.pop("placeholder", None)
     return field.as_widget()
 
 
 @register.inclusion_tag("components/nav_link.html", takes_context=True)
 def nav_link(context: RequestContext, name: str, text: str, symbol: str) -> dict[str, Any]:
-    """A line of the navigation; nothing where the product has no page of that name.
+    """Renders a link of the navigation, or nothing if there is no page with the name.
 
-    It is the current one where the page's path begins with its own.
+    The link is the current one if the path of the request begins with its path.
     """
     try:
         href = reverse(name)
