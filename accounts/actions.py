@@ -1,7 +1,6 @@
-"""What the audit log can tell, in words. Pure.
+"""Describes the actions of the audit log in words. Pure.
 
-An action is `kind.verb`; its sentence goes on from the name of whoever did it, and the subject of
-the entry follows it.
+An action is `kind.verb`. Pages show the actor's name, then the sentence, then the entry's subject.
 """
 
 KINDS = {
@@ -58,6 +57,6 @@ SENTENCES = {
 }
 
 
-def sentence(action: str) -> str:
-    """The action in words; one that this version does not know stands for itself."""
+def describe_action(action: str) -> str:
+    """Returns the action in words; an unknown action is returned unchanged."""
     return SENTENCES.get(action, action)

@@ -1,6 +1,6 @@
-"""The operator's pages at /admin/: accounts, keys, usage and the audit log. No secret is here.
+"""The operator's pages at /admin/: accounts, keys, usage and the audit log, without secrets.
 
-The site is our own, so that nothing registers itself: other apps would show what they keep.
+The site is separate from Django's default site, on which other apps would register their tables.
 """
 
 from functools import wraps
@@ -24,7 +24,7 @@ NO_SECOND_FACTOR = (
 
 
 class OperatorSite(admin.AdminSite):
-    """Django's admin behind our own sign-in, which is throttled and knows two factors."""
+    """Django's admin behind our sign-in, which has throttles and two-factor sign-in."""
 
     site_title = site_header = "Review Loop, operator"
     index_title = "Administration"
@@ -34,14 +34,14 @@ class OperatorSite(admin.AdminSite):
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         guarded = super().admin_view(view, cacheable)
 
-        def knowing(request: HttpRequest, *found: Any, **ids: Any) -> HttpResponse:
-            # Django asks the database for ids and filters as they are
+        def without_nul(request: HttpRequest, *args: Any, **ids: Any) -> HttpResponse:
+            # Django passes ids and filters to PostgreSQL unchecked, and PostgreSQL refuses NUL
             if "\0" in request.path or "%00" in request.META["QUERY_STRING"]:
                 raise Http404
-            answer: HttpResponse = guarded(request, *found, **ids)
-            return answer
+            response: HttpResponse = guarded(request, *args, **ids)
+            return response
 
-        return wraps(view)(knowing)
+        return wraps(view)(without_nul)
 
     def login(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -68,8 +68,8 @@ class OperatorSite(admin.AdminSite):
         return super().index(request, extra_context)
 
 
-class Lasting(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Rows are neither made nor deleted here."""
+class PermanentRowsAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Refuses to add and delete rows."""
 
     list_per_page = 50
     show_full_result_count = False
@@ -81,18 +81,18 @@ class Lasting(admin.ModelAdmin):  # type: ignore[type-arg]
         return False
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """Only what the page offers: by an address, a password's hash could be felt out."""
+        """Allows only the page's own filters; others could reveal a password hash bit by bit."""
         return lookup.partition("__")[0] in self.list_filter
 
 
-class ReadOnly(Lasting):
-    """Nor changed."""
+class ReadOnlyAdmin(PermanentRowsAdmin):
+    """Also refuses to change rows."""
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
 
-class AccountAdmin(Lasting):
+class AccountAdmin(PermanentRowsAdmin):
     list_display = ("email", "name", "is_active", "is_staff", "hourly_limit", "created_at")
     list_filter = ("is_active", "is_staff")
     search_fields = ("email", "name", "id")
@@ -102,7 +102,7 @@ class AccountAdmin(Lasting):
     actions = ("end_two_factor",)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        actor = of(request)
+        actor = get_operator(request)
         if "is_active" in form.changed_data:
             if obj.pk == actor.pk:
                 messages.error(request, "You can’t disable your own account.")
@@ -112,16 +112,16 @@ class AccountAdmin(Lasting):
             operator_services.limit_account(account=obj, hourly_limit=obj.hourly_limit, actor=actor)
 
     @admin.action(description="Turn off two-factor sign-in (lost phone and codes)")
-    def end_two_factor(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
+    def end_two_factor(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         ended = [
             account.email
-            for account in chosen
-            if operator_services.end_two_factor(account=account, actor=of(request))
+            for account in queryset
+            if operator_services.end_two_factor(account=account, actor=get_operator(request))
         ]
         messages.info(request, f"Turned off for: {', '.join(ended) or 'nobody'}.")
 
 
-class KeyAdmin(Lasting):
+class KeyAdmin(PermanentRowsAdmin):
     list_display = ("__str__", "name", "user", "state", "hourly_limit", "expires_at", "created_at")
     list_filter = ("state",)
     list_select_related = ("user",)
@@ -136,32 +136,34 @@ class KeyAdmin(Lasting):
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         if "hourly_limit" in form.changed_data:
-            operator_services.limit_key(key=obj, hourly_limit=obj.hourly_limit, actor=of(request))
+            operator_services.limit_key(
+                key=obj, hourly_limit=obj.hourly_limit, actor=get_operator(request)
+            )
 
     @admin.action(description="Revoke permanently")
-    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> None:
-        standing = chosen.filter(state__in=[ApiKey.State.ACTIVE, ApiKey.State.INACTIVE])
-        for key in standing:
-            services.set_key_state(key=key, state=ApiKey.State.REVOKED, actor=of(request))
-        messages.info(request, f"Revoked: {len(standing)}.")
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        revocable = queryset.filter(state__in=[ApiKey.State.ACTIVE, ApiKey.State.INACTIVE])
+        for key in revocable:
+            services.set_key_state(key=key, state=ApiKey.State.REVOKED, actor=get_operator(request))
+        messages.info(request, f"Revoked: {len(revocable)}.")
 
 
-class UsageAdmin(ReadOnly):
+class UsageAdmin(ReadOnlyAdmin):
     list_display = ("key", "hour", "calls", "credits", "last_at")
     list_select_related = ("key",)
     search_fields = ("key__user__email", "key__name", "key__last_four")
     ordering = ("-hour", "key")
 
 
-class AuditAdmin(ReadOnly):
+class AuditAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "account", "actor", "action", "subject", "key", "ip")
     list_select_related = ("account", "actor", "key")
     search_fields = ("account__email", "action", "subject")
     ordering = ("-created_at", "-id")
 
 
-def of(request: HttpRequest) -> User:
-    """The operator: `admin_view` lets nobody else through."""
+def get_operator(request: HttpRequest) -> User:
+    """Returns the operator, the only person whom `admin_view` lets in."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user

@@ -1,4 +1,4 @@
-"""Accounts: who holds keys, who reviews."""
+"""The app for accounts: people who hold API keys, review, or both."""
 
 from allauth.usersessions.apps import UserSessionsConfig
 from django.apps import AppConfig
@@ -10,8 +10,11 @@ class AccountsConfig(AppConfig):
 
 
 class SessionsConfig(UserSessionsConfig):  # type: ignore[misc]
-    """django-allauth's table of sessions without its receivers: at each sign-in they would look
-    at every session of that person, one by one. `accounts.sessions` does it in a few statements."""
+    """Uses django-allauth's table of sessions without its signal receivers.
+
+    At each sign-in they would read every session of the person, one by one. `accounts.sessions`
+    does the same in a few statements.
+    """
 
     default = False
 

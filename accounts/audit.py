@@ -1,4 +1,4 @@
-"""The audit log: who did what to an account. It only grows."""
+"""Writes the audit log: who did what to an account. Entries are never changed or removed."""
 
 from accounts.models import AuditEntry
 
@@ -12,11 +12,11 @@ def record(
     key_id: str | None = None,
     ip: str | None = None,
 ) -> None:
-    """Adds an entry, in the caller's transaction.
+    """Adds an entry in the caller's transaction.
 
-    `action` is one of `accounts.actions.SENTENCES`; `subject` names what was touched and never
-    holds a secret; `actor_id` is None for whoever failed to sign in; `key_id` is the key through
-    which a program did it; `ip` is kept for signing in alone.
+    `action` is one of `accounts.actions.SENTENCES`. `subject` names the changed object and never
+    contains a secret. `actor_id` is None for a failed sign-in. `key_id` is the API key if a program
+    did it. `ip` is stored only for sign-ins.
     """
     AuditEntry.objects.create(
         account_id=account_id,

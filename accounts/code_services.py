@@ -1,4 +1,4 @@
-"""What becomes of an account whose holder has shown, by a code, that an address is theirs."""
+"""Finds, creates and secures the account of a person who confirmed an address with a code."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
 from accounts.audit import record
-from accounts.emails import of_address
+from accounts.emails import match_email
 from accounts.models import ApiKey, User
 from accounts.secret_services import replace_secret
 from accounts.services import create_account, set_key_state
@@ -15,8 +15,10 @@ from accounts.sessions import end_sessions
 
 
 class Holder(NamedTuple):
-    """Whose an address is, and the address as it is stored: codes go there, never to what was
-    typed."""
+    """The user who has an address, and the address as stored.
+
+    Codes are sent to the stored address, never to the typed one.
+    """
 
     user: User
     address: str
@@ -24,41 +26,47 @@ class Holder(NamedTuple):
 
 
 def find_holder(email: str) -> Holder | None:
-    """The account that has confirmed the address, else the one that signed up with it and has
-    confirmed no other: who has one mistyped this one. That somebody has added it to another
-    account, unconfirmed, says nothing."""
+    """Finds the account that has confirmed the address, or else the one that signed up with it.
+
+    The second is ignored if it has confirmed another address: its holder mistyped this one. An
+    unconfirmed address that somebody added to another account is ignored too.
+    """
     confirmed = EmailAddress.objects.filter(email=email.lower(), verified=True)
-    held = confirmed.select_related("user").first()
-    if held is not None:
-        return Holder(held.user, held.email)
+    row = confirmed.select_related("user").first()
+    if row is not None:
+        return Holder(row.user, row.email)
     has_another = Exists(EmailAddress.objects.filter(user=OuterRef("pk"), verified=True))
-    user = User.objects.filter(~has_another, of_address(email)).first()
+    user = User.objects.filter(~has_another, match_email(email)).first()
     return Holder(user, user.email) if user else None
 
 
-def accept_holder(*, email: str, name: str) -> Holder | None:
-    """The account of whoever has shown that `email` is theirs; a new one for a `name`, None
-    without. Twice at once makes one account."""
+def find_or_create_holder(*, email: str, name: str) -> Holder | None:
+    """Finds the account of a person who confirmed `email`, or creates it if there is a `name`.
+
+    Without a name, a missing account is None. Two calls at once create only one account.
+    """
     holder = find_holder(email)
     if holder is not None or not name:
         return holder
     try:
         with transaction.atomic():
-            free_address(email)
+            release_address(email)
             user = create_account(email=email, name=name, verified=True)
     except IntegrityError:
-        return accept_holder(email=email, name="")
+        return find_or_create_holder(email=email, name="")
     return Holder(user, user.email, is_new=True)
 
 
-def free_address(email: str) -> None:
-    """Takes the address from the account that signed up with it and has confirmed another one:
-    that one is its address from now on."""
-    user = User.objects.select_for_update().filter(of_address(email)).first()
+def release_address(email: str) -> None:
+    """Removes the address from an account that signed up with it but confirmed another one.
+
+    The confirmed address becomes the address of that account.
+    """
+    user = User.objects.select_for_update().filter(match_email(email)).first()
     if user is None:
         return
     other = EmailAddress.objects.filter(user=user, verified=True).order_by("pk").first()
-    if other is None:  # removed a moment ago: the caller will meet the account
+    if other is None:  # just removed; the caller will find the account
         return
     EmailAddress.objects.filter(user=user, email=user.email).delete()
     other.set_as_primary()
@@ -67,26 +75,30 @@ def free_address(email: str) -> None:
 
 @transaction.atomic
 def confirm_address(*, user: User, address: str) -> list[str]:
-    """Confirms the stored address of an account that its holder is signing in to.
+    """Confirms the stored address of an account when its holder signs in.
 
-    While nobody had confirmed it the account may have been that of a stranger who waited for the
-    holder: nothing that a stranger could come back by stays. Returns what has ended, in words.
+    Before that, a stranger may have created the account with somebody else's address. So this
+    removes everything that would let a stranger back in. Returns the changes in words.
     """
     User.objects.select_for_update().get(pk=user.pk)
     if EmailAddress.objects.filter(email=address, verified=True).exists():
         return []
-    lost = [*lose_password(user), *lose_addresses(user, address), *lose_keys(user)]
+    changes = [
+        *remove_password(user),
+        *remove_other_addresses(user, address),
+        *deactivate_keys(user),
+    ]
     if replace_secret(account=user):
-        lost.append("the webhook secret was replaced")
-    if end_sessions(user.pk, but=None) or lost:
-        lost.insert(0, "all other browsers and devices were signed out")
-    held, _ = EmailAddress.objects.get_or_create(user=user, email=address)
-    held.verified = True
-    held.set_as_primary()  # which saves it
-    return lost
+        changes.append("the webhook secret was replaced")
+    if end_sessions(user.pk, except_key=None) or changes:
+        changes.insert(0, "all other browsers and devices were signed out")
+    row, _ = EmailAddress.objects.get_or_create(user=user, email=address)
+    row.verified = True
+    row.set_as_primary()  # also saves the row
+    return changes
 
 
-def lose_password(user: User) -> list[str]:
+def remove_password(user: User) -> list[str]:
     if not user.has_usable_password():
         return []
     user.set_unusable_password()
@@ -95,9 +107,9 @@ def lose_password(user: User) -> list[str]:
     return ["the password was removed"]
 
 
-def lose_addresses(user: User, kept: str) -> list[str]:
-    """Each may be a way in: a code or a link to a new password goes there."""
-    others = EmailAddress.objects.filter(user=user).exclude(email=kept)
+def remove_other_addresses(user: User, address: str) -> list[str]:
+    """Removes all other addresses, because each could receive a code or a password link."""
+    others = EmailAddress.objects.filter(user=user).exclude(email=address)
     emails = list(others.values_list("email", flat=True))
     others.delete()
     for email in emails:
@@ -105,8 +117,8 @@ def lose_addresses(user: User, kept: str) -> list[str]:
     return [f"{', '.join(emails)} no longer belongs to it"] if emails else []
 
 
-def lose_keys(user: User) -> list[str]:
-    """They can be activated again, one by one."""
+def deactivate_keys(user: User) -> list[str]:
+    """Deactivates all active keys; the holder can activate each again."""
     keys = ApiKey.objects.filter(user=user, state=ApiKey.State.ACTIVE)
-    ended = [set_key_state(key=key, state=ApiKey.State.INACTIVE) for key in keys]
-    return ["the API keys were deactivated"] if ended else []
+    inactive = [set_key_state(key=key, state=ApiKey.State.INACTIVE) for key in keys]
+    return ["the API keys were deactivated"] if inactive else []

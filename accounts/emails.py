@@ -1,8 +1,7 @@
-"""When two e-mail addresses are the same.
+"""Compares and checks email addresses.
 
-They are stored and compared as Python lowers them, to the letter. PostgreSQL's upper() makes I of ı
-and S of ſ, so a comparison by it, such as Django's `iexact`, would take a look-alike for the
-address of somebody else.
+Addresses are stored and compared in the lowercase of Python. PostgreSQL's upper() turns ı into I
+and ſ into S, so Django's `iexact` could match the address of another person that looks similar.
 """
 
 from django.core.exceptions import ValidationError
@@ -11,14 +10,16 @@ from django.db.models.functions import Lower
 from django.db.models.lookups import Exact
 
 
-def of_address(typed: str) -> Q:
-    """The rows whose `email` it is, found by the unique index on lower("email")."""
-    address = typed.lower()
+def match_email(email: str) -> Q:
+    """Selects the rows with this `email`; uses the unique index on lower("email")."""
+    address = email.lower()
     return Q(Exact(Lower("email"), address), email=address)
 
 
 def validate_address(address: str) -> None:
-    """Raises ValidationError where letters other than a-z stand before the @: Django lets those
-    through that become a-z in another case. Domains may have any letters."""
+    """Raises ValidationError if the part before the @ has non-ASCII letters; domains may have them.
+
+    Django accepts some of these letters because their other case is a-z.
+    """
     if not address.rpartition("@")[0].isascii():
         raise ValidationError("Enter a valid email address.", code="invalid")

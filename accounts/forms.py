@@ -1,4 +1,4 @@
-"""Form fields about people that several pages share."""
+"""Form fields about people, shared by several pages."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django import forms
 
 
 def name_field(**options: Any) -> forms.CharField:
-    """How somebody is called."""
+    """Returns the form field for a person's name."""
     return forms.CharField(
         label="Your name",
         max_length=100,

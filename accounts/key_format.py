@@ -1,7 +1,7 @@
-"""API keys: how they are spelled. Pure.
+"""Creates and checks the text of API keys. Pure.
 
-`rl_live_` + 30 base62 characters + 6 of checksum. The checksum tells a mistyped key from an
-unknown one without a look at the database, and lets secret scanners be sure.
+A key is `rl_live_` + 30 base62 characters + 6 characters of checksum. The checksum shows a mistyped
+key without a query, and lets secret scanners recognize a key with certainty.
 """
 
 import hashlib
@@ -15,13 +15,13 @@ _RANDOM, _CHECKSUM = 30, 6
 
 
 def new_key() -> str:
-    """A fresh key; shown once, kept only as its digest."""
+    """Returns a new key, which is shown once and stored only as its digest."""
     body = PREFIX + "".join(secrets.choice(BASE62) for _ in range(_RANDOM))
     return body + checksum(body)
 
 
 def checksum(body: str) -> str:
-    """CRC-32 of the key so far, in base62."""
+    """Returns the CRC-32 of the key without its checksum, in base62."""
     number, digits = zlib.crc32(body.encode()), ""
     for _ in range(_CHECKSUM):
         number, digit = divmod(number, 62)
@@ -30,12 +30,12 @@ def checksum(body: str) -> str:
 
 
 def is_well_formed(key: str) -> bool:
-    """Whether `key` could be one of ours."""
+    """Whether `key` has our format and a correct checksum."""
     if not key.startswith(PREFIX) or len(key) != len(PREFIX) + _RANDOM + _CHECKSUM:
         return False
     return key.isascii() and checksum(key[:-_CHECKSUM]) == key[-_CHECKSUM:]
 
 
 def digest(key: str) -> bytes:
-    """What is stored of a key: its SHA-256."""
+    """Returns the SHA-256 of a key, the only form in which it is stored."""
     return hashlib.sha256(key.encode()).digest()

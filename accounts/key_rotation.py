@@ -1,4 +1,4 @@
-"""Every secret at rest under the first of ENCRYPTION_KEYS."""
+"""Encrypts all stored secrets again with the first of ENCRYPTION_KEYS."""
 
 from allauth.mfa.models import Authenticator
 from django.db import transaction
@@ -12,8 +12,10 @@ SEALED_IN_AUTHENTICATORS = ("secret", "seed")
 
 @transaction.atomic
 def reseal_all() -> int:
-    """Seals every secret anew, those of two-factor sign-in included; returns how many accounts
-    have a webhook secret. Raises vault.Unreadable."""
+    """Encrypts every webhook and two-factor secret again. Raises vault.Unreadable.
+
+    Returns the number of accounts with a webhook secret.
+    """
     drop_expired(WebhookSecret.objects.all())
     rows = list(WebhookSecret.objects.select_for_update().order_by("pk"))
     for row in rows:

@@ -1,4 +1,4 @@
-"""Keys made and rolled by a form, and shown once (specification, Authentication)."""
+"""Creates, rolls and shows API keys for the key pages (specification, Authentication)."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,14 +13,14 @@ from accounts.services import check_permissions, describe_key, insert_api_key
 
 
 class NotRollable(ValueError):
-    """Only a key that works, and that was not rolled before, can be rolled."""
+    """The key does not work, or was already rolled."""
 
 
 def create_api_key_once(*, user: User, secret: str, **fields: Any) -> ApiKey:
-    """The key of a `secret` that the holder's form has carried: however often it is sent, it
-    makes one key, which waits to be shown. `fields` are name, permissions and expires_at.
+    """Creates the key whose `secret` the form carried; sending the form again returns the same key.
 
-    Raises UnknownPermission.
+    The key has not been shown yet. `fields` are name, permissions and expires_at. Raises
+    UnknownPermission.
     """
     check_permissions(fields["permissions"])
     try:
@@ -32,28 +32,28 @@ def create_api_key_once(*, user: User, secret: str, **fields: Any) -> ApiKey:
                 action="key.created",
                 subject=describe_key(key),
             )
-    except IntegrityError:  # sent before
+    except IntegrityError:  # the form was sent before
         return ApiKey.objects.get(user=user, digest=key_format.digest(secret))
     return key
 
 
 @transaction.atomic
 def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
-    """A new key with the old one's name, permissions and limit; the old one ends after
-    `overlap`, or at its own expiry if that comes first. The same form sent twice rolls once.
+    """Creates a successor with the key's name, permissions and limit.
 
-    Raises NotRollable.
+    The old key ends after `overlap`, or at its own expiry if that is earlier. Sending the same form
+    twice rolls once. Raises NotRollable.
     """
     rows = ApiKey.objects.filter(pk=key.pk, user_id=key.user_id)
     old = rows.select_for_update(of=("self",)).select_related("user").get()
-    made = ApiKey.objects.filter(
+    successor: ApiKey | None = ApiKey.objects.filter(
         user=old.user, digest=key_format.digest(secret), replaces=old
     ).first()
-    if made is not None:
-        return made
+    if successor is not None:
+        return successor
     if not rows.usable().filter(replaced_by=None).exists():
         raise NotRollable
-    fresh = insert_api_key(
+    successor = insert_api_key(
         secret,
         user=old.user,
         name=old.name,
@@ -62,17 +62,17 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
         shown_at=None,
     )
     ends_at = Now() + overlap
-    rows.update(replaced_by=fresh)
+    rows.update(replaced_by=successor)
     rows.exclude(expires_at__lt=ends_at).update(expires_at=ends_at)
     record(
         account_id=old.user_id, actor_id=old.user_id, action="key.rolled", subject=describe_key(old)
     )
-    return fresh
+    return successor
 
 
 @transaction.atomic
-def show_once(*, user: User, key_id: str, secret: str) -> ApiKey | None:
-    """The user's key, if `secret` is its own and nobody has seen it yet; from now on it is seen."""
-    mine = ApiKey.objects.filter(pk=key_id, user=user)
-    waiting = mine.filter(digest=key_format.digest(secret), shown_at=None)
-    return mine.get() if waiting.update(shown_at=Now()) else None
+def mark_key_shown(*, user: User, key_id: str, secret: str) -> ApiKey | None:
+    """Marks the user's key as shown and returns it; None if shown before or of another `secret`."""
+    rows = ApiKey.objects.filter(pk=key_id, user=user)
+    not_shown = rows.filter(digest=key_format.digest(secret), shown_at=None)
+    return rows.get() if not_shown.update(shown_at=Now()) else None

@@ -1,8 +1,8 @@
-"""The key that a form carries before it exists.
+"""Encrypted tokens with an API key that a form will create.
 
-A form for a new key holds the key to be, encrypted with ENCRYPTION_KEYS: the browser cannot read
-it, and the service need not keep it. However often the form is sent, it makes that one key; and
-the page that shows it, once, finds it in a cookie that holds the same.
+The form for a new key contains the future key, encrypted with ENCRYPTION_KEYS. The browser cannot
+read it, and the service does not store it. Sending the form again creates no second key. A cookie
+with the same token gives the key to the page that shows it once.
 """
 
 import json
@@ -11,16 +11,16 @@ from accounts import key_format, vault
 
 
 def issue(purpose: str, user_id: str) -> str:
-    """A fresh key for one person and purpose, sealed."""
+    """Returns a token with a new key for one person and purpose."""
     return vault.seal(json.dumps([purpose, user_id, key_format.new_key()])).decode()
 
 
 def read(token: str, purpose: str, user_id: str) -> str | None:
-    """The key in a token of the same person and purpose; None for anything else."""
+    """Returns the key in a token of the same person and purpose, or None for any other token."""
     try:
-        found = json.loads(vault.open_sealed(token.encode()))
+        payload = json.loads(vault.open_sealed(token.encode()))
     except (vault.Unreadable, ValueError):
         return None
-    if not isinstance(found, list) or found[:2] != [purpose, user_id]:
+    if not isinstance(payload, list) or payload[:2] != [purpose, user_id]:
         return None
-    return str(found[2])
+    return str(payload[2])

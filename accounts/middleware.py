@@ -1,4 +1,4 @@
-"""What surrounds every page."""
+"""Middleware that activates the time zone of the signed-in person."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +16,7 @@ WITHOUT_TIMES = ("/healthz", "/readyz", "/openapi.json", "/docs")
 
 
 class TimeZoneMiddleware:
-    """Pages speak in the time of whoever reads them; the API speaks UTC."""
+    """Shows the times of pages in the time zone of the signed-in person; the API uses UTC."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -27,19 +27,19 @@ class TimeZoneMiddleware:
         finally:
             timezone.deactivate()
 
-    def process_view(self, request: HttpRequest, *view: Any) -> None:
-        # only here is it certain that there is a page
+    def process_view(self, request: HttpRequest, *args: Any) -> None:
+        # not in __call__, because only here is it certain that the page exists
         if request.path not in WITHOUT_TIMES:
-            timezone.activate(zone_of(request))
+            timezone.activate(read_time_zone(request))
 
 
-def zone_of(request: HttpRequest) -> ZoneInfo:
-    """The time zone of whoever is signed in, else UTC."""
+def read_time_zone(request: HttpRequest) -> ZoneInfo:
+    """Returns the time zone of the signed-in person, or UTC."""
     name = "UTC"
     if settings.SESSION_COOKIE_NAME in request.COOKIES:
-        with suppress(DatabaseError, InterfaceError):  # the page will find out, and say so
+        with suppress(DatabaseError, InterfaceError):  # the page will show the outage
             name = request.user.time_zone if isinstance(request.user, User) else name
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")  # this machine does not know the zone any more
+        return ZoneInfo("UTC")  # this machine no longer knows the zone

@@ -1,4 +1,4 @@
-"""Users, their API keys, what the keys have used, and what was done to them."""
+"""The tables of users, API keys, webhook secrets, usage and the audit log."""
 
 from typing import Any, ClassVar
 
@@ -7,14 +7,14 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
 from django.db.models.functions import Lower, Now
 
-from accounts.emails import of_address
-from db.columns import LookupField, account_id_field, in_bucket_of, owned_id_field
+from accounts.emails import match_email
+from db.columns import LookupField, account_id_field, bucket_constraint, owned_id_field
 
 PERMISSIONS = ("loops:read", "loops:write", "requests:read", "requests:write")
 
 
 class UserManager(BaseUserManager["User"]):
-    """Accounts are made by `accounts.services.create_account`; this serves Django's own tools."""
+    """Creates users for Django's own tools; our code uses `accounts.services.create_account`."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
         user = self.model(email=email.lower(), **fields)
@@ -24,20 +24,20 @@ class UserManager(BaseUserManager["User"]):
 
     @transaction.atomic
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """Its address counts as confirmed: whoever has the command line says whose it is."""
+        """Creates an operator with a confirmed address; only the command line calls this."""
         user = self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
-        held: Any = user.emailaddress_set  # type: ignore[attr-defined]
-        held.create(email=user.email, primary=True, verified=True)
+        addresses: Any = user.emailaddress_set  # type: ignore[attr-defined]
+        addresses.create(email=user.email, primary=True, verified=True)
         return user
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        return self.get(of_address(username or ""))
+        return self.get(match_email(username or ""))
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person with an address: account holder, reviewer, or both.
+    """A person with an email address: account holder, reviewer, or both.
 
-    `is_active` is the operator's switch: an inactive account's keys answer 403 but for /test.
+    Operators set `is_active`. Keys of an inactive account get 403 on all endpoints except /test.
     """
 
     id = account_id_field()
@@ -72,7 +72,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class ReservedId(models.Model):
-    """The user id that an invited address, in lowercase, will get when its owner signs up."""
+    """The user id that an invited address (in lowercase) will have after its owner signs up."""
 
     user_id = LookupField(max_length=24, primary_key=True)
     email = LookupField(max_length=254)
@@ -86,23 +86,24 @@ class ReservedId(models.Model):
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
-    """Keys as their holder meets them."""
+    """Queries for API keys."""
 
     def of_account(self, user_id: str) -> "ApiKeyQuerySet":
-        """The account's own keys, those that it deleted aside."""
+        """Returns the account's keys, except deleted ones."""
         return self.filter(user_id=user_id).exclude(state=ApiKey.State.DELETED)
 
     def usable(self) -> "ApiKeyQuerySet":
-        """Those that a call may present at this moment."""
-        lasting = models.Q(expires_at=None) | models.Q(expires_at__gt=Now())
-        return self.filter(lasting, state=ApiKey.State.ACTIVE)
+        """Returns the keys that work now: active and not expired."""
+        unexpired = models.Q(expires_at=None) | models.Q(expires_at__gt=Now())
+        return self.filter(unexpired, state=ApiKey.State.ACTIVE)
 
 
 class ApiKey(models.Model):
-    """A key, known only by its digest. Deleted keys stay as rows, for the requests they made.
+    """An API key, stored only as its digest.
 
-    `shown_at` is empty until the holder has seen the key, once. `replaced_by` is the key that a
-    roll made: this one then ends at `expires_at`.
+    Rows of deleted keys stay, because requests refer to the key that created them. `shown_at` is
+    empty until the holder has seen the key once. `replaced_by` is the successor of a rolled key,
+    which then ends at `expires_at`.
     """
 
     class State(models.TextChoices):
@@ -131,7 +132,7 @@ class ApiKey(models.Model):
 
     class Meta:
         constraints = [
-            in_bucket_of("user_id", name="api_key_in_bucket"),
+            bucket_constraint("user_id", name="api_key_in_bucket"),
             models.UniqueConstraint(fields=["digest"], name="api_key_digest_unique"),
             models.CheckConstraint(
                 condition=models.Q(state__in=["active", "inactive", "revoked", "deleted"]),
@@ -152,9 +153,9 @@ class ApiKey(models.Model):
 
 
 class WebhookSecret(models.Model):
-    """What an account's webhooks are signed with, encrypted at rest.
+    """The encrypted secret that signs an account's webhooks.
 
-    During a rotation `previous` stays valid until `previous_until`.
+    During a rotation, `previous` stays valid until `previous_until`.
     """
 
     account = models.OneToOneField(
@@ -189,9 +190,9 @@ class WebhookSecret(models.Model):
 
 
 class Usage(models.Model):
-    """The calls of one key in one hour: quota, chart and record at once.
+    """The calls of one key in one hour, used for the quota, the charts and the history.
 
-    `calls` counts what was charged, `credits` what cancels gave back.
+    `calls` counts charged calls, `credits` the calls given back by cancels.
     """
 
     pk = models.CompositePrimaryKey("key_id", "hour")
@@ -216,7 +217,7 @@ class Usage(models.Model):
 
 
 class UsageRow(models.Model):
-    """The view of `Usage` for the operator's pages: they take no primary key of two columns."""
+    """A view of `Usage` for the admin, which cannot use a primary key of two columns."""
 
     id = models.CharField(max_length=40, primary_key=True)
     key = models.ForeignKey(ApiKey, on_delete=models.DO_NOTHING, related_name="+")
@@ -234,9 +235,9 @@ class UsageRow(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who did what to an account. Append-only: the database refuses changes.
+    """An entry of the audit log: who did what to an account. The database refuses changes.
 
-    `actor` is empty for whoever failed to sign in; `key` is set where a program did it.
+    `actor` is empty for a failed sign-in. `key` is set if a program did it with an API key.
     """
 
     id = owned_id_field("account_id")
@@ -255,7 +256,7 @@ class AuditEntry(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
-        constraints = [in_bucket_of("account_id", name="audit_entry_in_bucket")]
+        constraints = [bucket_constraint("account_id", name="audit_entry_in_bucket")]
         indexes = [models.Index(fields=["account", "-created_at"], name="audit_by_account")]
 
     def __str__(self) -> str:

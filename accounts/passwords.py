@@ -1,4 +1,4 @@
-"""What a password must be, in one sentence instead of Django's four."""
+"""The password rules, explained in one text instead of Django's four."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 
 
 class GoodPassword:
-    """All of Django's validators."""
+    """Applies all of Django's password validators."""
 
     def __init__(self) -> None:
         self.rules: list[Any] = [
@@ -23,7 +23,7 @@ class GoodPassword:
         ]
 
     def validate(self, password: str, user: Any = None) -> None:
-        """Raises ValidationError with everything that is wrong."""
+        """Raises ValidationError with all broken rules."""
         faults: list[ValidationError] = []
         for rule in self.rules:
             try:

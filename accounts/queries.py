@@ -1,4 +1,4 @@
-"""Lists of API keys and of the audit log, page by page."""
+"""Reads API keys and the audit log, page by page."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,16 +27,16 @@ ENTRIES_PER_PAGE = 50
 
 
 class ThisHour(Func):
-    """The clock hour (UTC) of the statement, by the database's clock: the quota's hour."""
+    """The current clock hour (UTC) of the database, which is the hour of the quota."""
 
     template = "date_trunc('hour', statement_timestamp(), 'UTC')"
     output_field = DateTimeField()
 
 
 def read_keys(account_id: str, *, cursor: str | None = None) -> KeysetPage:
-    """The account's keys as `described`, those that it deleted aside."""
+    """Reads the account's keys except deleted ones, with the columns of `annotate_keys`."""
     return read_page(
-        described(ApiKey.objects.of_account(account_id)),
+        annotate_keys(ApiKey.objects.of_account(account_id)),
         cursor=cursor,
         among=ApiKey.objects.filter(user_id=account_id),
         size=KEYS_PER_PAGE,
@@ -44,18 +44,22 @@ def read_keys(account_id: str, *, cursor: str | None = None) -> KeysetPage:
 
 
 def find_key(account_id: str, key_id: str) -> ApiKey | None:
-    """The account's key as `described`, a deleted one too."""
-    found: ApiKey | None = described(ApiKey.objects.filter(user_id=account_id, pk=key_id)).first()
-    return found
+    """Finds the account's key, also a deleted one, with the columns of `annotate_keys`."""
+    rows = annotate_keys(ApiKey.objects.filter(user_id=account_id, pk=key_id))
+    key: ApiKey | None = rows.first()
+    return key
 
 
-def described(keys: Any) -> Any:
-    """Each with `limit`, `used` in this hour, `last_used_at`, and its `standing`: active,
-    inactive, revoked, expired, rolled (over) or rolling (still valid beside its successor)."""
-    mine = Usage.objects.filter(key=OuterRef("pk"), account=OuterRef("user"))
-    usage = mine.order_by("-hour")
+def annotate_keys(keys: Any) -> Any:
+    """Adds `limit`, `used` (calls this hour), `last_used_at` and `standing` to keys.
+
+    `standing` is active, inactive, revoked, expired, rolled (replaced, no longer valid) or rolling
+    (replaced, still valid).
+    """
+    own = Usage.objects.filter(key=OuterRef("pk"), account=OuterRef("user"))
+    usage = own.order_by("-hour")
     this_hour = usage.filter(hour=ThisHour()).values_list(F("calls") - F("credits"))
-    over = Q(expires_at__lte=Now())
+    has_ended = Q(expires_at__lte=Now())
     return keys.select_related("replaced_by", "replaces").annotate(
         limit=Coalesce(
             "hourly_limit", "user__hourly_limit", Value(settings.API_HOURLY_LIMIT),
@@ -65,8 +69,8 @@ def described(keys: Any) -> Any:
         last_used_at=Subquery(usage.values("last_at")[:1]),
         standing=Case(
             When(state__in=[ApiKey.State.REVOKED, ApiKey.State.INACTIVE], then="state"),
-            When(over & Q(replaced_by__isnull=False), then=Value("rolled")),
-            When(over, then=Value("expired")),
+            When(has_ended & Q(replaced_by__isnull=False), then=Value("rolled")),
+            When(has_ended, then=Value("expired")),
             When(replaced_by__isnull=False, then=Value("rolling")),
             default=Value("active"),
         ),
@@ -74,8 +78,8 @@ def described(keys: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Which entries of the audit log: of a kind, by whom (`me`, `others`), between two moments."""
+class AuditFilter:
+    """Filters of the audit log: the kind, the actor (`me`, `others`) and the period."""
 
     kind: str = ""
     who: str = ""
@@ -83,18 +87,18 @@ class Choice:
     until: datetime | None = None
 
 
-def read_audit(account: User, *, choice: Choice, cursor: str | None = None) -> KeysetPage:
-    """What was done to the account, with actor and key."""
+def read_audit(account: User, *, filters: AuditFilter, cursor: str | None = None) -> KeysetPage:
+    """Reads the account's audit log, with actors and keys."""
     entries = AuditEntry.objects.filter(account=account)
-    found = entries.select_related("actor", "key")
-    if choice.kind:
-        found = found.filter(action__startswith=f"{choice.kind}.")
-    if choice.who == "me":
-        found = found.filter(actor=account)
-    elif choice.who == "others":
-        found = found.exclude(actor=account)
-    if choice.since:
-        found = found.filter(created_at__gte=choice.since)
-    if choice.until:
-        found = found.filter(created_at__lt=choice.until)
-    return read_page(found, cursor=cursor, among=entries, size=ENTRIES_PER_PAGE)
+    rows = entries.select_related("actor", "key")
+    if filters.kind:
+        rows = rows.filter(action__startswith=f"{filters.kind}.")
+    if filters.who == "me":
+        rows = rows.filter(actor=account)
+    elif filters.who == "others":
+        rows = rows.exclude(actor=account)
+    if filters.since:
+        rows = rows.filter(created_at__gte=filters.since)
+    if filters.until:
+        rows = rows.filter(created_at__lt=filters.until)
+    return read_page(rows, cursor=cursor, among=entries, size=ENTRIES_PER_PAGE)

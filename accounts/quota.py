@@ -1,7 +1,7 @@
-"""Keys and the quota, in one statement per call (specification, Authentication and Limits).
+"""Checks API keys and charges their quota (specification, Authentication and Limits).
 
-The hour belongs to the database clock. Counting commits asynchronously: a crash may forget
-the last few calls of a key, never an answer.
+Each call takes one statement. The clock of the database decides the hour. The count is committed
+asynchronously, so a crash may lose the last few counted calls of a key, but never an answer.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ UPDATE accounts_usage SET credits = credits + 1
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a key may do in its hour. `reset` is the Unix time of the next one."""
+    """The limit and use of a key in this hour. `reset` is the Unix time of the next hour."""
 
     limit: int
     used: int
@@ -67,7 +67,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The user as whom a key acts: what the API needs of it, without another query."""
+    """The user that a key acts for, with the fields that the API needs, to save a query."""
 
     id: str
     email: str
@@ -77,7 +77,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A key that was presented, after its call was charged (or refused: `exhausted`)."""
+    """The key of a call. `exhausted` means that the call was refused and not charged."""
 
     key_id: str
     permissions: list[str]
@@ -88,19 +88,19 @@ class Caller:
 
 
 def charge(key: str) -> Caller | None:
-    """The caller that `key` stands for, one call poorer; None for an unknown key.
+    """Charges one call to the key's hour and returns its caller; None for an unknown key.
 
-    A key that is not usable, or whose hour is used up, is not charged.
+    An unusable key, or one without calls left in this hour, is not charged.
     """
-    return _present(key, charge=True)
+    return _read_caller(key, charge=True)
 
 
-def look(key: str) -> Caller | None:
-    """The same without the charge."""
-    return _present(key, charge=False)
+def find_caller(key: str) -> Caller | None:
+    """Returns the key's caller without a charge; None for an unknown key."""
+    return _read_caller(key, charge=False)
 
 
-def _present(key: str, *, charge: bool) -> Caller | None:
+def _read_caller(key: str, *, charge: bool) -> Caller | None:
     if not key_format.is_well_formed(key):
         return None
     row = _fetch(
@@ -112,13 +112,13 @@ def _present(key: str, *, charge: bool) -> Caller | None:
     )
     if row is None:
         return None
-    key_id, permissions, usable, limit, reset, user_id, email, name, is_active, used, seen = row
+    key_id, permissions, usable, limit, reset, user_id, email, name, is_active, used, before = row
     return Caller(
         key_id=key_id,
         permissions=permissions,
         usable=usable,
         exhausted=charge and usable and used is None,
-        quota=Quota(limit=limit, used=seen if used is None else used, reset=reset),
+        quota=Quota(limit=limit, used=before if used is None else used, reset=reset),
         account=Account(id=user_id, email=email, name=name, is_active=is_active),
     )
 
@@ -131,9 +131,9 @@ def _fetch(params: dict[str, Any]) -> tuple[Any, ...] | None:
 
 
 def credit(*, key_id: str, account_id: str, created_at: datetime) -> bool:
-    """Gives one call back for a cancelled request, if it was created in the current hour.
+    """Gives back one call for a cancelled request, if it was created in the current hour.
 
-    Part of the cancel's transaction, so it happens once (specification, Limits).
+    Runs in the transaction of the cancel, so it happens once (specification, Limits).
     """
     params: dict[str, Any] = {"key_id": key_id, "account_id": account_id}
     with connection.cursor() as cursor:

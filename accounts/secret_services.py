@@ -1,4 +1,4 @@
-"""What changes webhook secrets (specification, Events). One transaction each."""
+"""Reads and changes webhook secrets (specification, Events). Each change is one transaction."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,21 +27,23 @@ NO_PREVIOUS: dict[str, None] = {
 
 
 class UnacceptableSecret(ValueError):
-    """Not 8 to 256 characters."""
+    """The secret does not have 8 to 256 characters."""
 
 
 class RotationUnderWay(Exception):
-    """The last rotation's old secret is still valid; another one would cut it off."""
+    """The old secret of the last rotation is still valid; another rotation would end it."""
 
 
 class ChangedMeanwhile(Exception):
-    """The secret is not the one that the holder had before their eyes."""
+    """The secret changed after the holder opened the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What may be told of an account's secret without opening it. `changed_at` names its version;
-    `previous_until` is None outside a rotation."""
+    """The state of an account's secret, without the secret itself.
+
+    `changed_at` identifies its version. `previous_until` is None outside a rotation.
+    """
 
     issued: bool
     changed_at: datetime
@@ -50,8 +52,10 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What is in use. `previous` is None outside a rotation; until its end the single-valued
-    header stays on it."""
+    """The valid secrets of an account. `previous` is None outside a rotation.
+
+    During a rotation, the single-valued signature header uses `previous`.
+    """
 
     current: Secret
     previous: Secret | None = None
@@ -59,7 +63,7 @@ class Secrets:
 
     @property
     def in_use(self) -> tuple[Secret, ...]:
-        """The current one first."""
+        """The valid secrets, the current one first."""
         return (self.current, self.previous) if self.previous else (self.current,)
 
     @property
@@ -68,32 +72,32 @@ class Secrets:
 
 
 def read_secrets(account_id: str) -> Secrets:
-    """The account's secrets; an account that has none yet gets its first one now.
+    """Returns the account's secrets; creates the first one if there is none.
 
     Raises vault.Unreadable.
     """
-    row = _row(account_id)
+    row = _fetch_row(account_id)
     while row is None:
-        _issue(account_id)
-        row = _row(account_id)
+        _create_secret(account_id)
+        row = _fetch_row(account_id)
     return _unseal(row)
 
 
 def read_status(account_id: str) -> Status:
-    """How the account's secret stands; an account that has none yet gets its first one now."""
+    """Returns the state of the account's secret; creates the first secret if there is none."""
     until = Case(When(previous_until__gt=Now(), then="previous_until"))
     rows = WebhookSecret.objects.filter(pk=account_id).annotate(until=until)
-    found = rows.values_list("issued", "changed_at", "until")
-    row = found.first()
+    values = rows.values_list("issued", "changed_at", "until")
+    row = values.first()
     while row is None:
-        _issue(account_id)
-        row = found.first()
+        _create_secret(account_id)
+        row = values.first()
     return Status(*row)
 
 
 @transaction.atomic
 def reveal_secrets(*, account: User) -> Secrets:
-    """The secrets for their holder's eyes, which the audit log tells. Raises vault.Unreadable."""
+    """Returns the secrets to show to the holder; adds an audit entry. Raises vault.Unreadable."""
     secrets = read_secrets(account.pk)
     _record(account, account, "revealed")
     return secrets
@@ -101,27 +105,29 @@ def reveal_secrets(*, account: User) -> Secrets:
 
 @transaction.atomic
 def set_secret(
-    *, account: User, text: str, actor: User | None = None, seen: datetime | None = None
+    *, account: User, text: str, actor: User | None = None, version: datetime | None = None
 ) -> None:
-    """Takes the holder's own secret, at once and alone. `seen` is the version it is to replace.
+    """Sets the holder's own secret; the old secrets end at once. `version` is the one to replace.
 
     Raises UnacceptableSecret, ChangedMeanwhile.
     """
     if not is_acceptable(text):
         raise UnacceptableSecret(f"A webhook secret has {MIN_LENGTH} to {MAX_LENGTH} characters.")
-    row = _locked(account, seen)
+    row = _lock_row(account, version)
     row.update(sealed=vault.seal(text), issued=False, changed_at=Now(), **NO_PREVIOUS)
     _record(account, actor, "set")
 
 
 @transaction.atomic
 def replace_secret(*, account: User) -> bool:
-    """A new secret at once and alone, for whoever else may know the old ones; whether there was
-    any."""
+    """Replaces the secret and ends the old ones at once; False if there was none.
+
+    For an account whose old secrets may be known to somebody else.
+    """
     rows = WebhookSecret.objects.filter(pk=account.pk)
-    fresh = new_secret()
+    secret = new_secret()
     changed = rows.update(
-        sealed=vault.seal(fresh.text), issued=fresh.issued, changed_at=Now(), **NO_PREVIOUS
+        sealed=vault.seal(secret.text), issued=secret.issued, changed_at=Now(), **NO_PREVIOUS
     )
     if changed:
         _record(account, account, "replaced")
@@ -134,37 +140,39 @@ def rotate_secret(
     account: User,
     force: bool = False,
     actor: User | None = None,
-    seen: datetime | None = None,
+    version: datetime | None = None,
 ) -> Secret:
-    """A new secret beside the old one, which stays valid for 24 hours.
+    """Creates a new secret; the old one stays valid for 24 hours.
 
-    Raises RotationUnderWay inside that time, unless forced; ChangedMeanwhile.
+    Raises ChangedMeanwhile, and RotationUnderWay during these 24 hours unless `force` is set.
     """
-    row = _locked(account, seen)
+    row = _lock_row(account, version)
     if read_secrets(account.pk).previous is not None and not force:
         raise RotationUnderWay
-    fresh = new_secret()
+    secret = new_secret()
     row.update(
         previous_sealed=F("sealed"),
         previous_issued=F("issued"),
         previous_until=Now() + OVERLAP,
-        sealed=vault.seal(fresh.text),
-        issued=fresh.issued,
+        sealed=vault.seal(secret.text),
+        issued=secret.issued,
         changed_at=Now(),
     )
     _record(account, actor, "rotated")
-    return fresh
+    return secret
 
 
 @transaction.atomic
-def end_rotation(*, account: User, actor: User | None = None, seen: datetime | None = None) -> None:
+def end_rotation(
+    *, account: User, actor: User | None = None, version: datetime | None = None
+) -> None:
     """Ends the old secret now; does nothing outside a rotation. Raises ChangedMeanwhile."""
-    if _locked(account, seen).filter(previous_until__isnull=False).update(**NO_PREVIOUS):
+    if _lock_row(account, version).filter(previous_until__isnull=False).update(**NO_PREVIOUS):
         _record(account, actor, "rotation_ended")
 
 
-def _row(account_id: str) -> tuple[Any, ...] | None:
-    # every delivery asks for it: in SQL it costs a tenth of what the ORM makes of it
+def _fetch_row(account_id: str) -> tuple[Any, ...] | None:
+    # every delivery reads this, and plain SQL costs a tenth of the ORM
     with connection.cursor() as cursor:
         cursor.execute(_READ, [account_id])
         row: tuple[Any, ...] | None = cursor.fetchone()
@@ -180,30 +188,29 @@ def _unseal(row: tuple[Any, ...]) -> Secrets:
     return Secrets(current, previous, previous_until)
 
 
-def _issue(account_id: str) -> None:
-    fresh = new_secret()
-    row = WebhookSecret(account_id=account_id, sealed=vault.seal(fresh.text), issued=fresh.issued)
-    # somebody else may be faster, and then theirs counts
+def _create_secret(account_id: str) -> None:
+    secret = new_secret()
+    row = WebhookSecret(account_id=account_id, sealed=vault.seal(secret.text), issued=secret.issued)
+    # if another process was faster, its secret stays
     WebhookSecret.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def _locked(account: User, seen: datetime | None) -> QuerySet[WebhookSecret]:
+def _lock_row(account: User, version: datetime | None) -> QuerySet[WebhookSecret]:
     rows = WebhookSecret.objects.filter(pk=account.pk)
     changed_at = rows.select_for_update().values_list("changed_at", flat=True).first()
     if changed_at is None:
-        _issue(account.pk)
-    elif seen is not None and seen != changed_at:
+        _create_secret(account.pk)
+    elif version is not None and version != changed_at:
         raise ChangedMeanwhile
     drop_expired(rows)
     return rows
 
 
 def drop_expired(secrets: QuerySet[WebhookSecret]) -> None:
-    """Forgets old secrets whose time is over: one that nobody uses any more could otherwise stand
-    in the way of a change of keys."""
+    """Removes old secrets that are no longer valid, so that they cannot block a key rotation."""
     secrets.filter(previous_until__lte=Now()).update(**NO_PREVIOUS)
 
 
-def _record(account: User, actor: User | None, what: str) -> None:
+def _record(account: User, actor: User | None, verb: str) -> None:
     actor_id = (actor or account).pk
-    record(account_id=account.pk, actor_id=actor_id, action=f"webhook_secret.{what}")
+    record(account_id=account.pk, actor_id=actor_id, action=f"webhook_secret.{verb}")

@@ -1,4 +1,4 @@
-"""What changes accounts and keys. One transaction each."""
+"""Creates and changes accounts and API keys. Each change is one transaction."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,44 +10,46 @@ from django.db.models import Exists, OuterRef
 
 from accounts import key_format
 from accounts.audit import record
-from accounts.emails import of_address
+from accounts.emails import match_email
 from accounts.models import PERMISSIONS, ApiKey, ReservedId, User
 from db.ids import new_id
 
 
 class UnknownPermission(ValueError):
-    """A permission that no key can have; the message names it and the known ones."""
+    """The permission does not exist; the message names it and the known ones."""
 
 
 class FinalKeyState(ValueError):
-    """A revoked or deleted key stays so."""
+    """The key is revoked or deleted, which cannot be undone."""
 
 
 @transaction.atomic
 def create_account(
     *, email: str, name: str = "", password: str | None = None, verified: bool = False
 ) -> User:
-    """A new account, with the id that an invitation has reserved for its address."""
-    user = User(id=reserved_id(email) or new_id(), email=email.lower(), name=name)
+    """Creates an account, with the id that an invitation reserved for its address."""
+    user = User(id=find_reserved_id(email) or new_id(), email=email.lower(), name=name)
     user.set_password(password)
     user.save(force_insert=True)
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=verified)
     return user
 
 
-def reserved_id(email: str) -> str | None:
-    """The user id that waits for the owner of `email`, unless somebody has it already: whoever
-    signed up with the address may have another one by now."""
+def find_reserved_id(email: str) -> str | None:
+    """Finds the user id reserved for `email`, unless a user already has it.
+
+    That user may have signed up with this address and changed it later.
+    """
     free = ~Exists(User.objects.filter(pk=OuterRef("user_id")))
-    waiting = ReservedId.objects.filter(free, of_address(email))
-    return waiting.values_list("user_id", flat=True).first()
+    reserved = ReservedId.objects.filter(free, match_email(email))
+    return reserved.values_list("user_id", flat=True).first()
 
 
 @transaction.atomic
 def reserve_user_id(*, email: str) -> str:
-    """The id of the account of `email`, or the one that it will have."""
+    """Returns the id of the account of `email`, or reserves one for a future account."""
     address = email.lower()
-    known = User.objects.filter(of_address(address)).values_list("id", flat=True).first()
+    known = User.objects.filter(match_email(address)).values_list("id", flat=True).first()
     if known is not None:
         return known
     with connection.cursor() as cursor:
@@ -63,7 +65,7 @@ def reserve_user_id(*, email: str) -> str:
 
 @transaction.atomic
 def save_profile(*, user: User, name: str, time_zone: str) -> None:
-    """What people say about themselves."""
+    """Saves a person's name and time zone."""
     User.objects.filter(pk=user.pk).update(name=name, time_zone=time_zone)
     record(account_id=user.pk, actor_id=user.pk, action="account.profile_changed")
 
@@ -77,7 +79,7 @@ def create_api_key(
     hourly_limit: int | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key and its secret, which is not kept. Raises UnknownPermission."""
+    """Creates a key; returns it with its secret, which is not stored. Raises UnknownPermission."""
     check_permissions(permissions)
     secret = key_format.new_key()
     key = insert_api_key(
@@ -94,30 +96,30 @@ def create_api_key(
 
 @transaction.atomic
 def set_key_state(*, key: ApiKey, state: ApiKey.State, actor: User | None = None) -> ApiKey:
-    """Deactivates, activates, revokes or deletes; a state that it has already is no change.
+    """Activates, deactivates, revokes or deletes a key; does nothing if it has the state already.
 
-    A revoked key can only be deleted; a deleted one is gone for good. Raises FinalKeyState.
+    A revoked key can only be deleted, and a deleted key never changes. Raises FinalKeyState.
     """
-    held: ApiKey = ApiKey.objects.select_for_update().get(pk=key.pk, user_id=key.user_id)
+    locked: ApiKey = ApiKey.objects.select_for_update().get(pk=key.pk, user_id=key.user_id)
     revoked, deleted = ApiKey.State.REVOKED, ApiKey.State.DELETED
-    if held.state == state != deleted:
-        return held
-    if held.state == deleted or (held.state == revoked and state != deleted):
-        raise FinalKeyState(f"This key is {held.state} for good.")
-    held.state = state
-    held.save(update_fields=["state"])
-    actor_id = actor.pk if actor else held.user_id
+    if locked.state == state != deleted:
+        return locked
+    if locked.state == deleted or (locked.state == revoked and state != deleted):
+        raise FinalKeyState(f"This key is {locked.state} for good.")
+    locked.state = state
+    locked.save(update_fields=["state"])
+    actor_id = actor.pk if actor else locked.user_id
     record(
-        account_id=held.user_id,
+        account_id=locked.user_id,
         actor_id=actor_id,
         action=f"key.{state}",
-        subject=describe_key(held),
+        subject=describe_key(locked),
     )
-    return held
+    return locked
 
 
 def check_permissions(permissions: Sequence[str]) -> None:
-    """Raises UnknownPermission."""
+    """Raises UnknownPermission if a permission does not exist."""
     for permission in permissions:
         if permission not in PERMISSIONS:
             known = ", ".join(PERMISSIONS)
@@ -125,15 +127,15 @@ def check_permissions(permissions: Sequence[str]) -> None:
 
 
 def describe_key(key: ApiKey) -> str:
-    """How the audit log names a key."""
+    """Returns the name of a key for the audit log."""
     return f"{key.name} ({key})"
 
 
 def insert_api_key(secret: str, **fields: Any) -> ApiKey:
-    made: ApiKey = ApiKey.objects.create(
+    key: ApiKey = ApiKey.objects.create(
         digest=key_format.digest(secret),
         prefix=secret[: len(key_format.PREFIX) + 4],
         last_four=secret[-4:],
         **fields,
     )
-    return made
+    return key

@@ -1,4 +1,4 @@
-"""A code sent by mail, which shows that an address is somebody's. It waits in their session."""
+"""Sign-in codes sent by email, which confirm an address. The session stores the code's digest."""
 
 import string
 import time
@@ -13,93 +13,93 @@ from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
 
 DIGITS = 6
-LIFE = 600  # seconds: mail is not always quick
+LIFE = 600  # seconds; email is not always fast
 TRIES = 5
-STAY = 3600  # seconds: a stranger's session, which signing in makes a longer one
+STAY = 3600  # seconds; signing in makes the session longer
 WITHOUT_MAIL = {
     "django.core.mail.backends.console.EmailBackend",
     "django.core.mail.backends.dummy.EmailBackend",
 }
-_PLACE = "code_by_mail"
+_SESSION_KEY = "code_by_mail"
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """Somebody says that `email` is theirs; `name` is a newcomer's, '' where none was asked for."""
+class PendingSignIn:
+    """A sign-in that waits for its code. `name` is only set for a new account."""
 
     email: str
     name: str
 
 
 class WrongCode(Exception):
-    """`left` tries are left; after the last the code is worth nothing."""
+    """The code is wrong. After the last of `tries_left` the code ends."""
 
-    def __init__(self, claim: Claim, left: int) -> None:
+    def __init__(self, pending: PendingSignIn, tries_left: int) -> None:
         super().__init__()
-        self.claim = claim
-        self.left = left
+        self.pending = pending
+        self.tries_left = tries_left
 
 
 class NoCode(Exception):
-    """Nothing was sent, or it has ended."""
+    """No code was sent, or it has ended."""
 
 
-def are_sent() -> bool:
-    """Whether mail leaves this service: in a log, a code is of no use to anybody."""
+def can_send() -> bool:
+    """Whether this service sends real email; a code that is only logged helps nobody."""
     return settings.EMAIL_BACKEND not in WITHOUT_MAIL
 
 
 def new_code() -> str:
-    """Worth nothing before it is expected."""
+    """Returns a new code, which works only after `store_code`."""
     return get_random_string(DIGITS, string.digits)
 
 
-def expect(session: SessionBase, claim: Claim, code: str) -> None:
-    """From now on this code counts, and none that was sent before."""
+def store_code(session: SessionBase, pending: PendingSignIn, code: str) -> None:
+    """Stores the code in the session in place of an earlier one."""
     session.set_expiry(STAY)
-    session[_PLACE] = {
-        "email": claim.email,
-        "name": claim.name,
+    session[_SESSION_KEY] = {
+        "email": pending.email,
+        "name": pending.name,
         "digest": _digest(code),
         "until": time.time() + LIFE,
         "left": TRIES,
     }
 
 
-def read(session: SessionBase) -> Claim | None:
-    """Who waits for a code in this browser."""
-    kept = _kept(session)
-    return Claim(kept["email"], kept["name"]) if kept else None
+def read_pending(session: SessionBase) -> PendingSignIn | None:
+    """Returns the sign-in of this browser that waits for a code."""
+    saved = _read_saved(session)
+    return PendingSignIn(saved["email"], saved["name"]) if saved else None
 
 
-def redeem(request: HttpRequest, typed: str) -> Claim:
-    """Looks at one try. Raises WrongCode, NoCode.
+def redeem(request: HttpRequest, typed: str) -> PendingSignIn:
+    """Checks one try. Raises WrongCode, NoCode.
 
-    The session's row is held meanwhile: of a thousand tries that are sent at once, five count.
+    The session's row is locked meanwhile, so that out of a thousand tries at once only five count.
     """
     with transaction.atomic():
         key = request.session.session_key
         Session.objects.select_for_update().filter(pk=key).first()
         session = request.session = type(request.session)(key)
-        kept = _kept(session)
-        if kept is None:
+        saved = _read_saved(session)
+        if saved is None:
             raise NoCode
-        claim, left = Claim(kept["email"], kept["name"]), kept["left"] - 1
-        is_right = constant_time_compare(_digest(typed), kept["digest"])
-        if is_right or not left:
-            del session[_PLACE]
+        pending, tries_left = PendingSignIn(saved["email"], saved["name"]), saved["left"] - 1
+        is_right = constant_time_compare(_digest(typed), saved["digest"])
+        if is_right or not tries_left:
+            del session[_SESSION_KEY]
         else:
-            session[_PLACE] = {**kept, "left": left}
+            session[_SESSION_KEY] = {**saved, "left": tries_left}
         session.save()
-        session.modified = False  # else it would be written again, when others have gone on
+        session.modified = False  # else a second save could overwrite a newer one
     if not is_right:
-        raise WrongCode(claim, left)
-    return claim
+        raise WrongCode(pending, tries_left)
+    return pending
 
 
-def _kept(session: SessionBase) -> dict[str, Any] | None:
-    kept: dict[str, Any] | None = session.get(_PLACE)
-    return kept if kept and kept["until"] > time.time() else None
+def _read_saved(session: SessionBase) -> dict[str, Any] | None:
+    saved: dict[str, Any] | None = session.get(_SESSION_KEY)
+    return saved if saved and saved["until"] > time.time() else None
 
 
 def _digest(code: str) -> str:

@@ -1,4 +1,4 @@
-"""Background work on accounts. Idempotent, and harmless when two run at once."""
+"""Background tasks for accounts. They can run twice, even at the same time, without harm."""
 
 from celery import shared_task
 
@@ -7,9 +7,9 @@ from accounts import sessions
 
 @shared_task(expires=60)
 def forget_sessions() -> int:
-    """Removes sessions that have ended by themselves; returns how many."""
-    total = done = sessions.remove_expired()
-    while done == sessions.BATCH:
-        done = sessions.remove_expired()
-        total += done
+    """Removes expired sessions; returns how many."""
+    total = removed = sessions.remove_expired()
+    while removed == sessions.BATCH:
+        removed = sessions.remove_expired()
+        total += removed
     return total

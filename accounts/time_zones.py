@@ -1,4 +1,4 @@
-"""The time zones that people choose from: those of places, by region."""
+"""Lists the time zones that people can choose, grouped by region."""
 
 import zoneinfo
 
@@ -8,8 +8,8 @@ REGIONS = (
 )  # fmt: skip
 
 
-def choices() -> list[tuple[str, list[tuple[str, str]]]]:
-    """For a select: UTC, then a group for each region."""
+def list_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Returns the groups of a select: UTC, then one for each region."""
     regions: dict[str, list[tuple[str, str]]] = {"Everywhere": [("UTC", "UTC")]}
     for name in sorted(zoneinfo.available_timezones()):
         region, _, place = name.partition("/")

@@ -1,4 +1,4 @@
-"""What keys have used: per key and hour, from the rows that are the quota itself."""
+"""Reads the calls of API keys per hour, from the rows that count the quota."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ SELECT date_trunc('hour', statement_timestamp(), 'UTC'),
   FROM accounts_apikey k
   JOIN accounts_user u ON u.id = k.user_id
   LEFT JOIN accounts_usage used ON used.key_id = k.id AND used.account_id = k.user_id
-       AND used.hour > date_trunc('hour', statement_timestamp(), 'UTC') - %(window)s::interval
+       AND used.hour > date_trunc('hour', statement_timestamp(), 'UTC') - %(period)s::interval
  WHERE k.user_id = %(account_id)s AND k.id = coalesce(%(key_id)s, k.id)
    AND (k.state NOT IN ('deleted', 'revoked') OR used.hour IS NOT NULL
         OR k.state = 'revoked' AND k.id = %(key_id)s)
@@ -26,8 +26,10 @@ SELECT date_trunc('hour', statement_timestamp(), 'UTC'),
 
 @dataclass(slots=True)
 class KeyUsage:
-    """One key's calls, those given back aside: `hours` has every hour of the window, oldest
-    first and the current one last."""
+    """The calls of one key without those given back.
+
+    `hours` has every hour of the period, the oldest first and the current one last.
+    """
 
     key_id: str
     name: str
@@ -41,26 +43,29 @@ class KeyUsage:
 
     @property
     def current(self) -> int:
-        """The calls of this hour, of which `limit` are allowed."""
+        """The calls of this hour; `limit` is the maximum."""
         return next(reversed(self.hours.values()))
 
 
 def read_hourly(account_id: str, *, hours: int = 24, key_id: str | None = None) -> list[KeyUsage]:
-    """The account's keys, oldest first, with their calls in the last `hours` clock hours (UTC), but
-    for keys that have ended and were not called in them; or the one that is named."""
-    found: dict[str, KeyUsage] = {}
+    """Reads the calls of each key in the last `hours` clock hours (UTC), the oldest key first.
+
+    Leaves out revoked and deleted keys without calls in these hours. With `key_id`, reads only
+    that key, also if it is revoked.
+    """
+    usage: dict[str, KeyUsage] = {}
     parameters = {
         "account_id": account_id,
         "key_id": key_id,
-        "window": HOUR * hours,
+        "period": HOUR * hours,
         "default_limit": settings.API_HOURLY_LIMIT,
     }
     with connection.cursor() as cursor:
         cursor.execute(_HOURLY, parameters)
         for now, key_id, name, display, limit, hour, calls in cursor.fetchall():
-            if key_id not in found:
-                window = {now - HOUR * back: 0 for back in range(hours - 1, -1, -1)}
-                found[key_id] = KeyUsage(key_id, name, display, limit, window)
+            if key_id not in usage:
+                calls_by_hour = {now - HOUR * back: 0 for back in range(hours - 1, -1, -1)}
+                usage[key_id] = KeyUsage(key_id, name, display, limit, calls_by_hour)
             if hour is not None:
-                found[key_id].hours[hour] = calls
-    return list(found.values())
+                usage[key_id].hours[hour] = calls
+    return list(usage.values())

@@ -1,9 +1,9 @@
-"""What a User-Agent says, in two words. Pure.
+"""Names the browser and system of a User-Agent. Pure.
 
-Only for people to recognise their own devices by: it can be forged, and nothing depends on it.
+The name helps people to recognize their devices. It can be forged, so nothing depends on it.
 """
 
-# The first that occurs counts: browsers name those that they descend from, too.
+# The first match counts, because browsers also name the browsers that they are based on.
 BROWSERS = (
     ("Edg/", "Edge"),
     ("EdgA/", "Edge"),
@@ -29,8 +29,8 @@ SYSTEMS = (
 )
 
 
-def browser_name(user_agent: str, *, unknown: str = "An unknown browser") -> str:
-    """Such as "Firefox on Windows"; `unknown` where it says neither."""
+def format_browser(user_agent: str, *, unknown: str = "An unknown browser") -> str:
+    """Returns a name such as "Firefox on Windows", or `unknown` if neither part is known."""
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
     if browser and system:

@@ -1,20 +1,20 @@
-"""Secrets at rest: encrypted with the first of ENCRYPTION_KEYS, readable with any of them."""
+"""Encrypts stored secrets with the first of ENCRYPTION_KEYS and decrypts them with any."""
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
 
 class Unreadable(Exception):
-    """None of ENCRYPTION_KEYS opens this: the key that sealed it is missing."""
+    """None of ENCRYPTION_KEYS decrypts the secret, because its key is missing."""
 
 
 def seal(text: str) -> bytes:
-    """The ciphertext of `text`."""
+    """Encrypts `text`."""
     return _fernet().encrypt(text.encode())
 
 
 def open_sealed(sealed: bytes | memoryview) -> str:
-    """What `seal` was given. Raises Unreadable."""
+    """Decrypts what `seal` returned. Raises Unreadable."""
     try:
         return _fernet().decrypt(bytes(sealed)).decode()
     except InvalidToken:
@@ -22,7 +22,7 @@ def open_sealed(sealed: bytes | memoryview) -> str:
 
 
 def reseal(sealed: bytes | memoryview) -> bytes:
-    """The same under the first key. Raises Unreadable."""
+    """Encrypts a secret again with the first key. Raises Unreadable."""
     return seal(open_sealed(sealed))
 
 

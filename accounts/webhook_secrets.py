@@ -1,4 +1,4 @@
-"""Webhook secrets: how they are spelled, and what they key (specification, Events). Pure."""
+"""Creates and checks webhook secrets and their signing keys (specification, Events). Pure."""
 
 import base64
 import secrets
@@ -10,7 +10,7 @@ MIN_LENGTH, MAX_LENGTH = 8, 256
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A secret as it is shown. `issued` ones are ours: `whsec_` and the base64 of 32 bytes."""
+    """A secret as shown. If `issued`, we created it: `whsec_` and the base64 of 32 bytes."""
 
     text: str
     issued: bool
@@ -29,11 +29,11 @@ class Secret:
 
 
 def new_secret() -> Secret:
-    """A fresh secret of ours."""
+    """Creates a random secret."""
     return Secret(PREFIX + base64.b64encode(secrets.token_bytes(32)).decode(), issued=True)
 
 
 def is_acceptable(text: str) -> bool:
-    """Whether a holder may choose it: 8-256 characters, not blank, storable."""
+    """Whether a holder may set this secret: 8-256 characters, not blank, storable."""
     storable = "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
     return MIN_LENGTH <= len(text) <= MAX_LENGTH and bool(text.strip()) and storable

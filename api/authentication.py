@@ -56,7 +56,7 @@ class KeyAuthentication:
         match = _BEARER.match(request.META.get("HTTP_AUTHORIZATION", ""))
         caller = None
         with suppress(DatabaseError, InterfaceError):  # the response does not depend on it
-            caller = quota.look(match[1]) if match else None
+            caller = quota.find_caller(match[1]) if match else None
         return caller.quota if caller and caller.usable else None
 
 

@@ -5,9 +5,9 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from accounts.actions import sentence
+from accounts.actions import describe_action
 from accounts.models import AuditEntry, User
-from accounts.queries import Choice, read_audit
+from accounts.queries import AuditFilter, read_audit
 from dashboard.forms.audit import AuditFilterForm
 from web.days import midnight
 from web.guards import SignedInRequest, page
@@ -19,14 +19,14 @@ def audit(request: SignedInRequest) -> HttpResponse:
     filters = AuditFilterForm(request.GET, auto_id="filter-%s")
     window, status = KeysetPage([]), 422
     if filters.is_valid():
-        chosen = filters.cleaned_data
-        choice = Choice(
+        chosen, cursor = filters.cleaned_data, read_cursor(request)
+        audit_filter = AuditFilter(
             kind=chosen["kind"],
             who=chosen["who"],
             since=chosen["since"] and midnight(chosen["since"]),
             until=chosen["until"] and midnight(chosen["until"], days_later=1),
         )
-        window, status = read_audit(request.user, choice=choice, cursor=read_cursor(request)), 200
+        window, status = read_audit(request.user, filters=audit_filter, cursor=cursor), 200
     context = {
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),
@@ -41,7 +41,7 @@ def told(entry: AuditEntry, reader: User) -> dict[str, Any]:
     return {
         "entry": entry,
         "who": name_of(entry.actor, reader),
-        "what": sentence(entry.action),
+        "what": describe_action(entry.action),
         "is_failure": entry.action.endswith("failed"),
     }
 

@@ -71,7 +71,7 @@ def show_secret(request: SignedInRequest, key_id: str) -> HttpResponse:
     for purpose in ("create", f"roll.{key.replaces.pk}" if hasattr(key, "replaces") else ""):
         secret = secret or key_tokens.read(token, purpose, request.user.pk)
     may_see = request.method == "GET" and secret is not None
-    if not may_see or not key_services.show_once(
+    if not may_see or not key_services.mark_key_shown(
         user=request.user, key_id=key.pk, secret=str(secret)
     ):
         messages.info(request, SHOWN)

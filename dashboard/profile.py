@@ -46,7 +46,9 @@ def end_sessions(request: SignedInRequest) -> HttpResponse:
     only = int(named) if named.isdecimal() and named.isascii() and len(named) < 19 else None
     if named and only is None:
         raise Stale("That browser is no longer signed in.", back="sessions")
-    ended = sessions.end_sessions(request.user.pk, but=request.session.session_key, only=only)
+    ended = sessions.end_sessions(
+        request.user.pk, except_key=request.session.session_key, only=only
+    )
     if not ended:
         raise Stale("There were no other sessions.", back="sessions")
     what = "That browser is" if ended == 1 else f"{ended} browsers are"

@@ -65,7 +65,7 @@ def set_own(request: SignedInRequest, seen: datetime) -> HttpResponse:
     form = SecretForm(request.POST)
     if not form.is_valid():
         return secret_page(request, form=form)
-    secret_services.set_secret(account=request.user, text=form.cleaned_data["secret"], seen=seen)
+    secret_services.set_secret(account=request.user, text=form.cleaned_data["secret"], version=seen)
     messages.success(request, "Secret set. It signs from the next attempt on.")
     return redirect("webhook-secret")
 
@@ -74,7 +74,7 @@ def set_own(request: SignedInRequest, seen: datetime) -> HttpResponse:
 def rotate(request: SignedInRequest, seen: datetime) -> HttpResponse:
     force = "force" in request.POST
     try:
-        secret_services.rotate_secret(account=request.user, force=force, seen=seen)
+        secret_services.rotate_secret(account=request.user, force=force, version=seen)
     except secret_services.RotationUnderWay:
         messages.warning(
             request, "Nothing was changed. The old secret from the last rotation is still valid."
@@ -86,7 +86,7 @@ def rotate(request: SignedInRequest, seen: datetime) -> HttpResponse:
 
 @change
 def end_overlap(request: SignedInRequest, seen: datetime) -> HttpResponse:
-    secret_services.end_rotation(account=request.user, seen=seen)
+    secret_services.end_rotation(account=request.user, version=seen)
     messages.success(request, "The old secret no longer works.")
     return redirect("webhook-secret")
 

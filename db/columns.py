@@ -54,7 +54,7 @@ def owned_id_field(owner: str) -> "models.CharField[str, str]":
     return OwnedIdField(owner=owner)
 
 
-def in_bucket_of(owner: str, *, name: str) -> models.CheckConstraint:
+def bucket_constraint(owner: str, *, name: str) -> models.CheckConstraint:
     """Returns a constraint that keeps ids in the bucket of the account in the column `owner`."""
     same_bucket = Exact(Right("id", BUCKET), Right(owner, BUCKET))
     return models.CheckConstraint(condition=same_bucket, name=name)

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower, Now
 
-from db.columns import LookupField, in_bucket_of, owned_id_field
+from db.columns import LookupField, bucket_constraint, owned_id_field
 from loops.active_members import IS_ACTIVE
 from loops.invite_codes import new_code
 
@@ -60,7 +60,7 @@ class Loop(models.Model):
 
     class Meta:
         constraints = [
-            in_bucket_of("creator_id", name="loop_in_bucket"),
+            bucket_constraint("creator_id", name="loop_in_bucket"),
             models.UniqueConstraint(fields=["invite_code"], name="loop_invite_code_unique"),
         ]
         indexes = [
@@ -133,7 +133,7 @@ class Membership(models.Model):
 
     class Meta:
         constraints = [
-            in_bucket_of("account_id", name="membership_in_bucket"),
+            bucket_constraint("account_id", name="membership_in_bucket"),
             models.UniqueConstraint(fields=["loop", "member_id"], name="member_once_per_loop"),
             models.UniqueConstraint(
                 "loop", Lower("email"), condition=Q(status="pending"), name="invited_once_per_loop"

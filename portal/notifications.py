@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_ratelimit.core import get_usage
 
-from accounts.user_agent import browser_name
+from accounts.user_agent import format_browser
 from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import services
 from reviews.notifications.mail import unsubscribe_link
@@ -114,7 +114,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
     found = services.subscribe(
         user_id=request.user.pk,
         subscription=subscription,
-        label=browser_name(request.headers.get("User-Agent", ""), unknown="Browser"),
+        label=format_browser(request.headers.get("User-Agent", ""), unknown="Browser"),
         is_new=sent.get("is_new") is not False,
     )
     if found is None:

@@ -1,4 +1,4 @@
-"""Where django-allauth meets our accounts."""
+"""Adapts django-allauth to our accounts, audit log and sessions."""
 
 from smtplib import SMTPException
 from typing import Any
@@ -15,13 +15,13 @@ from django.shortcuts import redirect
 
 from accounts import services, sessions
 from accounts.audit import record
-from accounts.emails import of_address, validate_address
+from accounts.emails import match_email, validate_address
 from accounts.models import User
 
 log = structlog.get_logger(__name__)
 
-# What django-allauth notifies of, and how the audit log calls it.
-NOTED = {
+# The actions of the audit log for django-allauth's notifications.
+AUDIT_ACTIONS = {
     "password_changed": "security.password_changed",
     "password_set": "security.password_changed",
     "password_reset": "security.password_reset",
@@ -32,18 +32,18 @@ NOTED = {
     "email_deleted": "account.email_removed",
 }
 
-FRESH_PASSWORD = {"security.password_changed", "security.password_reset"}
+PASSWORD_ACTIONS = {"security.password_changed", "security.password_reset"}
 
-# What sending raises; ValueError where no mail goes to such an address.
+# The errors of sending; ValueError means that email cannot go to such an address.
 UNDELIVERED = (OSError, SMTPException, ValueError)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Gives a newcomer the id that an invitation has reserved for the address."""
+    """Connects django-allauth to our accounts. New users get the id reserved for their address."""
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         email = form.cleaned_data["email"].lower()
-        user.id = services.reserved_id(email) or user.id
+        user.id = services.find_reserved_id(email) or user.id
         user.name = form.cleaned_data.get("name", "")
         try:
             with transaction.atomic():
@@ -58,44 +58,46 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return email
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Nobody is kept out because the mail server is."""
+        """Sends an email; a failure is only logged, so that it keeps nobody from signing in."""
         try:
             self.deliver(template_prefix, email, context)
         except UNDELIVERED as error:
             log.error("mail.failed", template=template_prefix, error=str(error))
 
     def deliver(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Builds links with SITE_URL. Goes to the address as accounts are found by it, however it
-        was typed. Raises one of UNDELIVERED."""
-        here = {
-            name: on_site(value) if name.endswith("_url") else value
+        """Sends an email to the address in lowercase; its links start with SITE_URL.
+
+        Raises one of UNDELIVERED.
+        """
+        values = {
+            name: build_site_url(value) if name.endswith("_url") else value
             for name, value in context.items()
         }
-        super().send_mail(template_prefix, email.lower(), {**here, "site_url": settings.SITE_URL})
+        super().send_mail(template_prefix, email.lower(), {**values, "site_url": settings.SITE_URL})
 
     def get_login_stages(self) -> list[str]:
         return [*super().get_login_stages(), "signin.code_stage.ConfirmAddress"]
 
     def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:
-        """Signed in, after the second step where there is one."""
+        """Records the sign-in, after the second step if there is one."""
         ip = self.get_client_ip(request)
         if options["signup"]:
             record(account_id=user.pk, actor_id=user.pk, action="account.created", ip=ip)
         else:
             record(account_id=user.pk, actor_id=user.pk, action="sign_in.done", ip=ip)
         response: HttpResponse = super().post_login(request, user, **options)
-        sessions.admit(request, user.pk)
+        sessions.register_session(request, user.pk)
         return response
 
     def logout(self, request: HttpRequest) -> None:
-        """By the person; nothing that belongs to this browser outlives it."""
-        sessions.tell_ended(str(request.user.pk), [dict(request.session.items())])
+        """Signs the person out and removes the data of this browser."""
+        sessions.notify_sign_out(str(request.user.pk), [dict(request.session.items())])
         super().logout(request)
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
-        """A wrong password; django-allauth limits how often."""
+        """Records a wrong password; django-allauth limits the tries."""
         email = credentials.get("email") or ""
-        account_id = User.objects.filter(of_address(email)).values_list("pk", flat=True).first()
+        account_id = User.objects.filter(match_email(email)).values_list("pk", flat=True).first()
         if account_id is not None:
             ip = self.get_client_ip(request)
             record(account_id=account_id, actor_id=None, action="sign_in.failed", ip=ip)
@@ -107,25 +109,25 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         context: dict[str, Any] | None = None,
         email: str | None = None,
     ) -> None:
-        """Every change to how somebody signs in passes here: it goes to the audit log."""
-        action = NOTED.get(template_prefix.rpartition("/")[2])
+        """Records every change of the sign-in data in the audit log, then sends the email."""
+        action = AUDIT_ACTIONS.get(template_prefix.rpartition("/")[2])
         if action is not None:
-            told = context or {}
-            subject = told.get("to_email") or told.get("deleted_email") or ""
+            details = context or {}
+            subject = details.get("to_email") or details.get("deleted_email") or ""
             record(account_id=user.pk, actor_id=user.pk, action=action, subject=subject)
-        if action in FRESH_PASSWORD:  # whoever knew the old one is out
+        if action in PASSWORD_ACTIONS:  # sign out everybody who knew the old password
             is_here = self.request.user == user
-            kept = self.request.session.session_key if is_here else None
-            sessions.end_sessions(user.pk, but=kept)
+            current = self.request.session.session_key if is_here else None
+            sessions.end_sessions(user.pk, except_key=current)
             if is_here:
                 sessions.ensure_listed(self.request)
         super().send_notification_mail(template_prefix, user, context, email)
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return str(request.META["REMOTE_ADDR"])  # web.middleware knows about proxies
+        return str(request.META["REMOTE_ADDR"])  # set by web.middleware.TrustedProxyMiddleware
 
 
-def on_site(url: str) -> str:
-    """The address with SITE_URL in front, whatever host the browser named."""
+def build_site_url(url: str) -> str:
+    """Replaces the host of the URL by SITE_URL, whatever host the browser sent."""
     parts = urlsplit(url)
     return f"{settings.SITE_URL}{parts.path}" + (f"?{parts.query}" if parts.query else "")

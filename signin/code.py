@@ -1,4 +1,4 @@
-"""Signing in and up with a code that comes by mail."""
+"""The pages for signing in and signing up with a code sent by email."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -18,9 +18,9 @@ from django.views.decorators.http import require_http_methods
 
 from accounts import sign_in_codes
 from accounts.audit import record
-from accounts.code_services import accept_holder, find_holder
+from accounts.code_services import find_holder, find_or_create_holder
 from signin.adapter import UNDELIVERED
-from signin.code_stage import SHOWN
+from signin.code_stage import CONFIRMED_ADDRESS
 from signin.forms import AddressForm, NewcomerForm, TypedCodeForm
 from web.cache import is_reachable
 from web.error_pages import too_many_requests
@@ -29,17 +29,17 @@ Page = Callable[[HttpRequest], HttpResponse]
 ENDED = "That code has expired. Get a new one."
 UNSENT = "We couldn’t send an email to this address. Try again soon."
 TOO_MANY = "Too many codes. Wait a minute, or an hour after ten codes for one address."
-WORN_OUT = "Too many wrong codes. Get a new one."
+NO_TRIES_LEFT = "Too many wrong codes. Get a new one."
 
 
-def entrance(view: Page) -> Page:
-    """For who is not signed in yet, where mail is sent at all. Raises Http404."""
+def signed_out_page(view: Page) -> Page:
+    """Guards a page for signed-out people. Raises Http404 if the service cannot send email."""
 
     @require_http_methods(["GET", "HEAD", "POST"])
     @never_cache
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
-        if not sign_in_codes.are_sent():
+        if not sign_in_codes.can_send():
             raise Http404
         if request.user.is_authenticated:
             return redirect(get_next_redirect_url(request) or "inbox")
@@ -48,78 +48,91 @@ def entrance(view: Page) -> Page:
     return guarded
 
 
-@entrance
+@signed_out_page
 def sign_in_by_code(request: HttpRequest) -> HttpResponse:
-    return ask(request, AddressForm(request.POST or None), "account/code_sign_in.html")
+    return request_code(request, AddressForm(request.POST or None), "account/code_sign_in.html")
 
 
-@entrance
+@signed_out_page
 def sign_up_by_code(request: HttpRequest) -> HttpResponse:
-    return ask(request, NewcomerForm(request.POST or None), "account/code_sign_up.html")
+    return request_code(request, NewcomerForm(request.POST or None), "account/code_sign_up.html")
 
 
-@entrance
+@signed_out_page
 def type_code(request: HttpRequest) -> HttpResponse:
-    claim = sign_in_codes.read(request.session)
-    if claim is None:
+    pending = sign_in_codes.read_pending(request.session)
+    if pending is None:
         return start_over(request, ENDED)
     form = TypedCodeForm(request.POST or None)
     if form.is_valid():
         if not ratelimit.consume(request, action="login"):
             return too_many_requests(request)
         try:
-            return let_in(request, sign_in_codes.redeem(request, form.cleaned_data["code"]))
+            return sign_in(request, sign_in_codes.redeem(request, form.cleaned_data["code"]))
         except sign_in_codes.NoCode:
             return start_over(request, ENDED)
         except sign_in_codes.WrongCode as wrong:
-            note_failure(request, wrong.claim)
-            if not wrong.left:
-                return start_over(request, WORN_OUT)
-            form.add_error("code", f"Wrong code. Attempts left: {wrong.left}")
-    again = reverse("sign-up-by-code" if claim.name else "sign-in-by-code")
-    context = {"form": form, "claim": claim, "again": onward(request, again), **way_back(request)}
+            record_failure(request, wrong.pending)
+            if not wrong.tries_left:
+                return start_over(request, NO_TRIES_LEFT)
+            form.add_error("code", f"Wrong code. Attempts left: {wrong.tries_left}")
+    again = reverse("sign-up-by-code" if pending.name else "sign-in-by-code")
+    context = {
+        "form": form,
+        "pending": pending,
+        "again": add_next(request, again),
+        **build_next_context(request),
+    }
     return render(request, "account/code.html", context, status=422 if form.is_bound else 200)
 
 
-def ask(request: HttpRequest, form: Any, template: str) -> HttpResponse:
-    """The form that a code is asked for with."""
+def request_code(request: HttpRequest, form: Any, template: str) -> HttpResponse:
+    """Shows the form that asks for an address, and sends a code to it."""
     status = 422 if form.is_bound else 200
     if form.is_valid():
-        claim = sign_in_codes.Claim(form.cleaned_data["email"], form.cleaned_data.get("name", ""))
-        if not is_reachable():  # uncounted, codes could be asked for and guessed without end
+        email, name = form.cleaned_data["email"], form.cleaned_data.get("name", "")
+        pending = sign_in_codes.PendingSignIn(email, name)
+        if not is_reachable():  # without the throttle, codes could be guessed without limit
             form.add_error("email", UNSENT)
-        elif not ratelimit.consume(request, action="request_login_code", key=claim.email):
+        elif not ratelimit.consume(request, action="request_login_code", key=pending.email):
             form.add_error(None, TOO_MANY)
             status = 429
         else:
             try:
-                send(request, claim)
-                return redirect(onward(request, reverse("type-code")))
+                send_code(request, pending)
+                return redirect(add_next(request, reverse("type-code")))
             except UNDELIVERED:
                 form.add_error("email", UNSENT)
-    context = {"form": form, "waiting": sign_in_codes.read(request.session), **way_back(request)}
+    context = {
+        "form": form,
+        "waiting": sign_in_codes.read_pending(request.session),
+        **build_next_context(request),
+    }
     return render(request, template, context, status=status)
 
 
-def send(request: HttpRequest, claim: sign_in_codes.Claim) -> None:
-    """Nobody learns from the answer whether the address has an account: its owner does, by mail.
-    Raises one of UNDELIVERED; a code that was sent before counts on then."""
+def send_code(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> None:
+    """Sends a code, or an email that there is no account.
+
+    The page does not reveal whether the address has an account; only the email does. Raises one
+    of UNDELIVERED, and then an earlier code stays valid.
+    """
     code = sign_in_codes.new_code()
-    holder = find_holder(claim.email)
-    if claim.name or holder is not None:
-        told = {"code": code, "minutes": sign_in_codes.LIFE // 60}
-        address = holder.address if holder else claim.email
-        get_adapter().deliver("account/email/login_code", address, told)
+    holder = find_holder(pending.email)
+    if pending.name or holder is not None:
+        values = {"code": code, "minutes": sign_in_codes.LIFE // 60}
+        address = holder.address if holder else pending.email
+        get_adapter().deliver("account/email/login_code", address, values)
     else:
-        url = onward(request, reverse("sign-up-by-code"))
-        get_adapter().deliver("account/email/unknown_account", claim.email, {"signup_url": url})
-    sign_in_codes.expect(request.session, claim, code)
+        url = add_next(request, reverse("sign-up-by-code"))
+        get_adapter().deliver("account/email/unknown_account", pending.email, {"signup_url": url})
+    sign_in_codes.store_code(request.session, pending, code)
 
 
-def let_in(request: HttpRequest, claim: sign_in_codes.Claim) -> HttpResponse:
-    """Signed in, or at the second step where there is one."""
-    holder = accept_holder(email=claim.email, name=claim.name)
-    if holder is None:  # the account was deleted within these minutes
+def sign_in(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpResponse:
+    """Signs the person in, or continues with the second step if there is one."""
+    holder = find_or_create_holder(email=pending.email, name=pending.name)
+    if holder is None:  # the account was deleted meanwhile
         return start_over(request, ENDED)
     record_authentication(request, holder.user, method="code", email=holder.address)
     login = Login(
@@ -127,30 +140,30 @@ def let_in(request: HttpRequest, claim: sign_in_codes.Claim) -> HttpResponse:
         redirect_url=get_next_redirect_url(request),
         signup=holder.is_new,
         email=holder.address,
-        state={SHOWN: holder.address},
+        state={CONFIRMED_ADDRESS: holder.address},
     )
     response: HttpResponse = perform_login(request, login)
     return response
 
 
-def note_failure(request: HttpRequest, claim: sign_in_codes.Claim) -> None:
-    """A wrong code stands in the audit log, as a wrong password does."""
-    holder = find_holder(claim.email)
+def record_failure(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> None:
+    """Records a wrong code in the audit log."""
+    holder = find_holder(pending.email)
     if holder is not None:
         ip = get_adapter().get_client_ip(request)
         record(account_id=holder.user.pk, actor_id=None, action="sign_in.failed", ip=ip)
 
 
-def start_over(request: HttpRequest, why: str) -> HttpResponse:
-    messages.info(request, why)
-    return redirect(onward(request, reverse("sign-in-by-code")))
+def start_over(request: HttpRequest, reason: str) -> HttpResponse:
+    messages.info(request, reason)
+    return redirect(add_next(request, reverse("sign-in-by-code")))
 
 
-def onward(request: HttpRequest, url: str) -> str:
-    """The address, from which one goes on to where one was going."""
+def add_next(request: HttpRequest, url: str) -> str:
+    """Adds the page to open after signing in to the URL."""
     return str(passthrough_next_redirect_url(request, url, "next"))
 
 
-def way_back(request: HttpRequest) -> dict[str, str | None]:
-    """Where one was going, for forms and for links: only addresses of ours."""
+def build_next_context(request: HttpRequest) -> dict[str, str | None]:
+    """Returns the page to open after signing in, for templates; only URLs of this site."""
     return {"following": get_next_redirect_url(request)}

@@ -1,4 +1,4 @@
-"""The forms of signing up, and of signing in with a code."""
+"""The forms for signing up and for signing in with a code."""
 
 import unicodedata
 from typing import Any
@@ -12,17 +12,17 @@ from accounts.sign_in_codes import DIGITS
 
 
 class SignupForm(forms.Form):
-    """The field that sign-up asks for besides address and password."""
+    """Adds the name to django-allauth's sign-up form."""
 
     name = name_field()
     field_order = ["name", "email", "password1"]
 
     def signup(self, request: HttpRequest, user: Any) -> None:
-        """Called once the account exists; the adapter has stored the name."""
+        """Does nothing: django-allauth calls it, but the adapter has already stored the name."""
 
 
 class AddressForm(forms.Form):
-    """Where a code goes."""
+    """The address for a sign-in code."""
 
     email = forms.EmailField(
         label="Email",
@@ -37,14 +37,14 @@ class AddressForm(forms.Form):
 
 
 class NewcomerForm(AddressForm):
-    """Where a code goes, and who will be new here."""
+    """The address for a code and the name of the new account."""
 
     name = name_field(error_messages={"required": "Enter your name"})
     field_order = ["name", "email"]
 
 
 class TypedCodeForm(forms.Form):
-    """The code, however it was typed or pasted. `code` becomes its bare digits."""
+    """The typed or pasted code; `code` becomes its digits without other characters."""
 
     code = forms.CharField(
         label="Code",

@@ -1,4 +1,4 @@
-"""Where django-allauth's two-factor sign-in meets our accounts."""
+"""Adapts django-allauth's two-factor sign-in: encrypted secrets, fewer queries, audit log."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,8 +17,11 @@ from accounts.audit import record
 
 
 class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Keeps the secrets of authenticator apps and recovery codes encrypted, and looks once what
-    somebody has turned on: django-allauth's pages ask for one kind after another, and again."""
+    """Encrypts the secrets of authenticator apps and recovery codes, and saves queries.
+
+    django-allauth's pages check the kinds of second factor one by one, and repeatedly. This reads
+    all of them at once.
+    """
 
     def encrypt(self, text: str) -> str:
         return vault.seal(text).decode()
@@ -29,25 +32,27 @@ class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     def is_mfa_enabled(self, user: Any, types: Iterable[str] | None = None) -> bool:
         if user.is_anonymous:
             return False
-        has = kinds_of(user.pk)
-        return bool(has if types is None else has.intersection(types))
+        enabled = read_factor_types(user.pk)
+        return bool(enabled if types is None else enabled.intersection(types))
 
 
-def kinds_of(user_id: str) -> set[str]:
-    """The kinds of second factor that somebody has. A page that only shows something reads them
-    once; what changes them reads them anew."""
-    http = context.request
-    known: dict[str, set[str]] = {}
-    if http is not None and http.method in ("GET", "HEAD"):
-        known = vars(http).setdefault("second_factors", known)
-    if user_id not in known:
+def read_factor_types(user_id: str) -> set[str]:
+    """Returns the kinds of second factor of a person.
+
+    During GET and HEAD they are read once; other requests may change them, so they read again.
+    """
+    request = context.request
+    types_by_user: dict[str, set[str]] = {}
+    if request is not None and request.method in ("GET", "HEAD"):
+        types_by_user = vars(request).setdefault("second_factors", types_by_user)
+    if user_id not in types_by_user:
         rows = Authenticator.objects.filter(user_id=user_id)
-        known[user_id] = set(rows.values_list("type", flat=True))
-    return known[user_id]
+        types_by_user[user_id] = set(rows.values_list("type", flat=True))
+    return types_by_user[user_id]
 
 
 class ActivationForm(ActivateTOTPForm):  # type: ignore[misc]
-    """The first code of an app. Until it is given, the session keeps the secret, encrypted too."""
+    """The first code of an authenticator app. Before it, the session holds the encrypted secret."""
 
     def __init__(self, *args: Any, user: Any, **options: Any) -> None:
         forms.Form.__init__(self, *args, **options)
@@ -59,8 +64,8 @@ class ActivationForm(ActivateTOTPForm):  # type: ignore[misc]
         self.secret = vault.open_sealed(sealed.encode())
 
 
-class _Noting:
-    """A code that is wrong stands in the audit log."""
+class _RecordsWrongCode:
+    """Records a wrong code in the audit log."""
 
     def clean_code(self) -> str:
         try:
@@ -72,9 +77,9 @@ class _Noting:
             raise
 
 
-class SecondStepForm(_Noting, AuthenticateForm):  # type: ignore[misc]
-    """The code that follows the password."""
+class SecondStepForm(_RecordsWrongCode, AuthenticateForm):  # type: ignore[misc]
+    """Asks for the code after the password."""
 
 
-class ConfirmForm(_Noting, ReauthenticateForm):  # type: ignore[misc]
-    """The code that is asked for again before something delicate."""
+class ConfirmForm(_RecordsWrongCode, ReauthenticateForm):  # type: ignore[misc]
+    """Asks for a code again before a sensitive action."""

@@ -1,5 +1,7 @@
-"""django-allauth's forms with a password, in the words of ours: labels like all others, and the
-way out of a forgotten one below the form, not between a label and its field."""
+"""django-allauth's password forms with our labels.
+
+The link for a forgotten password stands below the form, not between a label and its field.
+"""
 
 from typing import Any
 
@@ -15,36 +17,40 @@ from django import forms
 
 from accounts.code_services import find_holder
 
-FORGETTABLE = ("password", "oldpassword")
+WITHOUT_HELP_TEXT = ("password", "oldpassword")
 
 
-class _InOurWords(forms.Form):
+class _OurLabels(forms.Form):
+    """Capitalizes labels and removes the help texts of password fields."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
             field.label = str(field.label).capitalize()
-            field.help_text = "" if name in FORGETTABLE else field.help_text
+            field.help_text = "" if name in WITHOUT_HELP_TEXT else field.help_text
 
 
-class SignInForm(_InOurWords, LoginForm):  # type: ignore[misc]
-    """Address and password."""
+class SignInForm(_OurLabels, LoginForm):  # type: ignore[misc]
+    """Asks for address and password."""
 
 
-class ConfirmForm(_InOurWords, ReauthenticateForm):  # type: ignore[misc]
-    """The password once more."""
+class ConfirmForm(_OurLabels, ReauthenticateForm):  # type: ignore[misc]
+    """Asks for the password again before a sensitive action."""
 
 
-class ChangeForm(_InOurWords, ChangePasswordForm):  # type: ignore[misc]
-    """The password so far, and another."""
+class ChangeForm(_OurLabels, ChangePasswordForm):  # type: ignore[misc]
+    """Asks for the current and the new password."""
 
 
-class SetForm(_InOurWords, SetPasswordForm):  # type: ignore[misc]
-    """The first one of somebody who signed up without."""
+class SetForm(_OurLabels, SetPasswordForm):  # type: ignore[misc]
+    """Sets the first password of a person who signed up without one."""
 
 
 class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]
-    """Where the link goes that sets another one: to whom a code would let in, and nobody else. Who
-    has an address that somebody mistyped in their account does not get in by it."""
+    """Sends a password link, only to people who could also sign in with a code.
+
+    So the owner of an address that somebody else mistyped does not get into that account.
+    """
 
     def clean_email(self) -> str:
         email = str(super().clean_email())
@@ -53,5 +59,5 @@ class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]
         return email
 
 
-class ResetForm(_InOurWords, ResetPasswordKeyForm):  # type: ignore[misc]
-    """Another one, by a link in a mail."""
+class ResetForm(_OurLabels, ResetPasswordKeyForm):  # type: ignore[misc]
+    """Sets a new password after the link in an email."""

@@ -1,4 +1,4 @@
-"""The paths of signing up, signing in and securing an account, below /accounts/."""
+"""The URLs below /accounts/ for signing up, signing in and securing an account."""
 
 from django.urls import include, path
 

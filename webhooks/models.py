@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
-from db.columns import ExactJSONField, LookupField, in_bucket_of, owned_id_field
+from db.columns import ExactJSONField, LookupField, bucket_constraint, owned_id_field
 
 TEST_EVENT = "webhook.test"  # attempted once, in the web request that asks for it
 
@@ -78,7 +78,7 @@ class Delivery(models.Model):
 
     class Meta:
         constraints = [
-            in_bucket_of("account_id", name="delivery_in_bucket"),
+            bucket_constraint("account_id", name="delivery_in_bucket"),
             models.UniqueConstraint(fields=["occurrence"], name="delivery_occurrence_unique"),
             models.CheckConstraint(
                 condition=Q(state="delivered", delivered_at__isnull=False)
@@ -138,7 +138,7 @@ class Attempt(models.Model):
     response_body = models.BinaryField(null=True)
 
     class Meta:
-        constraints = [in_bucket_of("account_id", name="attempt_in_bucket")]
+        constraints = [bucket_constraint("account_id", name="attempt_in_bucket")]
         ordering = ["started_at", "id"]
 
     def __str__(self) -> str:

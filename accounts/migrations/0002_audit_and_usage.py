@@ -1,4 +1,4 @@
-"""The audit log only grows; usage is vacuumed in time, and listed for the operator."""
+"""Makes the audit log append-only, tunes the vacuum of usage, and adds the view of usage."""
 
 from django.db import migrations
 
@@ -15,8 +15,8 @@ NO_APPEND_ONLY = """
 DROP TRIGGER audit_append_only ON accounts_auditentry;
 DROP FUNCTION accounts_audit_append_only();
 """
-# Every call updates the row of its key and hour: room on the page for its next version, so that no
-# index changes and no bloat is left, and vacuum by the number of updates, not of rows.
+# Every call updates the row of its key and hour. The page keeps room for the next version, so that
+# no index changes and no bloat remains. Vacuum depends on the number of updates, not of rows.
 VACUUM = """
 ALTER TABLE accounts_usage SET (
     fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,

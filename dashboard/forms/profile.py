@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from accounts.forms import name_field
-from accounts.time_zones import choices
+from accounts.time_zones import list_choices
 
 
 class ProfileForm(forms.Form):
@@ -19,4 +19,4 @@ class ProfileForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         zone: Any = self.fields["time_zone"]
-        zone.choices = choices()
+        zone.choices = list_choices()

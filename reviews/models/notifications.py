@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from db.columns import LookupField, in_bucket_of, owned_id_field
+from db.columns import LookupField, bucket_constraint, owned_id_field
 
 
 class PushSubscription(models.Model):
@@ -28,7 +28,7 @@ class PushSubscription(models.Model):
 
     class Meta:
         constraints = [
-            in_bucket_of("user_id", name="push_subscription_in_bucket"),
+            bucket_constraint("user_id", name="push_subscription_in_bucket"),
             models.UniqueConstraint(fields=["endpoint"], name="push_subscription_endpoint_unique"),
         ]
 
@@ -126,7 +126,7 @@ class Notification(models.Model):
 
     class Meta:
         constraints = [
-            in_bucket_of("account_id", name="notification_in_bucket"),
+            bucket_constraint("account_id", name="notification_in_bucket"),
             models.UniqueConstraint(
                 fields=["request", "subscription"],
                 condition=Q(channel="push"),

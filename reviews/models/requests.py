@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Now
 
-from db.columns import ExactJSONField, in_bucket_of, owned_id_field
+from db.columns import ExactJSONField, bucket_constraint, owned_id_field
 from loops.models import Loop, Membership
 from reviews import response_types
 from reviews.lifecycle import states
@@ -133,7 +133,7 @@ class Request(models.Model):
 
     class Meta:
         constraints = [
-            in_bucket_of("creator_id", name="request_in_bucket"),
+            bucket_constraint("creator_id", name="request_in_bucket"),
             models.CheckConstraint(
                 condition=Q(status__in=states.STATUSES), name="request_status_known"
             ),

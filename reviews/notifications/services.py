@@ -84,7 +84,7 @@ def _own(subscription: PushSubscription) -> QuerySet[PushSubscription]:
 
 
 def forget_browsers(
-    *, user_id: str, sessions: Sequence[Mapping[str, Any]], only_left: Mapping[str, Any] | None
+    *, user_id: str, sessions: Sequence[Mapping[str, Any]], remaining: Mapping[str, Any] | None
 ) -> None:
     """Removes the subscriptions of browsers that were signed out.
 

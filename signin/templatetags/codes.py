@@ -1,4 +1,4 @@
-"""Links to the pages that send a code by mail."""
+"""Template tag for links to the pages that send a code by email."""
 
 from django import template
 from django.urls import reverse
@@ -11,8 +11,10 @@ register = template.Library()
 
 @register.simple_tag
 def code_url(name: str, following: str | None = None) -> str:
-    """The address of the page `name`, from which one goes on to `following`; '' where this
-    service sends no mail."""
-    if not sign_in_codes.are_sent():
+    """Returns the URL of the page `name`, which leads to `following` after signing in.
+
+    Returns '' if this service cannot send email.
+    """
+    if not sign_in_codes.can_send():
         return ""
     return reverse(name) + (f"?{urlencode({'next': following})}" if following else "")

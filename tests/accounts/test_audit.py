@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts.actions import KINDS, SENTENCES, sentence
+from accounts.actions import KINDS, SENTENCES, describe_action
 from accounts.audit import record
 from accounts.models import ApiKey, AuditEntry, User
 from accounts.services import create_api_key
@@ -33,8 +33,8 @@ def code_now(offset: int = 0) -> str:
 
 def test_every_action_has_a_kind_and_words() -> None:
     assert {action.partition(".")[0] for action in SENTENCES} == set(KINDS)
-    assert sentence("key.created") == "created the key"
-    assert sentence("of.tomorrow") == "of.tomorrow"
+    assert describe_action("key.created") == "created the key"
+    assert describe_action("of.tomorrow") == "of.tomorrow"
 
 
 def test_it_only_grows(owner: User) -> None:

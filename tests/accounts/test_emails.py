@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
-from accounts.emails import of_address
+from accounts.emails import match_email
 from accounts.models import ReservedId, User
 from accounts.services import create_account, reserve_user_id
 from loops.models import Loop, Membership
@@ -136,4 +136,4 @@ def test_no_address_is_compared_in_capitals() -> None:
 def test_addresses_are_found_by_an_index(model: Any, index: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-    assert index in model.objects.filter(of_address("x@example.com")).explain()
+    assert index in model.objects.filter(match_email("x@example.com")).explain()

@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts import key_format
-from accounts.key_services import NotRollable, create_api_key_once, roll_api_key, show_once
+from accounts.key_services import NotRollable, create_api_key_once, mark_key_shown, roll_api_key
 from accounts.models import PERMISSIONS, ApiKey, AuditEntry, User
 from accounts.services import UnknownPermission, create_api_key, set_key_state
 from tests.conftest import Api
@@ -58,15 +58,15 @@ def test_unknown_permissions_are_refused(owner: User) -> None:
 def test_it_is_shown_once_and_to_its_holder_alone(owner: User, outsider: User) -> None:
     secret = key_format.new_key()
     key = made(owner, secret)
-    assert show_once(user=outsider, key_id=key.pk, secret=secret) is None
-    assert show_once(user=owner, key_id=key.pk, secret=key_format.new_key()) is None
-    assert show_once(user=owner, key_id=key.pk, secret=secret) == key
-    assert show_once(user=owner, key_id=key.pk, secret=secret) is None
+    assert mark_key_shown(user=outsider, key_id=key.pk, secret=secret) is None
+    assert mark_key_shown(user=owner, key_id=key.pk, secret=key_format.new_key()) is None
+    assert mark_key_shown(user=owner, key_id=key.pk, secret=secret) == key
+    assert mark_key_shown(user=owner, key_id=key.pk, secret=secret) is None
 
 
 def test_a_key_from_the_command_line_counts_as_shown(owner: User) -> None:
     key, secret = create_api_key(user=owner, name="CI")
-    assert show_once(user=owner, key_id=key.pk, secret=secret) is None
+    assert mark_key_shown(user=owner, key_id=key.pk, secret=secret) is None
 
 
 class TestRoll:

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts import sessions
 from accounts.models import AuditEntry, User
-from accounts.user_agent import browser_name
+from accounts.user_agent import format_browser
 from tests.conftest import PASSWORD
 from tests.portal import signed_in, words
 
@@ -185,7 +185,7 @@ class TestSessions:
     ],
 )  # fmt: skip
 def test_browsers_are_named(agent: str, name: str) -> None:
-    assert browser_name(agent) == name
+    assert format_browser(agent) == name
 
 
 @pytest.mark.parametrize("path", [PAGE, SESSIONS, END])

@@ -18,7 +18,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from accounts.code_services import accept_holder
+from accounts.code_services import find_or_create_holder
 from accounts.models import AuditEntry, User
 from accounts.services import create_account
 from loops.models import Loop, Membership
@@ -437,7 +437,7 @@ class TestAtOnce:
     def test_two_who_prove_the_same_address_are_one(self) -> None:
         def prove(_: int) -> str:
             try:
-                shown = accept_holder(email="nora@example.org", name="Nora")
+                shown = find_or_create_holder(email="nora@example.org", name="Nora")
                 assert shown
                 return str(shown.user.pk)
             finally:

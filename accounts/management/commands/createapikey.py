@@ -1,4 +1,4 @@
-"""`manage.py createapikey EMAIL`: a key, alone on stdout."""
+"""`manage.py createapikey EMAIL` creates a key and prints only the key on stdout."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -9,7 +9,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from accounts import services
-from accounts.emails import of_address, validate_address
+from accounts.emails import match_email, validate_address
 from accounts.models import PERMISSIONS, User
 
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def create(self, email: str, name: str, permissions: list[str], limit: int | None) -> str:
-        user = User.objects.filter(of_address(email)).first()
+        user = User.objects.filter(match_email(email)).first()
         if user is None:
             user = services.create_account(email=email, verified=True)
             self.stderr.write(f"Account {user.email} created; it has no password yet.")

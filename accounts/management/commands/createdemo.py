@@ -1,4 +1,4 @@
-"""`manage.py createdemo`: an account to start with, on a database that has none."""
+"""`manage.py createdemo` creates a demo account in a database without accounts."""
 
 import secrets
 import shlex

@@ -1,4 +1,4 @@
-"""`manage.py makeoperator EMAIL`: who may enter /admin/."""
+"""`manage.py makeoperator EMAIL` gives or removes access to /admin/."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import operator_services
-from accounts.emails import of_address
+from accounts.emails import match_email
 from accounts.models import User
 
 
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("--remove", action="store_true", help="remove the access again")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account = User.objects.filter(of_address(options["email"].strip())).first()
+        account = User.objects.filter(match_email(options["email"].strip())).first()
         if account is None:
             raise CommandError(f"There is no account {options['email']!r}: sign up first.")
         is_operator = not options["remove"]

@@ -1,4 +1,4 @@
-"""`manage.py rotatekeys`: every secret under the first of ENCRYPTION_KEYS."""
+"""`manage.py rotatekeys` encrypts all stored secrets with the first of ENCRYPTION_KEYS."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py webhooksecret EMAIL`: the account's webhook secret, alone on stdout."""
+"""`manage.py webhooksecret EMAIL` prints only the account's webhook secret on stdout."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import secret_services, vault
-from accounts.emails import of_address
+from accounts.emails import match_email
 from accounts.models import User
 
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account = User.objects.filter(of_address(options["email"].strip())).first()
+        account = User.objects.filter(match_email(options["email"].strip())).first()
         if account is None:
             raise CommandError(f"There is no account {options['email']!r}.")
         try:

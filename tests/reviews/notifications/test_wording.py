@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts.user_agent import browser_name
+from accounts.user_agent import format_browser
 from reviews.notifications.wording import excerpt
 
 
@@ -54,4 +54,4 @@ CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0.0.0"
     ],
 )
 def test_a_device_is_called_what_its_owner_calls_it(user_agent: str, label: str) -> None:
-    assert browser_name(user_agent, unknown="Browser") == label
+    assert format_browser(user_agent, unknown="Browser") == label
