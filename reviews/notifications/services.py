@@ -89,12 +89,12 @@ def forget_browsers(
     """Removes the subscriptions of browsers that were signed out.
 
     Whoever uses such a browser next is shown nothing of this person's. `sessions` are those that
-    ended. Where one session alone is left, `only_left`, every subscription but its own is
+    ended. Where one session alone is left, `remaining`, every subscription but its own is
     removed: the others may come from sign-ins that had expired before.
     """
     mine = PushSubscription.objects.filter(user_id=user_id)
-    if only_left is not None:
-        mine.exclude(pk__in=subscriptions_in(only_left)).delete()
+    if remaining is not None:
+        mine.exclude(pk__in=subscriptions_in(remaining)).delete()
     elif ended := [pk for session in sessions for pk in subscriptions_in(session)]:
         mine.filter(pk__in=ended).delete()
 
