@@ -1,6 +1,6 @@
 """How often open pages ask, and what they do when their token, their lease or their reader goes."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from accounts.models import User
 from reviews import services
@@ -81,6 +81,31 @@ def test_two_taps_send_one_answer(desk: Desk, member: User, make: Make) -> None:
     expect(page.get_by_text("Sent: yes")).to_be_visible()
     assert [url.split("?")[0] for url in sent] == [f"{desk.site}/inbox/{first.pk}/answer/"]
     assert services.read_request(second.pk).status == "pending"
+
+
+def test_a_late_refresh_leaves_the_next_question(desk: Desk, member: User, make: Make) -> None:
+    first = make(priority="critical", request_text="The first question")
+    make(priority="low", request_text="The second question")
+    page = desk.open(member, f"/inbox/{first.pk}/")
+    refreshes: list[tuple[Route, APIResponse]] = []
+
+    def hold_back(route: Route) -> None:
+        refreshes.append((route, route.fetch()))
+
+    page.route(f"**/inbox/{first.pk}/", hold_back)
+    services.claim_request(request=first, reviewer_id=member.pk)  # the next poll sees it
+    while not refreshes:
+        page.wait_for_timeout(10)
+    page.get_by_text("yes", exact=True).first.tap()
+    page.get_by_role("button", name="Send answer").tap()
+    expect(page.get_by_text("The second question")).to_be_visible()
+    frame = page.evaluate_handle("document.querySelector('.frame')")
+    route, response = refreshes[0]
+    with page.expect_event("requestfinished", lambda request: request == route.request):
+        route.fulfill(response=response)
+    page.evaluate("() => fetch('/offline/').then((response) => response.text())")
+    assert frame.evaluate("(each) => each.isConnected")  # a replaced page would repair itself later
+    assert page.get_by_text("The second question").is_visible()
 
 
 def test_who_signs_out_leaves_no_draft(desk: Desk, member: User, make: Make) -> None:

@@ -3,6 +3,7 @@
 import { revealControls } from "../app.js";
 
 const pages = new EventTarget();
+let shownPages = 0; // how many pages came without a reload
 
 // Calls the listener after each page that came without a reload.
 export function onPageShown(listener) {
@@ -30,6 +31,7 @@ export function showPage(html, url, { push = true } = {}) {
     return true;
   }
   pages.dispatchEvent(new Event("left"));
+  shownPages += 1;
   document.querySelector(".frame").replaceWith(document.adoptNode(frame));
   document.title = page.title;
   if (push && url !== location.href) history.pushState({ portal: true }, "", url);
@@ -43,15 +45,19 @@ export async function openPage(url) {
   if (!await fetchPage(url, { push: true })) location.assign(url);
 }
 
-// Shows the current address anew; without a connection the page stays as it is.
-export async function refreshPage() {
-  await fetchPage(location.href, { push: false });
+// Shows the current page again. Returns false where the page stays as it is: without a connection,
+// and where another page was shown before the response came.
+export function refreshPage() {
+  return fetchPage(location.href, { push: false });
 }
 
 async function fetchPage(url, { push }) {
+  const before = shownPages;
   try {
     const response = await fetch(url, { cache: "no-store" });
-    return showPage(await response.text(), response.url, { push });
+    const html = await response.text();
+    if (!push && shownPages !== before) return false;
+    return showPage(html, response.url, { push });
   } catch {
     return false;
   }

@@ -54,13 +54,14 @@ class Question {
     this.polling.stop();
   }
 
-  // Shows the page anew, with the place and the focus as they were.
+  // Shows the page again and restores the scroll position and the focus.
   async refresh() {
     this.claim.isRefreshing = true;
     const { id, selectionStart, selectionEnd } = document.activeElement ?? {};
     const [left, top] = [scrollX, scrollY];
-    await refreshPage();
+    const isShown = await refreshPage();
     this.claim.isRefreshing = false;
+    if (!isShown) return;
     scrollTo(left, top);
     const field = id && document.getElementById(id);
     if (!field?.closest("#answer-form")) return;
