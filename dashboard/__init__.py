@@ -1,1 +1,1 @@
-"""The account holder's pages about loops, requests, and whether everything is well."""
+"""The account holder's pages: overview, loops, requests, deliveries, keys, secret and audit log."""

@@ -1,4 +1,4 @@
-"""Whose loops and requests a page of the dashboard shows."""
+"""Page guards of the dashboard, and look-ups limited to the account's own loops and requests."""
 
 from collections.abc import Callable
 
@@ -14,29 +14,29 @@ from web.keyset import read_cursor
 __all__ = [
     "Stale",
     "action",
-    "created_by",
     "find_loop",
     "find_request",
     "form_page",
     "page",
     "read_cursor",
+    "select_requests",
 ]  # fmt: skip
 
 
 class Stale(guards.Stale):
-    """Somebody removed what the page was about; the words say what. `back` names a page."""
+    """The object of the page was removed. `words` say which; `back` names the page to show next."""
 
     def __init__(self, words: str, *, back: str = "loops", **ids: str) -> None:
         super().__init__(words, back=back, **ids)
 
 
 def action(back: str) -> Callable[[Page], Page]:
-    """A form's target; coming by GET leads to the page called `back`, of the loop or request."""
+    """Decorates a view that takes a form. A GET redirects to the page named `back`."""
     return guards.action(back, without="member_id")
 
 
 def find_loop(request: SignedInRequest, loop_id: str) -> Loop:
-    """The account's loop. Raises Http404, and Stale for one that was deleted."""
+    """Returns the account's loop. Raises Http404, and Stale for a deleted loop."""
     mine = Loop.objects.filter(creator_id=request.user.pk)
     loop: Loop | None = mine.filter(pk=loop_id).first()
     if loop is None:
@@ -46,14 +46,14 @@ def find_loop(request: SignedInRequest, loop_id: str) -> Loop:
     return loop
 
 
-def created_by(request: SignedInRequest) -> RequestQuerySet:
+def select_requests(request: SignedInRequest) -> RequestQuerySet:
     requests: RequestQuerySet = Request.objects.created_by(request.user.pk)
     return requests
 
 
 def find_request(request: SignedInRequest, request_id: str) -> Request:
-    """The account's request as it stands, settled. Raises Http404."""
+    """Returns the account's request, settled if it was due. Raises Http404."""
     try:
-        return services.read_request(request_id, allowed=created_by(request))
+        return services.read_request(request_id, allowed=select_requests(request))
     except Request.DoesNotExist:
         raise Http404 from None

@@ -1,4 +1,4 @@
-"""The audit log: who did what to this account."""
+"""The page of the audit log: who did what to this account."""
 
 from typing import Any
 
@@ -31,23 +31,23 @@ def audit(request: SignedInRequest) -> HttpResponse:
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),
         "window": window,
-        "entries": [told(entry, request.user) for entry in window.rows],
+        "entries": [describe_entry(entry, request.user) for entry in window.rows],
     }
     return render(request, "dashboard/audit.html", context, status=status)
 
 
-def told(entry: AuditEntry, reader: User) -> dict[str, Any]:
-    """An entry as a sentence: who, what, about which."""
+def describe_entry(entry: AuditEntry, reader: User) -> dict[str, Any]:
+    """Returns the parts of the entry's sentence: who did what, and whether it failed."""
     return {
         "entry": entry,
-        "who": name_of(entry.actor, reader),
+        "who": format_actor(entry.actor, reader),
         "what": describe_action(entry.action),
         "is_failure": entry.action.endswith("failed"),
     }
 
 
-def name_of(actor: User | None, reader: User) -> str:
-    """How the reader knows whoever did it."""
+def format_actor(actor: User | None, reader: User) -> str:
+    """Returns the name under which the reader knows the actor."""
     if actor is None:
         return "Someone"
     if actor.pk == reader.pk:

@@ -1,4 +1,4 @@
-"""The log of deliveries for the account holder: what was sent, what came back, and again."""
+"""Pages of the webhook delivery log, with the actions to resend and to send a test event."""
 
 from datetime import timedelta
 from http import HTTPStatus
@@ -24,7 +24,7 @@ from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
 from webhooks.queries import read_log, with_duration
 
 TEST_EVENT_RATE = "10/m"
-ATTEMPTS_PER_PAGE = 12  # as many as the schedule has
+ATTEMPTS_PER_PAGE = 12  # the retry schedule has as many
 USUAL_LAG, MAX_LAG = 3, 60  # seconds; sweeps run every second
 
 
@@ -38,16 +38,17 @@ def delivery(request: SignedInRequest, delivery_id: str) -> HttpResponse:
     item = find_delivery(request, delivery_id)
     mine = item.attempts.filter(account_id=item.account_id)
     attempts = with_duration(mine.order_by("-started_at", "-id"))
-    sheet = Paginator(attempts, ATTEMPTS_PER_PAGE).get_page(request.GET.get("page"))
-    first = sheet.paginator.count - sheet.start_index() + 1
+    attempt_page = Paginator(attempts, ATTEMPTS_PER_PAGE).get_page(request.GET.get("page"))
+    first_number = attempt_page.paginator.count - attempt_page.start_index() + 1
     context = {
         "item": item,
         "is_test": item.event == TEST_EVENT,
         "url": safe_text.visible(item.url),
         "body": safe_text.indent_json(safe_text.body_text(item.body)),
-        "page": sheet,
+        "page": attempt_page,
         "attempts": [
-            {"number": first - place, **describe(attempt)} for place, attempt in enumerate(sheet)
+            {"number": first_number - place, **describe_attempt(attempt)}
+            for place, attempt in enumerate(attempt_page)
         ],
     }
     return render(request, "dashboard/deliveries/delivery.html", context)
@@ -105,10 +106,10 @@ def send_test(request: SignedInRequest) -> HttpResponse:
         wait = seconds_to_wait(request)
         if not wait:
             try:
-                sent, _ = services.send_test(
+                delivery, _ = services.send_test(
                     account_id=request.user.pk, url=form.cleaned_data["url"], now=timezone.now()
                 )
-                return redirect(f"{reverse('deliveries')}?tested={sent.pk}#test")
+                return redirect(f"{reverse('deliveries')}?tested={delivery.pk}#test")
             except vault.Unreadable:
                 form.add_error(None, "Your webhook secret can’t be read. Set a new one first")
         else:
@@ -116,14 +117,14 @@ def send_test(request: SignedInRequest) -> HttpResponse:
                 "url", f"You’ve reached the limit of 10 test events a minute. Try again in {wait} s"
             )
             status = 429
-    answer = list_page(request, test_form=form, status=status)
+    response = list_page(request, test_form=form, status=status)
     if status == 429:
-        answer["Retry-After"] = str(wait)
-    return answer
+        response["Retry-After"] = str(wait)
+    return response
 
 
 def seconds_to_wait(request: SignedInRequest) -> int:
-    """Counts a test event; how long this person must wait before it is sent, 0 for not at all."""
+    """Counts a test event and returns the seconds to wait before it may be sent, 0 for none."""
     usage = get_usage(request, "test-event", key="user", rate=TEST_EVENT_RATE, increment=True)
     return max(1, usage["time_left"]) if usage and usage["should_limit"] else 0
 
@@ -135,11 +136,13 @@ def list_page(
     dead_form: ResendDeadForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The log and its forms; a form that is given was refused, and is shown open."""
+    """Renders the log with its forms. A form passed in was rejected and is shown open."""
     filters = FilterForm(request.GET, auto_id="filter-%s")
     window = KeysetPage(rows=[])
     if filters.is_valid():
-        window = read_log(of(request), chosen=filters.cleaned_data, cursor=read_cursor(request))
+        window = read_log(
+            select_deliveries(request), chosen=filters.cleaned_data, cursor=read_cursor(request)
+        )
     elif status == 200:
         status = 422
     tested = find_test(request)
@@ -149,7 +152,7 @@ def list_page(
     )
     dead_form = dead_form or ResendDeadForm(initial={"since": day_ago}, auto_id="dead-%s")
     context: dict[str, Any] = {
-        "pulse": pulse(),
+        "worker_status": describe_worker_status(),
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),
         "window": window,
@@ -162,38 +165,38 @@ def list_page(
     return render(request, "dashboard/deliveries/deliveries.html", context, status=status)
 
 
-def of(request: SignedInRequest) -> DeliveryQuerySet:
+def select_deliveries(request: SignedInRequest) -> DeliveryQuerySet:
     mine: DeliveryQuerySet = Delivery.objects.of_account(request.user.pk)
     return mine
 
 
 def find_delivery(request: SignedInRequest, delivery_id: str) -> Any:
-    """The delivery, if it is the account's. Raises Http404."""
-    found = of(request).filter(pk=delivery_id).first()
-    if found is None:
+    """Returns the account's delivery. Raises Http404."""
+    delivery = select_deliveries(request).filter(pk=delivery_id).first()
+    if delivery is None:
         raise Http404
-    return found
+    return delivery
 
 
 def find_test(request: SignedInRequest) -> dict[str, Any] | None:
-    """The attempt of the test event that the URL names. Raises Http404."""
+    """Returns the last attempt of the test event named in the URL. Raises Http404."""
     if "tested" not in request.GET:
         return None
     of_account = Attempt.objects.filter(account_id=request.user.pk)
     delivery_id = normalize_id(request.GET["tested"])
     attempts = with_duration(of_account).filter(delivery_id=delivery_id).select_related("delivery")
-    found = attempts.last() if delivery_id else None
-    if found is None:
+    attempt = attempts.last() if delivery_id else None
+    if attempt is None:
         raise Http404
-    return describe(found)
+    return describe_attempt(attempt)
 
 
-def describe(attempt: Any) -> dict[str, Any]:
-    """An attempt in words and texts. It went well where its status is 2xx."""
+def describe_attempt(attempt: Any) -> dict[str, Any]:
+    """Returns an attempt as the templates show it. A 2xx status is a success."""
     code = attempt.status_code
     return {
         "attempt": attempt,
-        "result": in_words(attempt),
+        "result": format_result(attempt),
         "went_well": code is not None and 200 <= code < 300,
         "seconds": None if attempt.duration is None else attempt.duration.total_seconds(),
         "request_headers": safe_text.header_lines(attempt.request_headers),
@@ -202,8 +205,8 @@ def describe(attempt: Any) -> dict[str, Any]:
     }
 
 
-def in_words(attempt: Attempt) -> str:
-    """How it ended: the status with its name, the error, or that nobody knows yet."""
+def format_result(attempt: Attempt) -> str:
+    """Returns the status with its name, the error, or that the attempt has no result yet."""
     if attempt.finished_at is None:
         return "Interrupted or in progress"
     code = attempt.status_code
@@ -213,8 +216,8 @@ def in_words(attempt: Attempt) -> str:
     return f"{code} {HTTPStatus(code).phrase}" if known else str(code)
 
 
-def pulse() -> dict[str, Any]:
-    """Whether background work is alive, in a sentence."""
+def describe_worker_status() -> dict[str, Any]:
+    """Returns whether background work keeps up, and a sentence if it does not."""
     lag = max(worker_status.read_lags().values(), default=None)
     if lag is None or lag > MAX_LAG:
         return {"is_well": False, "text": "Background work is not running."}

@@ -1,4 +1,4 @@
-"""A first call with a key that was just made, in three languages."""
+"""Examples of a first call with a new key, in three languages."""
 
 import json
 
@@ -18,8 +18,8 @@ _JAVASCRIPT = """const answer = await fetch({url}, {{
 console.log(await answer.json());"""
 
 
-def try_it(key: str) -> list[tuple[str, str]]:
-    """GET /test, which says whose key it is and what it may do."""
+def build_tabs(key: str) -> list[tuple[str, str]]:
+    """Builds examples of GET /test, which returns the key's owner and permissions."""
     url = f"{settings.SITE_URL}/v1/test"
     return [
         ("curl", f'curl {url} \\\n  -H "Authorization: Bearer {key}"'),

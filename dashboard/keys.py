@@ -1,4 +1,4 @@
-"""API keys: the list, making one, showing it once, and what becomes of it."""
+"""Pages of API keys: list, create, show the secret once, roll, revoke and delete."""
 
 from typing import Any
 
@@ -21,16 +21,16 @@ from web.guards import SignedInRequest, Stale, action, form_page, page
 from web.keyset import read_cursor
 
 COOKIE = "fresh-key"
-MINUTES_TO_LOOK = 10
-OLD_PAGE = "This page had expired. Nothing was created yet. Please submit it again."
-SHOWN = "A key is shown only once. If you didn’t store this one, roll it."
+SECRET_PAGE_MINUTES = 10
+PAGE_EXPIRED = "This page had expired. Nothing was created yet. Please submit it again."
+SHOWN_ONCE = "A key is shown only once. If you didn’t store this one, roll it."
 
 
 @page
 def keys(request: SignedInRequest) -> HttpResponse:
     context = {
         "window": read_keys(request.user.pk, cursor=read_cursor(request)),
-        "tabs": key_examples.try_it("YOUR_KEY"),
+        "tabs": key_examples.build_tabs("YOUR_KEY"),
     }
     return render(request, "dashboard/keys/list.html", context)
 
@@ -38,34 +38,34 @@ def keys(request: SignedInRequest) -> HttpResponse:
 @recoverable
 @form_page
 def create(request: SignedInRequest) -> HttpResponse:
-    form = KeyForm(request.POST or None, initial={"token": fresh_token(request, "create")})
+    form = KeyForm(request.POST or None, initial={"token": issue_token(request, "create")})
     refill(request, form, "new-key")
     status = 200
     if form.is_bound:
         status = 422
         secret = key_tokens.read(request.POST.get("token", ""), "create", request.user.pk)
         if secret is None:
-            form = KeyForm(renewed(request, "create"))
-            form.add_error(None, OLD_PAGE)
+            form = KeyForm(renew_token(request, "create"))
+            form.add_error(None, PAGE_EXPIRED)
         elif form.is_valid():
             fields = {name: form.cleaned_data[name] for name in ("name", "permissions")}
             expires_at = form.cleaned_data["expires_at"]
             key = key_services.create_api_key_once(
                 user=request.user, secret=secret, expires_at=expires_at, **fields
             )
-            return to_its_page(request, key)
+            return redirect_to_secret(request, key)
     return render(request, "dashboard/keys/new.html", {"form": form}, status=status)
 
 
 @page
 def show(request: SignedInRequest, key_id: str) -> HttpResponse:
-    return key_page(request, own_key(request, key_id))
+    return key_page(request, find_own_key(request, key_id))
 
 
 @page
 def show_secret(request: SignedInRequest, key_id: str) -> HttpResponse:
-    """The key itself, on the first GET alone."""
-    key = own_key(request, key_id)
+    """Shows the secret of a new key, on the first GET only."""
+    key = find_own_key(request, key_id)
     token = request.COOKIES.get(COOKIE, "")
     secret = None
     for purpose in ("create", f"roll.{key.replaces.pk}" if hasattr(key, "replaces") else ""):
@@ -74,25 +74,24 @@ def show_secret(request: SignedInRequest, key_id: str) -> HttpResponse:
     if not may_see or not key_services.mark_key_shown(
         user=request.user, key_id=key.pk, secret=str(secret)
     ):
-        messages.info(request, SHOWN)
+        messages.info(request, SHOWN_ONCE)
         return redirect("key", key_id=key.pk)
-    context = {"key": key, "secret": secret, "tabs": key_examples.try_it(str(secret))}
+    context = {"key": key, "secret": secret, "tabs": key_examples.build_tabs(str(secret))}
     return render(request, "dashboard/keys/secret.html", context)
 
 
 @action("key")
 def store(request: SignedInRequest, key_id: str) -> HttpResponse:
-    """The holder has it: the browser forgets what it carried, and with that every kept copy of
-    the page."""
-    key = own_key(request, key_id)
-    answer = redirect("key", key_id=key.pk)
-    answer.delete_cookie(COOKIE, path=reverse("keys"))
-    return answer
+    """Deletes the cookie with the secret, so that going back in the browser shows it no more."""
+    key = find_own_key(request, key_id)
+    response = redirect("key", key_id=key.pk)
+    response.delete_cookie(COOKIE, path=reverse("keys"))
+    return response
 
 
 @action("key")
 def switch(request: SignedInRequest, key_id: str) -> HttpResponse:
-    key = own_key(request, key_id)
+    key = find_own_key(request, key_id)
     wanted = ApiKey.State.ACTIVE if request.POST.get("state") == "active" else ApiKey.State.INACTIVE
     try:
         services.set_key_state(key=key, state=wanted)
@@ -106,13 +105,13 @@ def switch(request: SignedInRequest, key_id: str) -> HttpResponse:
 @recoverable
 @action("key")
 def roll(request: SignedInRequest, key_id: str) -> HttpResponse:
-    key = own_key(request, key_id)
+    key = find_own_key(request, key_id)
     purpose = f"roll.{key.pk}"
     form = RollForm(request.POST)
     secret = key_tokens.read(request.POST.get("token", ""), purpose, request.user.pk)
     if secret is None:
-        form = RollForm(renewed(request, purpose))
-        form.add_error(None, OLD_PAGE)
+        form = RollForm(renew_token(request, purpose))
+        form.add_error(None, PAGE_EXPIRED)
     if not form.is_valid() or secret is None:
         return key_page(request, key, roll_form=form)
     try:
@@ -120,28 +119,28 @@ def roll(request: SignedInRequest, key_id: str) -> HttpResponse:
             key=key, secret=secret, overlap=form.cleaned_data["overlap"]
         )
     except key_services.NotRollable:
-        words = "This key can no longer be rolled. It was already rolled, or it doesn’t work."
-        raise Stale(words, back="key", key_id=key.pk) from None
-    return to_its_page(request, fresh)
+        sentence = "This key can no longer be rolled. It was already rolled, or it doesn’t work."
+        raise Stale(sentence, back="key", key_id=key.pk) from None
+    return redirect_to_secret(request, fresh)
 
 
 @form_page
 def revoke(request: SignedInRequest, key_id: str) -> HttpResponse:
-    return end(request, key_id, ApiKey.State.REVOKED)
+    return end_key(request, key_id, ApiKey.State.REVOKED)
 
 
 @form_page
 def delete(request: SignedInRequest, key_id: str) -> HttpResponse:
-    return end(request, key_id, ApiKey.State.DELETED)
+    return end_key(request, key_id, ApiKey.State.DELETED)
 
 
-def end(request: SignedInRequest, key_id: str, state: ApiKey.State) -> HttpResponse:
-    """Asks for the name, then revokes or deletes."""
-    key = own_key(request, key_id)
+def end_key(request: SignedInRequest, key_id: str, state: ApiKey.State) -> HttpResponse:
+    """Asks for the key's name, then revokes or deletes the key."""
+    key = find_own_key(request, key_id)
     is_deletion = state == ApiKey.State.DELETED
     form = TypedNameForm(request.POST if request.method == "POST" else None, name=key.name)
     if not form.is_valid():
-        usage = hourly(request, key)
+        usage = read_usage(request, key)
         context = {"key": key, "form": form, "is_deletion": is_deletion, "usage": usage}
         status = 422 if form.is_bound else 200
         return render(request, "dashboard/keys/end.html", context, status=status)
@@ -156,8 +155,8 @@ def end(request: SignedInRequest, key_id: str, state: ApiKey.State) -> HttpRespo
 def key_page(
     request: SignedInRequest, key: ApiKey, *, roll_form: RollForm | None = None
 ) -> HttpResponse:
-    """The page of one key; a form that is given was refused."""
-    usage = hourly(request, key)
+    """Renders the page of one key. A form passed in was rejected."""
+    usage = read_usage(request, key)
     hours = [timezone.localtime(hour) for hour in usage.hours]
     chart = Chart(
         "Calls in the last 24 hours",
@@ -165,51 +164,51 @@ def key_page(
         [Series("calls", list(usage.hours.values()))],
         unit="calls",
     )
-    fresh = RollForm(initial={"token": fresh_token(request, f"roll.{key.pk}")})
+    fresh = RollForm(initial={"token": issue_token(request, f"roll.{key.pk}")})
     refill(request, fresh, "roll-key", key_id=key.pk)
     context = {"key": key, "usage": usage, "chart": chart, "roll_form": roll_form or fresh}
     return render(request, "dashboard/keys/key.html", context, status=422 if roll_form else 200)
 
 
-def hourly(request: SignedInRequest, key: ApiKey) -> KeyUsage:
-    """Raises Stale for a key that is gone since it was read."""
-    found = read_hourly(request.user.pk, key_id=key.pk)
-    if not found:
+def read_usage(request: SignedInRequest, key: ApiKey) -> KeyUsage:
+    """Returns the key's calls of the last hours. Raises Stale if the key was deleted meanwhile."""
+    usages = read_hourly(request.user.pk, key_id=key.pk)
+    if not usages:
         raise Stale(f"The key {key.name} was deleted.", back="keys")
-    return found[0]
+    return usages[0]
 
 
-def fresh_token(request: SignedInRequest, purpose: str) -> str:
+def issue_token(request: SignedInRequest, purpose: str) -> str:
     return key_tokens.issue(purpose, request.user.pk)
 
 
-def renewed(request: SignedInRequest, purpose: str) -> Any:
-    """What was typed, under a new token."""
+def renew_token(request: SignedInRequest, purpose: str) -> Any:
+    """Returns the posted form with a new token."""
     typed = request.POST.copy()
-    typed["token"] = fresh_token(request, purpose)
+    typed["token"] = issue_token(request, purpose)
     return typed
 
 
-def to_its_page(request: SignedInRequest, key: ApiKey) -> HttpResponse:
-    """To where the key is shown, once; a form that is sent again after that, to the key."""
+def redirect_to_secret(request: SignedInRequest, key: ApiKey) -> HttpResponse:
+    """Redirects to the secret, or to the key if its secret was already shown."""
     if key.shown_at is not None:
-        messages.info(request, SHOWN)
+        messages.info(request, SHOWN_ONCE)
         return redirect("key", key_id=key.pk)
-    answer = redirect("key-secret", key_id=key.pk)
-    answer.set_cookie(
+    response = redirect("key-secret", key_id=key.pk)
+    response.set_cookie(
         COOKIE,
         request.POST["token"],
-        max_age=MINUTES_TO_LOOK * 60,
+        max_age=SECRET_PAGE_MINUTES * 60,
         path=reverse("keys"),
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",
     )
-    return answer
+    return response
 
 
-def own_key(request: SignedInRequest, key_id: str) -> ApiKey:
-    """The account's key. Raises Http404, and Stale for one that was deleted."""
+def find_own_key(request: SignedInRequest, key_id: str) -> ApiKey:
+    """Returns the account's key. Raises Http404, and Stale for a deleted key."""
     key = find_key(request.user.pk, key_id)
     if key is None:
         raise Http404

@@ -1,14 +1,14 @@
-"""The loops that a form offers: the newest, and the one that is chosen already."""
+"""The loops that a form offers: the newest ones and the one already chosen."""
 
 from db.ids import normalize_id
 from loops.models import Loop
 
-MAX_LOOPS = 50  # the list of loops leads to the others
+MAX_LOOPS = 50  # the others are reached from the list of loops
 MAX_NAME_LENGTH = 40  # characters
 
 
-def offered_loops(account_id: str, chosen: str) -> list[Loop]:
-    """The account's newest loops, and its loop with the id `chosen` if that is another one."""
+def read_loop_choices(account_id: str, chosen: str) -> list[Loop]:
+    """Returns the account's newest loops, and its loop with the id `chosen` if not among them."""
     mine = Loop.objects.of_creator(account_id).only("name")
     loops = list(mine.newest_first()[:MAX_LOOPS])
     loop_id = normalize_id(chosen)
@@ -17,9 +17,9 @@ def offered_loops(account_id: str, chosen: str) -> list[Loop]:
     return loops
 
 
-def choices(loops: list[Loop]) -> list[tuple[str, str]]:
-    return [(loop.pk, shortened(loop.name)) for loop in loops]
+def format_choices(loops: list[Loop]) -> list[tuple[str, str]]:
+    return [(loop.pk, shorten(loop.name)) for loop in loops]
 
 
-def shortened(name: str) -> str:
+def shorten(name: str) -> str:
     return name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"

@@ -1,4 +1,4 @@
-"""The page of one loop: how to share it, who is in it, how to ask."""
+"""The page of one loop: its invite link, its members, and examples of a request."""
 
 from typing import Any
 
@@ -21,19 +21,19 @@ def loop_page(
     invite_form: InviteForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """A form that is given was refused."""
+    """Renders the page of the loop. A form passed in was rejected."""
     count = loop_stats.count_heads(loop)
     form = invite_form or InviteForm(auto_id="invite-%s")
     refill(request, form, "invite-member", loop_id=loop.pk)
     records = loop_stats.read_records(loop)
-    looked_at = sum(record.answered for record in records.values())
+    answered = sum(record.answered for record in records.values())
     context = {
         "loop": loop,
         "count": count,
         "page": read_members(request, loop, records, total=count.members),
-        "newest": f"{loop_stats.MAX_ANSWERS:,}" if looked_at == loop_stats.MAX_ANSWERS else None,
+        "newest": f"{loop_stats.MAX_ANSWERS:,}" if answered == loop_stats.MAX_ANSWERS else None,
         "invite_form": form,
-        "tabs": request_examples.ask(loop.pk),
+        "tabs": request_examples.build_ask_tabs(loop.pk),
         "site_url": settings.SITE_URL,
     }
     return render(request, "dashboard/loops/show.html", context, status=status)
@@ -42,16 +42,16 @@ def loop_page(
 def read_members(
     request: SignedInRequest, loop: Loop, records: dict[str, loop_stats.Record], *, total: int
 ) -> Page[Any]:
-    """The page of members that the URL asks for; each row has `member`, `record`, `is_me`."""
+    """Returns the page of members named in the URL. Each row has `member`, `record`, `is_me`."""
     paginator = Paginator(
         loop.memberships.select_related("user").in_order(), loop_stats.MEMBERS_PER_PAGE
     )
-    paginator.count = total  # it would count again
+    paginator.count = total  # otherwise the paginator counts again
     page: Page[Any] = paginator.get_page(request.GET.get("page"))
     page.object_list = [
         {
             "member": member,
-            "record": records.get(member.member_id, loop_stats.NOTHING),
+            "record": records.get(member.member_id, loop_stats.NO_RECORD),
             "is_me": member.member_id == loop.creator_id,
         }
         for member in page.object_list

@@ -1,4 +1,4 @@
-"""Loops and their members with figures about them, by index and bounded."""
+"""Statistics about loops and their members, read by index and limited in number."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,14 +17,14 @@ from web.keyset import KeysetPage, read_page
 LOOPS_PER_PAGE = 25
 MEMBERS_PER_PAGE = 20
 SPAN = timedelta(days=90)
-MAX_ANSWERS = 2_000  # of those, the newest
+MAX_ANSWERS = 2_000  # only the newest are counted
 
 
 def read_loops(account_id: str, *, cursor: str | None) -> KeysetPage:
-    """A page of the account's loops. Each has `active`, `pending`, `waiting` (open requests) and
-    `active_at`."""
+    """Returns a page of the account's loops. Each has `active`, `pending`, `waiting` (open
+    requests) and `active_at`."""
     page = read_page(
-        with_figures(Loop.objects.of_creator(account_id)),
+        with_stats(Loop.objects.of_creator(account_id)),
         cursor=cursor,
         among=Loop.objects.filter(creator_id=account_id),
         size=LOOPS_PER_PAGE,
@@ -35,7 +35,7 @@ def read_loops(account_id: str, *, cursor: str | None) -> KeysetPage:
     return page
 
 
-def with_figures(loops: LoopQuerySet) -> LoopQuerySet:
+def with_stats(loops: LoopQuerySet) -> LoopQuerySet:
     members = Membership.objects.filter(loop=OuterRef("pk")).order_by().values("loop")
     requests = Request.objects.filter(loop=OuterRef("pk"))
     last = requests.order_by("-created_at", "-id").values("created_at")[:1]
@@ -54,7 +54,7 @@ def _count(rows: QuerySet[Any, Any]) -> Coalesce:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a member has done lately. Seconds, and stars from 1 to 5."""
+    """A member's recent answers: their number, median time in seconds, mean rating from 1 to 5."""
 
     answered: int
     median_seconds: float | None
@@ -65,7 +65,7 @@ class Record:
         return "–" if self.median_seconds is None else format_duration(self.median_seconds)
 
 
-NOTHING = Record(0, None, None)
+NO_RECORD = Record(0, None, None)
 
 _RECORDS = f"""
 SELECT r.response_by_id, count(*),
@@ -82,11 +82,11 @@ SELECT r.response_by_id, count(*),
 
 
 def read_records(loop: Loop) -> dict[str, Record]:
-    """By user id, over the newest answers of the last 90 days."""
+    """Returns records by user id, over the newest answers of the last 90 days."""
     params: dict[str, Any] = {"loop": loop.pk, "span": SPAN}
     with connection.cursor() as cursor:
         cursor.execute(_RECORDS, params)
-        return {user: Record(*figures) for user, *figures in cursor.fetchall()}
+        return {user: Record(*values) for user, *values in cursor.fetchall()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Headcount:
 
 
 def count_heads(loop: Loop) -> Headcount:
-    """The members of a loop and its open requests."""
-    counted: Any = with_figures(Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id)).get()
+    """Counts the members of a loop and its open requests."""
+    counted: Any = with_stats(Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id)).get()
     waiting = counters.count_open_by_loop([loop.pk]).get(loop.pk, 0)
     return Headcount(counted.active, counted.pending, waiting)

@@ -1,4 +1,4 @@
-"""Loops: the list, the page of one, and what is done to it."""
+"""Pages of loops: the list, one loop, and the forms that create, edit and delete it."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def loops(request: SignedInRequest) -> HttpResponse:
     window = loop_stats.read_loops(request.user.pk, cursor=read_cursor(request))
     context: dict[str, Any] = {"window": window}
     if not window.rows and window.is_first:
-        context["tabs"] = request_examples.create_loop()
+        context["tabs"] = request_examples.build_loop_tabs()
     return render(request, "dashboard/loops/list.html", context)
 
 
@@ -43,11 +43,11 @@ def create(request: SignedInRequest) -> HttpResponse:
     fields = {name: form.cleaned_data[name] for name in ("name", "description", "icon")}
     loop_id = form_tokens.read(form.cleaned_data["once"], PURPOSE, request.user.pk)
     try:
-        made = services.create_loop(owner_id=request.user.pk, loop_id=loop_id, **fields)
-    except IntegrityError:  # sent before
+        loop = services.create_loop(owner_id=request.user.pk, loop_id=loop_id, **fields)
+    except IntegrityError:  # this form was sent before
         return redirect("loop", loop_id=loop_id)
     messages.success(request, "Loop created. Next, invite reviewers.")
-    return redirect("loop", loop_id=made.pk)
+    return redirect("loop", loop_id=loop.pk)
 
 
 @page
@@ -60,13 +60,13 @@ def show(request: SignedInRequest, loop_id: str) -> HttpResponse:
 def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(request, loop_id)
     initial = {"name": loop.name, "description": loop.description, "icon": loop.icon}
-    form = LoopForm(request.POST or None, initial=initial, kept=loop.icon)
+    form = LoopForm(request.POST or None, initial=initial, current_icon=loop.icon)
     refill(request, form, "edit-loop", loop_id=loop.pk)
     if not form.is_valid():
         context = {"form": form, "loop": loop, "count": loop_stats.count_heads(loop)}
         status = 422 if form.is_bound else 200
         return render(request, "dashboard/loops/edit.html", context, status=status)
-    changes = form.changes(loop)
+    changes = form.find_changes(loop)
     if changes:
         try:
             services.update_loop(loop=loop, changes=changes)

@@ -1,4 +1,4 @@
-"""Inviting people into a loop, and letting them go."""
+"""Actions on the members of a loop: invite, resend the invitation, remove."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -15,12 +15,14 @@ from reviews import services as review_services
 from web.form_recovery import recoverable
 from web.guards import SignedInRequest
 
-# Mails of one account: all of them, and those to one address
+# Limits of an account: for all invitations, and for those to one address
 MAIL_RATE, ADDRESS_RATE = "60/h", "5/h"
-TOO_MANY = (
+TOO_MANY_INVITATIONS = (
     "You’ve reached the limit of 60 invitations an hour. Wait {} min, or share the link yourself"
 )
-ENOUGH = "This address got 5 invitations this hour. Wait {} min, or share the link yourself"
+TOO_MANY_TO_ADDRESS = (
+    "This address got 5 invitations this hour. Wait {} min, or share the link yourself"
+)
 
 
 @recoverable
@@ -39,9 +41,9 @@ def invite(request: SignedInRequest, loop_id: str) -> HttpResponse:
         except services.AlreadyMember:
             form.add_error("email", "This person is already in the loop")
         except Loop.DoesNotExist:
-            raise gone(loop) from None
+            raise build_stale(loop) from None
         else:
-            mail(request, loop, email)
+            send_mail(request, loop, email)
             return redirect("loop", loop_id=loop.pk)
     return loop_page(request, loop, invite_form=form, status=422)
 
@@ -57,7 +59,7 @@ def resend(request: SignedInRequest, loop_id: str, member_id: str) -> HttpRespon
     if refusal:
         messages.error(request, f"Nothing was sent to {member.email}. {refusal}.")
     else:
-        mail(request, loop, member.email)
+        send_mail(request, loop, member.email)
     return redirect("loop", loop_id=loop.pk)
 
 
@@ -73,15 +75,15 @@ def remove(request: SignedInRequest, loop_id: str, member_id: str) -> HttpRespon
             loop_id=loop.pk, account_id=loop.creator_id, member_id=member_id
         )
     except Loop.DoesNotExist:
-        raise gone(loop) from None
+        raise build_stale(loop) from None
     except Membership.DoesNotExist:
         raise Stale("They’re no longer in the loop.", back="loop", loop_id=loop.pk) from None
     messages.success(request, "Member removed. Requests they claimed are open again.")
     return redirect("loop", loop_id=loop.pk)
 
 
-def mail(request: SignedInRequest, loop: Loop, email: str) -> None:
-    """Sends the invitation and says what became of it."""
+def send_mail(request: SignedInRequest, loop: Loop, email: str) -> None:
+    """Sends the invitation and shows a message with the result."""
     if send_invitation(loop=loop, inviter=request.user, email=email):
         messages.success(request, f"Invitation sent to {email}.")
     else:
@@ -93,17 +95,20 @@ def mail(request: SignedInRequest, loop: Loop, email: str) -> None:
 
 
 def count_mail(request: SignedInRequest, email: str) -> str:
-    """Why no mail may go there now, in words; else it counts, and nothing is said."""
+    """Counts an invitation. Returns the reason if a limit is reached, else ''."""
 
     def recipient(*_: object) -> str:
         return f"{request.user.pk} {email.lower()}"
 
-    for key, rate, words in ((recipient, ADDRESS_RATE, ENOUGH), ("user", MAIL_RATE, TOO_MANY)):
+    for key, rate, sentence in (
+        (recipient, ADDRESS_RATE, TOO_MANY_TO_ADDRESS),
+        ("user", MAIL_RATE, TOO_MANY_INVITATIONS),
+    ):
         usage = get_usage(request, f"invitation-{rate}", key=key, rate=rate, increment=True)
         if usage and usage["should_limit"]:
-            return words.format(usage["time_left"] // 60 + 1)
+            return sentence.format(usage["time_left"] // 60 + 1)
     return ""
 
 
-def gone(loop: Loop) -> Stale:
+def build_stale(loop: Loop) -> Stale:
     return Stale(f"The loop {loop.name} was deleted.")

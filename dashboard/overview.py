@@ -1,4 +1,4 @@
-"""Is everything well? Readable in ten seconds."""
+"""The overview page: alerts, open requests, answer times and API usage of the account."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,15 +11,15 @@ from django.utils import timezone
 from accounts.usage import KeyUsage, read_hourly
 from dashboard import request_examples, stats
 from dashboard.access import page
-from dashboard.deliveries import pulse
+from dashboard.deliveries import describe_worker_status
 from loops.models import Loop
 from web.charts import Chart, Series
 from web.guards import SignedInRequest
 from web.humanize import format_duration
 
 HOURS = 24
-MAX_KEYS = 8  # with a line of their own
-NEARLY = 0.8  # of its limit, a key is worth a warning
+MAX_KEYS = 8  # each with its own line
+ALERT_SHARE = 0.8  # share of its hourly limit from which a key causes an alert
 
 
 @page
@@ -29,77 +29,81 @@ def overview(request: SignedInRequest) -> HttpResponse:
     days, times = stats.read_days(account_id)
     keys = sorted(read_hourly(account_id, hours=HOURS), key=lambda key: -key.total)
     loop = Loop.objects.of_creator(account_id).newest_first().only("name").first()
-    state = pulse()
+    worker_status = describe_worker_status()
     context: dict[str, Any] = {
         "loop": loop,
         "waiting": waiting,
         "open": sum(each.count for each in waiting),
         "times": times,
-        "median": spoken(times.median),
-        "slowest_tenth": spoken(times.slowest_tenth),
+        "median": format_seconds(times.median),
+        "slowest_tenth": format_seconds(times.slowest_tenth),
         "is_sample": any(day.times.answered > stats.MAX_ANSWERS for day in days),
         "most_answers": stats.MAX_ANSWERS,
         "timeouts": sum(day.timeouts for day in days),
         "dead": sum(day.dead for day in days),
         "since": days[0].day,
-        "charts": charts(days),
-        "usage": [meter(key) for key in keys[:MAX_KEYS]],
+        "charts": build_charts(days),
+        "usage": [describe_usage(key) for key in keys[:MAX_KEYS]],
         "keys": len(keys),
-        "usage_chart": usage_chart(keys),
-        "pulse": state,
-        "worries": worries(days, keys, state),
+        "usage_chart": build_usage_chart(keys),
+        "worker_status": worker_status,
+        "alerts": find_alerts(days, keys, worker_status),
         "is_new": loop is None or not (times.answered or sum(w.count for w in waiting)),
-        "tabs": request_examples.ask(loop.pk) if loop else request_examples.create_loop(),
+        "tabs": request_examples.build_ask_tabs(loop.pk)
+        if loop
+        else request_examples.build_loop_tabs(),
     }
     return render(request, "dashboard/overview.html", context)
 
 
 @dataclass(frozen=True, slots=True)
-class Worry:
-    """What is not well, in a sentence, and a link to what tells more."""
+class Alert:
+    """A sentence about a problem, and a link to its details."""
 
     text: str
     url: str = ""
     link: str = ""
 
 
-def worries(days: list[stats.Day], keys: list[KeyUsage], state: dict[str, Any]) -> list[Worry]:
-    """Nothing where everything is well."""
+def find_alerts(
+    days: list[stats.Day], keys: list[KeyUsage], worker_status: dict[str, Any]
+) -> list[Alert]:
+    """Returns the problems that need attention; empty if there are none."""
     today, yesterday = days[-1], days[-2]
-    found = [] if state["is_well"] else [Worry(state["text"])]
+    alerts = [] if worker_status["is_well"] else [Alert(worker_status["text"])]
     dead = today.dead + yesterday.dead
     if dead:
         text = f"{dead} deliver{'y' if dead == 1 else 'ies'} failed permanently since yesterday."
         url = f"{reverse('deliveries')}?state=dead"
-        found.append(Worry(text, url, "Dead deliveries"))
+        alerts.append(Alert(text, url, "Dead deliveries"))
     answered = today.times.answered + yesterday.times.answered
     late = today.timeouts + yesterday.timeouts
     if late and late >= answered:
         text = "More requests timed out than were answered since yesterday."
         url = f"{reverse('requests')}?status=timeout"
-        found.append(Worry(text, url, "Timed out requests"))
-    found.extend(
-        Worry(
+        alerts.append(Alert(text, url, "Timed out requests"))
+    alerts.extend(
+        Alert(
             f"The key {key.name} has used {key.current} of {key.limit} calls this hour.",
             reverse("key", kwargs={"key_id": key.key_id}),
             link="View key",
         )
         for key in keys
-        if key.current >= key.limit * NEARLY
+        if key.current >= key.limit * ALERT_SHARE
     )
-    return found
+    return alerts
 
 
-def spoken(seconds: float | None) -> str:
+def format_seconds(seconds: float | None) -> str:
     return "–" if seconds is None else format_duration(seconds)
 
 
-def charts(days: list[stats.Day]) -> list[Chart]:
+def build_charts(days: list[stats.Day]) -> list[Chart]:
     labels = [f"{each.day:%a} {each.day.day}" for each in days]
     slowest = max((day.times.slowest_tenth or 0 for day in days), default=0)
     unit, size = ("hours", 3600) if slowest > 7200 else ("minutes", 60)
-    medians = [scaled(day.times.median, size) for day in days]
-    tenths = [scaled(day.times.slowest_tenth, size) for day in days]
+    medians = [scale(day.times.median, size) for day in days]
+    tenths = [scale(day.times.slowest_tenth, size) for day in days]
     return [
         Chart(
             title=f"Answer times, in {unit}",
@@ -119,18 +123,18 @@ def charts(days: list[stats.Day]) -> list[Chart]:
     ]
 
 
-def scaled(seconds: float | None, size: int) -> float | None:
+def scale(seconds: float | None, size: int) -> float | None:
     return None if seconds is None else round(seconds / size, 2)
 
 
-def meter(key: KeyUsage) -> dict[str, Any]:
-    """A key's hour against its limit."""
+def describe_usage(key: KeyUsage) -> dict[str, Any]:
+    """Returns the share of its hourly limit that a key has used, in percent."""
     share = min(100, round(100 * key.current / key.limit))
-    return {"key": key, "share": share, "is_nearly": key.current >= key.limit * NEARLY}
+    return {"key": key, "share": share, "is_nearly": key.current >= key.limit * ALERT_SHARE}
 
 
-def usage_chart(keys: list[KeyUsage]) -> Chart | None:
-    """Calls of all keys in each of the last hours."""
+def build_usage_chart(keys: list[KeyUsage]) -> Chart | None:
+    """Builds the chart of the calls of all keys, hour by hour; None without keys."""
     if not keys:
         return None
     hours = list(keys[0].hours)

@@ -1,4 +1,4 @@
-"""The account itself: name, time zone, how one signs in, and where one is signed in."""
+"""The account page: name, time zone, sign-in methods and signed-in browsers."""
 
 from allauth.mfa.utils import is_mfa_enabled
 from django.contrib import messages
@@ -14,8 +14,8 @@ from web.guards import SignedInRequest, Stale, action, form_page, page
 @recoverable
 @form_page
 def account(request: SignedInRequest) -> HttpResponse:
-    now = {"name": request.user.name, "time_zone": request.user.time_zone}
-    form = ProfileForm(request.POST or None, initial=now)
+    initial = {"name": request.user.name, "time_zone": request.user.time_zone}
+    form = ProfileForm(request.POST or None, initial=initial)
     refill(request, form, "account")
     if form.is_valid():
         if form.changed_data:
@@ -41,16 +41,20 @@ def session_list(request: SignedInRequest) -> HttpResponse:
 
 @action("sessions")
 def end_sessions(request: SignedInRequest) -> HttpResponse:
-    """One of them, or all but this one."""
-    named = request.POST.get("session", "")
-    only = int(named) if named.isdecimal() and named.isascii() and len(named) < 19 else None
-    if named and only is None:
+    """Ends one session, or all but the current one."""
+    typed_id = request.POST.get("session", "")
+    only = (
+        int(typed_id)
+        if typed_id.isdecimal() and typed_id.isascii() and len(typed_id) < 19
+        else None
+    )
+    if typed_id and only is None:
         raise Stale("That browser is no longer signed in.", back="sessions")
     ended = sessions.end_sessions(
         request.user.pk, except_key=request.session.session_key, only=only
     )
     if not ended:
         raise Stale("There were no other sessions.", back="sessions")
-    what = "That browser is" if ended == 1 else f"{ended} browsers are"
-    messages.success(request, f"{what} signed out.")
+    subject = "That browser is" if ended == 1 else f"{ended} browsers are"
+    messages.success(request, f"{subject} signed out.")
     return redirect("sessions")

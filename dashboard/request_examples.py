@@ -1,5 +1,4 @@
-"""The same call in curl, Python and JavaScript, with this service's address in it. Pure but for
-the settings."""
+"""Examples of API calls in curl, Python and JavaScript, with the URL of this service."""
 
 import json
 from typing import Any
@@ -39,29 +38,29 @@ _JAVASCRIPT = """const answer = await fetch({url}, {{
 console.log(await answer.json());"""
 
 
-def create_loop() -> list[tuple[str, str]]:
-    """How a program makes a loop."""
-    return tabs("/api/loops", {"name": "Refund desk", "icon": "shield-check"})
+def build_loop_tabs() -> list[tuple[str, str]]:
+    """Builds examples that create a loop."""
+    return build_tabs("/api/loops", {"name": "Refund desk", "icon": "shield-check"})
 
 
-def ask(loop_id: str) -> list[tuple[str, str]]:
-    """How a program asks the people of a loop."""
-    return tabs(f"/api/loops/{loop_id}/requests", QUESTION)
+def build_ask_tabs(loop_id: str) -> list[tuple[str, str]]:
+    """Builds examples that create a request in the loop."""
+    return build_tabs(f"/api/loops/{loop_id}/requests", QUESTION)
 
 
-def tabs(path: str, body: dict[str, Any]) -> list[tuple[str, str]]:
-    """A POST in each language."""
+def build_tabs(path: str, body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Builds a POST in each language."""
     url = f"{settings.SITE_URL}/v1{path}"
     return [
-        ("curl", curl(url, body)),
-        ("Python", _PYTHON.format(url=json.dumps(url), body=python(body))),
-        ("JavaScript", _JAVASCRIPT.format(url=json.dumps(url), body=indented(body, 2))),
+        ("curl", build_curl(url, body)),
+        ("Python", _PYTHON.format(url=json.dumps(url), body=format_python(body))),
+        ("JavaScript", _JAVASCRIPT.format(url=json.dumps(url), body=format_json(body, 2))),
     ]
 
 
-def curl(url: str, body: dict[str, Any]) -> str:
-    """A command for a POSIX shell: the body in single quotes, the key from the environment."""
-    quoted = indented(body, 2).replace("'", "'\\''")
+def build_curl(url: str, body: dict[str, Any]) -> str:
+    """Builds a POSIX shell command: the body in single quotes, the key from the environment."""
+    quoted = format_json(body, 2).replace("'", "'\\''")
     return (
         f"curl {url} \\\n"
         f'  -H "Authorization: Bearer {KEY}" \\\n'
@@ -70,18 +69,20 @@ def curl(url: str, body: dict[str, Any]) -> str:
     )
 
 
-def indented(body: dict[str, Any], by: int) -> str:
-    """JSON of which all lines but the first stand `by` blanks further in."""
+def format_json(body: dict[str, Any], by: int) -> str:
+    """Formats JSON, with all lines but the first indented by `by` more spaces."""
     text = json.dumps(body, indent=2, ensure_ascii=False)
     return text.replace("\n", "\n" + " " * by)
 
 
-def python(value: Any, depth: int = 1) -> str:
-    """A JSON value as Python writes it, objects and lists of objects over several lines."""
+def format_python(value: Any, depth: int = 1) -> str:
+    """Formats a JSON value as Python code, objects over several lines."""
     inner, outer = "    " * (depth + 1), "    " * depth
     if isinstance(value, dict) and value:
-        rows = (f"{inner}{json.dumps(k)}: {python(v, depth + 1)},\n" for k, v in value.items())
+        rows = (
+            f"{inner}{json.dumps(k)}: {format_python(v, depth + 1)},\n" for k, v in value.items()
+        )
         return "{\n" + "".join(rows) + outer + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(python(each, depth) for each in value) + "]"
+        return "[" + ", ".join(format_python(each, depth) for each in value) + "]"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

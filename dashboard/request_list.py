@@ -1,7 +1,7 @@
-"""An account's requests in windows, newest first, however many there are.
+"""Pages of an account's requests, newest first; their cost does not grow with the number of rows.
 
-What the tally counts (loop, status, priority) comes in numbered pages with an exact total. Dates
-and words are not counted anywhere: there the way leads from the last row to older ones.
+Filters by loop, status and priority have counters, so their pages are numbered and show an exact
+total. Dates and search texts have none: there each page links to the next older one by its key.
 """
 
 import json
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from django.db.models import F, Q, Subquery, TextField
+from django.db.models import F, TextField
 from django.db.models.functions import Cast, Left
 
 from reviews.lifecycle import settling, states
-from reviews.markdown import extract_headline
 from reviews.models import Request, RequestQuerySet
 from reviews.queries import listing, search
 from web.days import midnight
+from web.keyset import build_page, select_newest
 
 PER_PAGE = 30
 MAX_PAGES = 10_000
 OPEN = "open"  # pending or claimed
-TEXT, ANSWER = 200, 80  # characters of each that a row shows
+MAX_TEXT, MAX_ANSWER = 200, 80  # characters shown in a row
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What the filters say; '' and None say nothing. Dates are in the reader's time zone."""
+class Filters:
+    """The chosen filters; '' and None are not set. Dates are in the reader's time zone."""
 
     account_id: str
     q: str = ""
@@ -38,13 +38,13 @@ class Chosen:
 
     @property
     def is_counted(self) -> bool:
-        """Whether an exact total is to be had without counting rows."""
+        """Whether the counters give an exact total."""
         return not (self.q.strip() or self.since or self.until or self.status == OPEN)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """One page. `total` and `number` where it is counted; `older` is the id to go on behind."""
+class RequestPage:
+    """One page. Only numbered pages have `total`; the next page begins after the id `older`."""
 
     rows: list[Any]
     total: int | None = None
@@ -69,68 +69,65 @@ class Window:
         return self.number + 1 if self.total is not None and self.end < self.total else None
 
 
-def read_page(chosen: Chosen, typed: str) -> Window:
-    """A numbered page; the first for what is no number, an empty one behind the last."""
+def read_page(filters: Filters, typed: str) -> RequestPage:
+    """Reads a numbered page: the first if `typed` is not a number, an empty one after the last."""
     is_number = typed.isascii() and typed.isdigit() and len(typed) < 9
     number = min(max(int(typed), 1), MAX_PAGES) if is_number else 1
-    scope = listing.scope_to_account(chosen.account_id)
-    if chosen.loop:
-        scope = listing.scope_to_account_in_loop(chosen.account_id, chosen.loop)
-    window = listing.ListParams(
-        status=chosen.status or None,
-        priority=chosen.priority or None,
+    scope = listing.scope_to_account(filters.account_id)
+    if filters.loop:
+        scope = listing.scope_to_account_in_loop(filters.account_id, filters.loop)
+    list_params = listing.ListParams(
+        status=filters.status or None,
+        priority=filters.priority or None,
         sort=listing.DEFAULT_ORDER,
         limit=PER_PAGE,
         offset=(number - 1) * PER_PAGE,
     )
-    page = listing.fetch(scope, window)
-    found = Request.objects.created_by(chosen.account_id).filter(pk__in=page.ids)
-    rows = described(found) if page.ids else []
-    return Window(rows, total=page.total, number=number, is_first=number == 1)
+    page = listing.fetch(scope, list_params)
+    requests = Request.objects.created_by(filters.account_id).filter(pk__in=page.ids)
+    rows = read_rows(requests) if page.ids else []
+    return RequestPage(rows, total=page.total, number=number, is_first=number == 1)
 
 
-def read_behind(chosen: Chosen, behind: str | None) -> Window:
-    """The newest that match, behind the request with that id. It settles first what is due."""
-    settling.settle_first(settling.scope_to_account(chosen.account_id))
-    found = matching(chosen)
-    if behind is not None:
-        mine = Request.objects.created_by(chosen.account_id)
-        at = Subquery(mine.filter(pk=behind).values("created_at")[:1])
-        is_older = Q(created_at__lt=at) | Q(created_at=at, id__lt=behind)
-        found = found.filter(is_older, created_at__lte=at)  # where the index is entered
-    if chosen.q.strip():
-        found = search.find_newest(
-            found, account_id=chosen.account_id, typed=chosen.q, count=PER_PAGE + 1
+def read_older(filters: Filters, cursor: str | None) -> RequestPage:
+    """Reads the page after the request with the id `cursor`. First settles the requests due."""
+    settling.settle_first(settling.scope_to_account(filters.account_id))
+    requests = select_newest(
+        filter_requests(filters),
+        cursor=cursor,
+        among=Request.objects.created_by(filters.account_id),
+    )
+    if filters.q.strip():
+        requests = search.find_newest(
+            requests, account_id=filters.account_id, typed=filters.q, count=PER_PAGE + 1
         )
-    rows = described(found[: PER_PAGE + 1])
-    older = rows[PER_PAGE - 1].pk if len(rows) > PER_PAGE else None
-    return Window(rows[:PER_PAGE], is_first=behind is None, older=older)
+    page = build_page(read_rows(requests[: PER_PAGE + 1]), PER_PAGE, is_first=cursor is None)
+    return RequestPage(page.rows, is_first=page.is_first, older=page.older)
 
 
-def matching(chosen: Chosen) -> RequestQuerySet:
-    """What every filter but the words lets through, newest first."""
-    found: RequestQuerySet = Request.objects.created_by(chosen.account_id)
-    if chosen.loop:
-        found = found.filter(loop_id=chosen.loop)
-    if chosen.status == OPEN:
-        found = found.filter(status__in=states.OPEN)
-    elif chosen.status:
-        found = found.filter(status=chosen.status)
-    if chosen.priority:
-        found = found.filter(priority=chosen.priority)
-    if chosen.since:
-        found = found.filter(created_at__gte=midnight(chosen.since))
-    if chosen.until and (end := midnight(chosen.until, days_later=1)):
-        found = found.filter(created_at__lt=end)
-    return found.order_by("-created_at", "-id")
+def filter_requests(filters: Filters) -> RequestQuerySet:
+    """Returns the requests that match all filters but the search text, newest first."""
+    requests: RequestQuerySet = Request.objects.created_by(filters.account_id)
+    if filters.loop:
+        requests = requests.filter(loop_id=filters.loop)
+    if filters.status == OPEN:
+        requests = requests.filter(status__in=states.OPEN)
+    elif filters.status:
+        requests = requests.filter(status=filters.status)
+    if filters.priority:
+        requests = requests.filter(priority=filters.priority)
+    if filters.since:
+        requests = requests.filter(created_at__gte=midnight(filters.since))
+    if filters.until and (end := midnight(filters.until, days_later=1)):
+        requests = requests.filter(created_at__lt=end)
+    return requests.order_by("-created_at", "-id")
 
 
-def described(requests: Any) -> list[Any]:
-    """The rows with what a line of the list shows: `text`, `answer`, `now`, and of the loop
-    its name and icon."""
+def read_rows(requests: Any) -> list[Any]:
+    """Reads the rows with what the list shows: `text`, `answer`, `now`, loop name and icon."""
     columns: dict[str, Any] = {
-        "text": Left("request_text", TEXT),
-        "answer_json": Left(Cast("response_data", TextField()), ANSWER),
+        "text": Left("request_text", MAX_TEXT),
+        "answer_json": Left(Cast("response_data", TextField()), MAX_ANSWER),
     }
     rows = (
         requests.with_clock()
@@ -139,19 +136,19 @@ def described(requests: Any) -> list[Any]:
     )
     if not requests.query.is_sliced:
         rows = rows.order_by("-created_at", "-id")
-    found = list(rows)
-    for row in found:
-        row.headline = extract_headline(row.text)
-        row.answer = spoken(row.answer_json)
-    return found
+    items = list(rows)
+    for item in items:
+        item.headline = extract_headline(item.text)
+        item.answer = format_answer(item.answer_json)
+    return items
 
 
-def spoken(answer: str | None) -> str:
-    """The beginning of an answer's JSON without its punctuation; '' where there is none."""
+def format_answer(answer: str | None) -> str:
+    """Formats an answer from the beginning of its JSON; '' for no answer."""
     if answer is None:
         return ""
     try:
         value = json.loads(answer)
-    except ValueError:  # cut off
+    except ValueError:  # the JSON was cut
         return answer.lstrip('["') + " …"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

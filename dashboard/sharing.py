@@ -1,4 +1,4 @@
-"""How people get into a loop: the printable sheet, and a new code."""
+"""Sharing a loop: the printable sheet with its code, and a new code."""
 
 from django.conf import settings
 from django.contrib import messages

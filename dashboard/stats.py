@@ -1,4 +1,4 @@
-"""The figures of the overview: a few statements, each read off sums or an index alone."""
+"""The statistics of the overview, in a few statements that read counters or an index only."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -14,10 +14,10 @@ from reviews.models import PRIORITIES
 from web.days import midnight
 
 DAYS = 7
-MAX_ANSWERS = 300  # of a day whose times are looked at, the newest
+MAX_ANSWERS = 300  # the newest of a day, whose times are measured
 
-# What the tally keeps. The nearest deadlines are the first in the inboxes of the account's loops:
-# all that is in a loop is its creator's.
+# Numbers come from the counters. The nearest deadline is read from the inbox index of each of the
+# account's loops: a loop's creator owns all of its requests.
 _OPEN = f"""
 WITH counted AS (
     SELECT priority, sum(n)::bigint AS n,
@@ -38,7 +38,7 @@ SELECT {settling.scope_to_account("").is_due}, priority, n, held, (
 _SPANS = """unnest(%(days)s::date[], %(since)s::timestamptz[], %(until)s::timestamptz[])
        AS span (day, since, until)"""
 
-# Answers belong to the day of the answer, timeouts to the day of the deadline.
+# Answers count on the day of the answer, timeouts on the day of the deadline.
 _COUNTS = f"""
 SELECT day, answers.n, late.n, dead.n
   FROM {_SPANS}
@@ -77,7 +77,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class AnswerTimes:
-    """How long answers took, in seconds; None where there was none."""
+    """The number of answers and their times in seconds; None without answers."""
 
     answered: int = 0
     median: float | None = None
@@ -86,7 +86,7 @@ class AnswerTimes:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What a day of the reader's brought."""
+    """The numbers of one day in the reader's time zone."""
 
     day: date
     times: AnswerTimes
@@ -95,7 +95,7 @@ class Day:
 
 
 def read_waiting(account_id: str) -> list[Waiting]:
-    """For each priority, critical first. It settles what is due, for the other figures too."""
+    """Reads the open requests by priority, critical first. Settles the requests due."""
     params: dict[str, Any] = {"account": account_id, "priorities": list(PRIORITIES)}
 
     def read() -> tuple[dict[str, Waiting], bool]:
@@ -104,13 +104,12 @@ def read_waiting(account_id: str) -> list[Waiting]:
             rows = cursor.fetchall()
         return {row[1]: Waiting(*row[1:]) for row in rows if row[1] is not None}, rows[0][0]
 
-    found = settling.read_settled(settling.scope_to_account(account_id), read)
-    return [found.get(priority, Waiting(priority)) for priority in reversed(PRIORITIES)]
+    by_priority = settling.read_settled(settling.scope_to_account(account_id), read)
+    return [by_priority.get(priority, Waiting(priority)) for priority in reversed(PRIORITIES)]
 
 
 def read_days(account_id: str) -> tuple[list[Day], AnswerTimes]:
-    """The last days, today last, and the answer times of all of them together; of an account that
-    is settled."""
+    """Reads the last days, today last, and their joint answer times. Call `read_waiting` first."""
     today = timezone.localdate()
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     params: dict[str, Any] = {
@@ -125,12 +124,12 @@ def read_days(account_id: str) -> tuple[list[Day], AnswerTimes]:
         cursor.execute(_TIMES, params)
         times = {None if whole else day: took for day, whole, *took in cursor.fetchall()}
     rows = [
-        Day(day, _answer_times(answers, times.get(day)), timeouts, dead)
+        Day(day, _build_answer_times(answers, times.get(day)), timeouts, dead)
         for day, (answers, timeouts, dead) in sorted(counts.items())
     ]
-    return rows, _answer_times(sum(row.times.answered for row in rows), times.get(None))
+    return rows, _build_answer_times(sum(row.times.answered for row in rows), times.get(None))
 
 
-def _answer_times(answered: int, took: list[timedelta | None] | None) -> AnswerTimes:
+def _build_answer_times(answered: int, took: list[timedelta | None] | None) -> AnswerTimes:
     seconds = [None if each is None else each.total_seconds() for each in took or (None, None)]
     return AnswerTimes(answered, *seconds)

@@ -1,4 +1,4 @@
-"""What has happened to a request, as far as its row and its events tell."""
+"""The history of a request, read from its row and its events."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,47 +16,51 @@ INSTANT = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A moment; `at` is None for what is still to come."""
+    """An event in the history; `at` is None if it is still to come."""
 
     at: datetime | None
     title: str
     detail: str = ""
     symbol: str = "circle-dashed"
-    went: str = ""  # well, wrong, or neither
+    went: str = ""  # "well", "wrong" or "" (neither)
 
 
 def build(request: Request, deliveries: list[Any]) -> list[Step]:
-    """The steps in their order; `deliveries` are those of the request, in any order."""
+    """Builds the steps in order of time. `deliveries` are the request's, in any order."""
     steps = [
-        Step(request.created_at, "Created", _asked_by(request), "plus"),
-        Step(request.created_at, _sent_to(request), _notified(request), "bell"),
-        *(_claimed_before(delivery, request) for delivery in deliveries if _is_claim(delivery)),
+        Step(request.created_at, "Created", _format_source(request), "plus"),
+        Step(request.created_at, _format_audience(request), _format_notifications(request), "bell"),
+        *(_build_claim(delivery, request) for delivery in deliveries if _is_claim(delivery)),
     ]
     if request.claimed_at and request.claimed_by:
-        steps.append(Step(request.claimed_at, f"Claimed by {name(request.claimed_by)}", "", HAND))
-    steps.append(_end(request))
-    steps.extend(_delivered(each) for each in deliveries if each.delivered_at)
-    known = {(step.at, step.title): step for step in steps}  # a claim shows once
-    return sorted(known.values(), key=lambda step: (step.at is None, step.at or request.created_at))
+        steps.append(
+            Step(request.claimed_at, f"Claimed by {format_name(request.claimed_by)}", "", HAND)
+        )
+    steps.append(_build_end(request))
+    steps.extend(_build_delivery(each) for each in deliveries if each.delivered_at)
+    unique = {(step.at, step.title): step for step in steps}  # shows a claim once
+    return sorted(
+        unique.values(), key=lambda step: (step.at is None, step.at or request.created_at)
+    )
 
 
-def name(person: User) -> str:
+def format_name(person: User) -> str:
     return person.get_short_name()
 
 
-def _asked_by(request: Request) -> str:
+def _format_source(request: Request) -> str:
     if request.api_key:
         return f"Via the API with the key {request.api_key.name}"
     platforms = {"api": "Via the API", "web_portal": "Via the dashboard"}
     return platforms.get(request.platform, f"By {request.platform}")
 
 
-def _sent_to(request: Request) -> str:
+def _format_audience(request: Request) -> str:
     count = request.broadcasted_to
     return f"Sent to {count} member{'' if count == 1 else 's'}"
 
 
-def _notified(request: Request) -> str:
+def _format_notifications(request: Request) -> str:
     count = request.notifications_sent
     return f"{count} push notification{'' if count == 1 else 's'}" if count else ""
 
@@ -65,18 +69,18 @@ def _is_claim(delivery: Any) -> bool:
     return bool(delivery.event == states.CLAIM.event)
 
 
-def _claimed_before(delivery: Any, request: Request) -> Step:
-    """A claim that its event remembers, though the row may know a later one."""
+def _build_claim(delivery: Any, request: Request) -> Step:
+    """Builds the step of a claim from its event; the row has only the last claim."""
     at: datetime = delivery.created_at
     if request.claimed_by and request.claimed_at and abs(at - request.claimed_at) < INSTANT:
-        return Step(request.claimed_at, f"Claimed by {name(request.claimed_by)}", "", HAND)
+        return Step(request.claimed_at, f"Claimed by {format_name(request.claimed_by)}", "", HAND)
     return Step(at, "Claimed", "", HAND)
 
 
-def _end(request: Request) -> Step:
+def _build_end(request: Request) -> Step:
     if request.status == states.COMPLETED and request.response_at and request.response_by:
         took = format_duration((request.response_at - request.created_at).total_seconds())
-        who = f"Answered by {name(request.response_by)} after {took}"
+        who = f"Answered by {format_name(request.response_by)} after {took}"
         answer = request.format_answer(request.response_data)
         return Step(request.response_at, who, answer, "circle-check", "well")
     if request.status == states.TIMEOUT:
@@ -88,6 +92,6 @@ def _end(request: Request) -> Step:
     return Step(None, "Waiting for an answer", "", "hourglass")
 
 
-def _delivered(delivery: Delivery) -> Step:
+def _build_delivery(delivery: Delivery) -> Step:
     title = f"{delivery.event} delivered"
     return Step(delivery.delivered_at, title, delivery.host, "send", "well")

@@ -1,4 +1,4 @@
-"""The webhook secret: masked, revealed after signing in again, set, and rotated."""
+"""The page of the webhook secret: reveal after reauthentication, set, rotate."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -20,27 +20,27 @@ from dashboard.forms.webhook_secret import SecretForm
 from web.guards import Page, SignedInRequest, Stale, action, page
 
 REVEAL = "reveal_webhook_secret"
-NOTHING_TO_ASK = "Set a password first. You need it to see the secret."
-LOST = "The secret can’t be read because its encryption key is missing. Set a new one."
-CHANGED = "The secret changed after you opened this page. Here’s its current state."
+NO_REAUTHENTICATION = "Set a password first. You need it to see the secret."
+UNREADABLE = "The secret can’t be read because its encryption key is missing. Set a new one."
+CHANGED_MEANWHILE = "The secret changed after you opened this page. Here’s its current state."
 
 
-def change(view: Page) -> Callable[..., HttpResponse]:
-    """An action on the secret that stood on the page, and on no later one: what is sent twice, or
-    from an old page, changes nothing."""
+def change_secret(view: Page) -> Callable[..., HttpResponse]:
+    """Decorates an action that changes the secret. A form sent twice, or from a page older than the
+    last change, raises Stale and changes nothing."""
 
     @action("webhook-secret")
     @wraps(view)
-    def changed(request: SignedInRequest) -> HttpResponse:
+    def wrapped(request: SignedInRequest) -> HttpResponse:
         try:
             return view(request, datetime.fromisoformat(request.POST.get("seen", "")))
         except (ValueError, secret_services.ChangedMeanwhile):
-            raise Stale(CHANGED, back="webhook-secret") from None
+            raise Stale(CHANGED_MEANWHILE, back="webhook-secret") from None
         except vault.Unreadable:
-            messages.error(request, LOST)
+            messages.error(request, UNREADABLE)
             return redirect("webhook-secret")
 
-    return changed
+    return wrapped
 
 
 @page
@@ -50,9 +50,9 @@ def webhook_secret(request: SignedInRequest) -> HttpResponse:
 
 @action("webhook-secret")
 def reveal(request: SignedInRequest) -> HttpResponse:
-    """Once, on the page that follows."""
-    if not get_reauthentication_flows(request.user):  # who signs in with codes by mail alone
-        messages.info(request, NOTHING_TO_ASK)
+    """Shows the secret once, on the next page."""
+    if not get_reauthentication_flows(request.user):  # has no password: signs in by email code only
+        messages.info(request, NO_REAUTHENTICATION)
         return redirect(f"{reverse('account_set_password')}?next={reverse('webhook-secret')}")
     if not did_recently_reauthenticate(request):
         raise ReauthenticationRequired
@@ -60,7 +60,7 @@ def reveal(request: SignedInRequest) -> HttpResponse:
     return redirect("webhook-secret")
 
 
-@change
+@change_secret
 def set_own(request: SignedInRequest, seen: datetime) -> HttpResponse:
     form = SecretForm(request.POST)
     if not form.is_valid():
@@ -70,7 +70,7 @@ def set_own(request: SignedInRequest, seen: datetime) -> HttpResponse:
     return redirect("webhook-secret")
 
 
-@change
+@change_secret
 def rotate(request: SignedInRequest, seen: datetime) -> HttpResponse:
     force = "force" in request.POST
     try:
@@ -84,7 +84,7 @@ def rotate(request: SignedInRequest, seen: datetime) -> HttpResponse:
     return redirect("webhook-secret")
 
 
-@change
+@change_secret
 def end_overlap(request: SignedInRequest, seen: datetime) -> HttpResponse:
     secret_services.end_rotation(account=request.user, version=seen)
     messages.success(request, "The old secret no longer works.")
@@ -92,14 +92,15 @@ def end_overlap(request: SignedInRequest, seen: datetime) -> HttpResponse:
 
 
 def secret_page(request: SignedInRequest, *, form: SecretForm | None = None) -> HttpResponse:
-    """The page; a form that is given was refused."""
+    """Renders the page. A form passed in was rejected."""
     revealed = None
-    is_asked = request.method == "GET" and request.session.pop(REVEAL, False)
-    if is_asked and did_recently_reauthenticate(request):  # nobody else finds an old wish
+    is_requested = request.method == "GET" and request.session.pop(REVEAL, False)
+    # a flag left by an older visit reveals nothing
+    if is_requested and did_recently_reauthenticate(request):
         try:
             revealed = secret_services.reveal_secrets(account=request.user)
         except vault.Unreadable:
-            messages.error(request, LOST)
+            messages.error(request, UNREADABLE)
     status = secret_services.read_status(request.user.pk)
     seen = [("seen", status.changed_at.isoformat())]
     context: dict[str, Any] = {

@@ -1,12 +1,14 @@
 """Keyset pagination: a page starts after the last row of the one before, so all cost the same."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest
 
 from db.ids import normalize_id
+
+Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,8 @@ def read_page(
 
 
 def select_newest(
-    rows: QuerySet[Any, Any],
-    *,
-    cursor: str | None,
-    among: QuerySet[Any, Any],
-    moment: str = "created_at",
-) -> QuerySet[Any, Any]:
+    rows: Rows, *, cursor: str | None, among: QuerySet[Any, Any], moment: str = "created_at"
+) -> Rows:
     """Selects the rows after the row `cursor`, newest first."""
     if cursor is not None:
         at = Subquery(among.filter(pk=cursor).values(moment)[:1])

@@ -1,7 +1,7 @@
-"""The part of the form for a request that depends on the response type.
+"""The fields of the new request form that depend on the response type.
 
-Every type says what can be set (`ResponseType.settings`); here that becomes form fields, and what
-was typed into them becomes a `response_config`.
+Turns the settings of every type (`ResponseType.settings`) into form fields, and their values into
+a `response_config`.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,53 +21,53 @@ FIRST = ("single_select", "multi_select", "rating", "number")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Fields that stand beside each other, by name, for the nth of the types that are offered."""
+    """Names of fields shown side by side, and numbers (from 1) of the types that use them."""
 
     fields: tuple[str, ...]
     types: tuple[int, ...]
 
 
-def offered_types() -> list[ResponseType]:
-    """The types in the order in which the form offers them."""
+def list_types() -> list[ResponseType]:
+    """Returns the types in the order of the form."""
     others = [name for name in TYPES if name not in FIRST]
     return [TYPES[name] for name in (*FIRST, *others)]
 
 
-def setting_fields() -> dict[str, forms.Field]:
-    """A field for every setting of every type; types share a setting of the same name."""
-    settings = {each.name: each for kind in offered_types() for each in kind.settings}
+def build_setting_fields() -> dict[str, forms.Field]:
+    """Builds a field for every setting; types share the field of a setting with the same name."""
+    settings = {each.name: each for kind in list_types() for each in kind.settings}
     return {name: _FIELDS[setting.kind](setting) for name, setting in settings.items()}
 
 
-def rows() -> list[Row]:
-    """The fields as they stand on the page: numbers of a type beside each other."""
-    kinds = offered_types()
-    found: dict[str, tuple[int, ...]] = {}
-    laid_out: list[Row] = []
+def build_rows() -> list[Row]:
+    """Returns the rows of fields on the page. The number fields of a type share a row."""
+    kinds = list_types()
+    types_by_name: dict[str, tuple[int, ...]] = {}
+    rows: list[Row] = []
     for kind in kinds:
-        fresh = [each for each in kind.settings if each.name not in found]
-        found |= {each.name: _having(each, kinds) for each in fresh}
-        for _, beside in groupby(fresh, key=lambda each: (_row_key(each), found[each.name])):
-            names = tuple(each.name for each in beside)
-            laid_out.append(Row(names, found[names[0]]))
-    return laid_out
+        fresh = [each for each in kind.settings if each.name not in types_by_name]
+        types_by_name |= {each.name: _find_types(each, kinds) for each in fresh}
+        for _, row in groupby(fresh, key=lambda each: (_row_key(each), types_by_name[each.name])):
+            names = tuple(each.name for each in row)
+            rows.append(Row(names, types_by_name[names[0]]))
+    return rows
 
 
-def configuration(kind: ResponseType, typed: dict[str, Any]) -> dict[str, Any]:
-    """The `response_config` that was typed; what was left empty is left out."""
+def build_config(kind: ResponseType, typed: dict[str, Any]) -> dict[str, Any]:
+    """Builds the `response_config` from the form. Empty fields are left out."""
     read = {each.name: _READERS[each.kind](typed[each.name]) for each in kind.settings}
     config = {name: value for name, value in read.items() if value is not None}
     return config | {"required": bool(typed["required"])}
 
 
-def number_input(label: str, **options: Any) -> forms.CharField:
-    """A field for a number that is read by whoever judges it."""
+def build_number_field(label: str, **options: Any) -> forms.CharField:
+    """Builds a text field for a number, which the caller parses and checks."""
     attrs = {"inputmode": "decimal", "class": "number", "autocomplete": "off"}
     widget = forms.TextInput(attrs)
     return forms.CharField(label=label, required=False, max_length=30, widget=widget, **options)
 
 
-def _having(setting: Setting, kinds: Iterable[ResponseType]) -> tuple[int, ...]:
+def _find_types(setting: Setting, kinds: Iterable[ResponseType]) -> tuple[int, ...]:
     return tuple(place for place, kind in enumerate(kinds, start=1) if setting in kind.settings)
 
 
@@ -76,7 +76,7 @@ def _row_key(setting: Setting) -> str:
 
 
 def _number_field(setting: Setting) -> forms.Field:
-    return number_input(setting.label, initial=setting.initial, help_text=setting.help_text)
+    return build_number_field(setting.label, initial=setting.initial, help_text=setting.help_text)
 
 
 def _text_field(setting: Setting) -> forms.Field:
@@ -107,10 +107,10 @@ def _read_number(typed: str) -> Any:
 
 
 def _read_options(typed: str) -> list[str | dict[str, str]]:
-    return [_option(line) for line in read_lines(unify_newlines(typed))]
+    return [_read_option(line) for line in read_lines(unify_newlines(typed))]
 
 
-def _option(line: str) -> str | dict[str, str]:
+def _read_option(line: str) -> str | dict[str, str]:
     value, bar, label = (part.strip() for part in line.partition("|"))
     return {"value": value, "label": label} if bar else value
 

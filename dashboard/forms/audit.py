@@ -1,4 +1,4 @@
-"""The filter of the audit log."""
+"""The filter form of the audit log."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from accounts.actions import KINDS
 
 
 class AuditFilterForm(forms.Form):
-    """Which entries to list; it lives in the URL."""
+    """The filters of the audit log, as the query of its URL."""
 
     kind = forms.ChoiceField(label="About", required=False, choices=[("", "All"), *KINDS.items()])
     who = forms.ChoiceField(
@@ -24,8 +24,8 @@ class AuditFilterForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        found: dict[str, Any] = super().clean() or self.cleaned_data
-        since, until = found.get("since"), found.get("until")
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and since > until:
             self.add_error("until", "The last day is before the first")
-        return found
+        return cleaned

@@ -1,4 +1,4 @@
-"""What an account holder types about deliveries."""
+"""The forms of the delivery log: filter, test event, and resending dead deliveries."""
 
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ EVENTS = (*states.EVENTS, TEST_EVENT)
 
 
 class FilterForm(forms.Form):
-    """Which deliveries to list; it lives in the URL."""
+    """The filters of the delivery log, as the query of its URL."""
 
     state = forms.ChoiceField(
         label="State", required=False, choices=[("", "All states"), *Delivery.State.choices]
@@ -27,7 +27,7 @@ class FilterForm(forms.Form):
 
 
 class TestEventForm(forms.Form):
-    """Where to send a test event: the same addresses that a callback_url may have."""
+    """The URL for a test event, with the same rules as a callback_url."""
 
     url = forms.CharField(
         label="URL",
@@ -49,7 +49,7 @@ class TestEventForm(forms.Form):
 
 
 class ResendDeadForm(forms.Form):
-    """Since when dead deliveries are to be sent again."""
+    """The creation time from which dead deliveries are sent again."""
 
     since = forms.DateTimeField(
         label="Dead deliveries created since",

@@ -19,7 +19,7 @@ MEANINGS = {
 OVERLAPS = {"0": "Now", "1": "In 1 hour", "24": "In 24 hours", "168": "In 7 days"}
 
 
-# The last day of the calendar is no moment any more in other zones, and cannot be read back.
+# Datetimes near year 9999 overflow in other time zones and cannot be read back.
 MAX_LIFETIME = timedelta(days=36_525)
 
 
@@ -27,7 +27,7 @@ MOMENT = "%Y-%m-%dT%H:%M"
 
 
 class KeyForm(forms.Form):
-    """A new key. `token` carries it, so that the form makes one however often it is sent."""
+    """A new key. `token` carries its secret, so that a form sent twice creates only one key."""
 
     name = forms.CharField(
         label="Name",
@@ -68,7 +68,7 @@ class KeyForm(forms.Form):
 
 
 class RollForm(forms.Form):
-    """How long the old key lives on beside the new one."""
+    """How long the old key stays valid beside the new one."""
 
     overlap = forms.ChoiceField(
         label="The old key stops working",
@@ -84,7 +84,7 @@ class RollForm(forms.Form):
 
 
 class TypedNameForm(forms.Form):
-    """The name, typed, so that nobody ends a key by a slip."""
+    """Asks for the key's name, so that nobody ends a key by accident."""
 
     typed = forms.CharField(
         widget=forms.TextInput(

@@ -1,4 +1,4 @@
-"""What an account holder types about loops, members and answers."""
+"""The forms of the loop pages: a loop's fields and an invitation."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ NAMES = {icon: icon.replace("-", " ").capitalize() for icon in ICONS}
 
 
 class LoopForm(forms.Form):
-    """A loop's name, description and icon. `kept` is an icon that a program chose freely."""
+    """A loop's name, description and icon. `current_icon` may be one that only the API accepts."""
 
     name = forms.CharField(
         label="Name",
@@ -40,10 +40,10 @@ class LoopForm(forms.Form):
     )
     once = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, kept: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, current_icon: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if kept is not None and kept not in ICONS:
-            choices = [(kept, f"Current ({kept[:30]})"), *NAMES.items()]
+        if current_icon is not None and current_icon not in ICONS:
+            choices = [(current_icon, f"Current ({current_icon[:30]})"), *NAMES.items()]
             icon: Any = self.fields["icon"]
             icon.choices = choices
 
@@ -57,7 +57,7 @@ class LoopForm(forms.Form):
         return unify_newlines(self.cleaned_data["description"])
 
     def icons(self) -> list[dict[str, str | bool]]:
-        """The choices as the template draws them."""
+        """Returns the icon choices as the template shows them."""
         chosen, field = self["icon"].value(), self.fields["icon"]
         choices: Any = getattr(field, "choices", ())
         return [
@@ -65,14 +65,14 @@ class LoopForm(forms.Form):
             for value, name in choices
         ]
 
-    def changes(self, loop: Loop) -> dict[str, str]:
-        """What differs from the loop."""
+    def find_changes(self, loop: Loop) -> dict[str, str]:
+        """Returns the fields that differ from the loop."""
         fields = {name: self.cleaned_data[name] for name in ("name", "description", "icon")}
         return {name: value for name, value in fields.items() if value != getattr(loop, name)}
 
 
 class InviteForm(forms.Form):
-    """Whom to invite."""
+    """The email address of the person to invite."""
 
     email = forms.EmailField(
         label="Email address",

@@ -1,7 +1,6 @@
-"""What somebody types who asks in the dashboard, as the body that a program would send.
+"""The form of a new request, which builds the body that a program would send to the API.
 
-The rules are those of the API (`RequestInput`): its complaint is put beside the field that it is
-about.
+The API's own checks apply (`RequestInput`); each of its errors is shown beside its field.
 """
 
 import re
@@ -19,13 +18,13 @@ from api.errors import (
 from api.serializers.requests import RequestInput
 from dashboard.forms.answer_settings import (
     Row,
-    configuration,
-    number_input,
-    offered_types,
-    rows,
-    setting_fields,
+    build_config,
+    build_number_field,
+    build_rows,
+    build_setting_fields,
+    list_types,
 )
-from dashboard.loop_choices import choices
+from dashboard.loop_choices import format_choices
 from loops.models import Loop
 from reviews.models import Request
 from reviews.response_types import TYPES
@@ -33,15 +32,15 @@ from reviews.response_types.posted import read_json_number, unify_newlines
 from web.strict_json import InvalidJSON, parse_object
 
 UNITS = {"minutes": 60, "hours": 3600}
-PLACES: dict[type[ApiError], str] = {
+ERROR_FIELDS: dict[type[ApiError], str] = {
     ImageUrlRequired: "image_url",
     InvalidDefaultResponse: "default_response",
 }
 _OPTION = re.compile(r"options\[(\d+)\]\S* (.*)")
 
 
-class QuestionForm(forms.Form):
-    """Fields are named as in the API; those that the chosen types do not use are ignored."""
+class NewRequestForm(forms.Form):
+    """Fields have the names of the API. Fields that the chosen types do not use are ignored."""
 
     loop = forms.ChoiceField(label="Loop", error_messages={"required": "Choose a loop"})
     type = forms.ChoiceField(
@@ -69,7 +68,7 @@ class QuestionForm(forms.Form):
         initial="time-sensitive",
         widget=forms.RadioSelect,
     )
-    timeout = number_input("Answer within", initial="60")
+    timeout = build_number_field("Answer within", initial="60")
     timeout_unit = forms.ChoiceField(
         label="Unit", choices=[(unit, unit.capitalize()) for unit in UNITS], required=False
     )
@@ -101,31 +100,31 @@ class QuestionForm(forms.Form):
     def __init__(self, data: Any = None, *, loops: list[Loop], **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
         self.loops = loops
-        offered: dict[str, Any] = {
-            "loop": choices(loops),
-            "response_type": [(kind.name, kind.label) for kind in offered_types()],
+        field_choices: dict[str, Any] = {
+            "loop": format_choices(loops),
+            "response_type": [(kind.name, kind.label) for kind in list_types()],
         }
-        for name, its_choices in offered.items():
+        for name, pairs in field_choices.items():
             field: Any = self.fields[name]
-            field.choices = its_choices
-        self.fields |= setting_fields()
+            field.choices = pairs
+        self.fields |= build_setting_fields()
 
     def setting_rows(self) -> list[tuple[Row, list[forms.BoundField]]]:
-        """The fields that depend on the response type, as they stand on the page."""
-        return [(row, [self[name] for name in row.fields]) for row in rows()]
+        """Returns the fields that depend on the response type, row by row."""
+        return [(row, [self[name] for name in row.fields]) for row in build_rows()]
 
-    def unjudged(self) -> "QuestionForm":
-        """The same with what was typed and no word about what is wrong with it."""
+    def without_errors(self) -> "NewRequestForm":
+        """Returns a copy with the same values and no errors."""
         typed = {name: self[name].value() for name in self.fields}
-        return QuestionForm(loops=self.loops, initial=typed)
+        return NewRequestForm(loops=self.loops, initial=typed)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:
-                cleaned["fields"] = RequestInput().check(self.body())
+                cleaned["fields"] = RequestInput().check(self.build_body())
             except ApiError as error:
-                self.add_error(*self.placed(error))
+                self.add_error(*self.locate_error(error))
         return cleaned
 
     def clean_context(self) -> str:
@@ -138,8 +137,8 @@ class QuestionForm(forms.Form):
                 raise forms.ValidationError(sentence) from None
         return typed
 
-    def body(self) -> dict[str, Any]:
-        """What a program would send, from what was typed, valid or not."""
+    def build_body(self) -> dict[str, Any]:
+        """Builds the body that a program would send, from valid or invalid values."""
         typed = {name: self[name].value() or "" for name in self.fields}
         body: dict[str, Any] = {
             "processing_type": typed["processing_type"],
@@ -150,48 +149,48 @@ class QuestionForm(forms.Form):
         if typed["type"] == "image" and typed["image_url"].strip():
             body["image_url"] = typed["image_url"].strip()
         if typed["processing_type"] == "time-sensitive" and typed["timeout"].strip():
-            body["timeout_seconds"] = seconds(typed["timeout"], typed["timeout_unit"])
-        body |= _answer(typed)
+            body["timeout_seconds"] = _read_seconds(typed["timeout"], typed["timeout_unit"])
+        body |= _build_response_fields(typed)
         body["platform"] = "web_portal"
         if typed["callback_url"].strip():
             body["callback_url"] = typed["callback_url"].strip()
-        return body | _context(typed["context"])
+        return body | _read_context(typed["context"])
 
-    def placed(self, error: ApiError) -> tuple[str | None, str]:
-        """The field of a complaint, None for the form as a whole, and the sentence beside it."""
+    def locate_error(self, error: ApiError) -> tuple[str | None, str]:
+        """Returns the field that an error belongs to, None for the whole form, and its sentence."""
         detail = error.detail if isinstance(error.detail, str) else ""
-        named, _, rest = detail.partition(" ")
-        if isinstance(error, TimeoutRequired) or named == "timeout_seconds":
+        name, _, rest = detail.partition(" ")
+        if isinstance(error, TimeoutRequired) or name == "timeout_seconds":
             return "timeout", "Enter a time between one minute and one day"
         if isinstance(error, RequestTextRequired):
             return "request_text", "Enter the question"
         if detail.startswith("options array"):
             return "options", "Enter at least one option"
-        number_of = _OPTION.match(detail)
-        if number_of:
-            return "options", f"Option {int(number_of[1]) + 1} {number_of[2]}"
-        if named in self.fields:
-            return named, f"{self.fields[named].label} {rest}"
-        return PLACES.get(type(error)), detail or error.sentence
+        option = _OPTION.match(detail)
+        if option:
+            return "options", f"Option {int(option[1]) + 1} {option[2]}"
+        if name in self.fields:
+            return name, f"{self.fields[name].label} {rest}"
+        return ERROR_FIELDS.get(type(error)), detail or error.sentence
 
 
-def _answer(typed: dict[str, Any]) -> dict[str, Any]:
-    """What is said about the answer; the type may be one that somebody made up."""
+def _build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:
+    """Builds the fields about the response. An unknown type is passed on for the API to reject."""
     name, default = typed["response_type"], unify_newlines(typed["default_response"])
     kind = TYPES.get(name)
     return {
         "response_type": name,
-        "response_config": configuration(kind, typed) if kind else {},
+        "response_config": build_config(kind, typed) if kind else {},
         "default_response": kind.read_default(default) if kind else default,
     }
 
 
-def seconds(typed: str, unit: str) -> Any:
-    given = read_json_number(typed)
-    return given if isinstance(given, str) else given * UNITS.get(unit, 60)
+def _read_seconds(typed: str, unit: str) -> Any:
+    number = read_json_number(typed)
+    return number if isinstance(number, str) else number * UNITS.get(unit, 60)
 
 
-def _context(typed: str) -> dict[str, Any]:
+def _read_context(typed: str) -> dict[str, Any]:
     if not typed.strip():
         return {}
     try:

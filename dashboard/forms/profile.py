@@ -9,7 +9,7 @@ from accounts.time_zones import list_choices
 
 
 class ProfileForm(forms.Form):
-    """Name and time zone."""
+    """A person's name and time zone."""
 
     name = name_field(error_messages={"required": "Enter your name"})
     time_zone = forms.ChoiceField(

@@ -1,4 +1,4 @@
-"""What an account holder types about requests: filters, and feedback on an answer."""
+"""The forms of the request pages: the filters of the list, and feedback on an answer."""
 
 import json
 from datetime import date
@@ -8,7 +8,7 @@ from django import forms
 
 from api.errors import ApiError
 from api.serializers.requests import CATEGORIES, FeedbackInput
-from dashboard.loop_choices import choices
+from dashboard.loop_choices import format_choices
 from loops.models import Loop
 from reviews.models import Request
 
@@ -26,7 +26,7 @@ YES_NO = [("", "–"), ("yes", "Yes"), ("no", "No")]
 
 
 class RequestFilterForm(forms.Form):
-    """Which requests to list; it lives in the URL."""
+    """The filters of the list of requests, as the query of its URL."""
 
     q = forms.CharField(
         label="Search",
@@ -53,7 +53,7 @@ class RequestFilterForm(forms.Form):
     def __init__(self, data: Any, *, loops: list[Loop], **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
         field: Any = self.fields["loop"]
-        field.choices = [("", "Every loop"), *choices(loops)]
+        field.choices = [("", "Every loop"), *format_choices(loops)]
 
     def clean_until(self) -> date | None:
         until: date | None = self.cleaned_data["until"]
@@ -68,7 +68,7 @@ class RequestFilterForm(forms.Form):
 
     @property
     def is_narrowed(self) -> bool:
-        """By more than words."""
+        """Whether a filter other than the search text is set."""
         return any(self[name].value() for name in self.fields if name != "q")
 
 
@@ -95,24 +95,26 @@ class FeedbackForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, value in self.initial.items():  # a program may have given 4.5 stars
+        for name, value in self.initial.items():  # the API accepts others, such as 4.5
             choices: Any = getattr(self.fields.get(name), "choices", ())
             if choices and value not in dict(choices):
                 self.fields[name].choices = [*choices, (value, value)]  # type: ignore[attr-defined]
 
-    def feedback(self) -> dict[str, Any]:
-        """The object as the API takes it, without what was left empty."""
+    def build_feedback(self) -> dict[str, Any]:
+        """Builds the feedback object of the API, without empty fields."""
         typed = self.cleaned_data
         numbers = ("rating", "accuracy", "timeliness", "helpfulness")
         words = [word.strip() for word in typed["tags"].split(",")]
-        given: dict[str, Any] = {name: json.loads(typed[name]) for name in numbers if typed[name]}
-        given |= {
+        feedback: dict[str, Any] = {
+            name: json.loads(typed[name]) for name in numbers if typed[name]
+        }
+        feedback |= {
             name: typed[name] == "yes"
             for name in ("would_recommend", "follow_up_needed")
             if typed[name]
         }
-        given |= {name: typed[name] for name in ("category", "comment") if typed[name].strip()}
-        return given | ({"tags": tags} if (tags := [word for word in words if word]) else {})
+        feedback |= {name: typed[name] for name in ("category", "comment") if typed[name].strip()}
+        return feedback | ({"tags": tags} if (tags := [word for word in words if word]) else {})
 
     def clean_comment(self) -> str:
         comment: str = self.cleaned_data["comment"].replace("\r\n", "\n")
@@ -124,22 +126,22 @@ class FeedbackForm(forms.Form):
         return comment
 
 
-def unknown_feedback(feedback: dict[str, Any] | None) -> dict[str, Any]:
-    """What a program gave beyond the known fields: the form keeps it."""
+def find_unknown_fields(feedback: dict[str, Any] | None) -> dict[str, Any]:
+    """Returns the fields that only a program can send. The form leaves them unchanged."""
     known = FeedbackForm.base_fields
     return {name: value for name, value in (feedback or {}).items() if name not in known}
 
 
-def initial_feedback(feedback: dict[str, Any] | None) -> dict[str, Any]:
-    """What the form shows of feedback that was given before, by whatever way."""
-    context: dict[str, Any] = {}
+def build_initial(feedback: dict[str, Any] | None) -> dict[str, Any]:
+    """Builds the form's initial values from the current feedback."""
+    initial: dict[str, Any] = {}
     for name, value in (feedback or {}).items():
         if isinstance(value, bool):
-            context[name] = "yes" if value else "no"
+            initial[name] = "yes" if value else "no"
         elif isinstance(value, list):
-            context[name] = ", ".join(map(str, value))
+            initial[name] = ", ".join(map(str, value))
         elif isinstance(value, float) and value.is_integer():
-            context[name] = str(int(value))
+            initial[name] = str(int(value))
         elif value is not None:
-            context[name] = str(value)
-    return context
+            initial[name] = str(value)
+    return initial

@@ -6,7 +6,7 @@ from accounts.webhook_secrets import MAX_LENGTH, MIN_LENGTH, is_acceptable
 
 
 class SecretForm(forms.Form):
-    """A secret of the holder's own."""
+    """A secret that the account holder chose."""
 
     secret = forms.CharField(
         label="Your secret",

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from dashboard.request_list import spoken
+from dashboard.request_list import format_answer
 from loops.models import Loop
 from loops.services import create_loop
 from reviews import services
@@ -216,4 +216,4 @@ def test_a_question_in_one_line(text: str, line: str) -> None:
     ],
 )
 def test_an_answer_in_one_line(answer: str | None, said: str) -> None:
-    assert spoken(answer) == said
+    assert format_answer(answer) == said

@@ -77,8 +77,8 @@ def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
             found = listing.fetch(scope, filtered)
             shown[f"{scope.column} {status}"] = (found.total, len(found.ids))
         shown[scope.column] = listing.fetch(scope, window).entries
-    chosen = request_list.Chosen(account_id=account, q="refund", status="pending")
-    shown["search"] = [row.status for row in request_list.read_behind(chosen, None).rows]
+    chosen = request_list.Filters(account_id=account, q="refund", status="pending")
+    shown["search"] = [row.status for row in request_list.read_older(chosen, None).rows]
     return shown
 
 
