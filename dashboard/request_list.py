@@ -13,6 +13,7 @@ from django.db.models import F, TextField
 from django.db.models.functions import Cast, Left
 
 from reviews.lifecycle import settling, states
+from reviews.markdown import extract_headline
 from reviews.models import Request, RequestQuerySet
 from reviews.queries import listing, search
 from web.days import midnight

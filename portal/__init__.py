@@ -1,1 +1,1 @@
-"""The reviewer's pages: what waits for me, one question at a time, and what I have answered."""
+"""The reviewer's pages: join, inbox, question, own answers, and notification settings."""

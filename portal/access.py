@@ -1,4 +1,4 @@
-"""Who may open a page of the portal, and what is said where there is nothing to open."""
+"""Page guards of the portal, and look-ups limited to requests that the person may review."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -22,19 +22,22 @@ Action = Callable[[SignedInRequest, Request], HttpResponse]
 
 
 def page(view: Page) -> Page:
-    """For reading, by whoever is signed in."""
-    return require_safe(login_required(never_cache(_or_gone(view))))
+    """Decorates a page that any signed-in person may read."""
+    return require_safe(login_required(never_cache(_with_gone_page(view))))
 
 
 def action(view: Action) -> Page:
-    """A form's target, with the question found. Whoever comes by GET, such as back from the
-    sign-in page, is led to the question; whoever is not signed in any more loses nothing."""
+    """Decorates a view that takes a form about a request, and finds the request for it.
+
+    A GET, such as after signing in, redirects to the request. If the session has ended, the answer
+    is saved until the person has signed in again.
+    """
 
     @never_cache
     @wraps(view)
     def posted(request: SignedInRequest, request_id: str) -> HttpResponse:
         if not request.user.is_authenticated:
-            keep_answer(request, request_id)
+            save_answer(request, request_id)
             return redirect_to_login(reverse("review", kwargs={"request_id": request_id}))
         if request.method in ("GET", "HEAD"):
             return redirect("review", request_id=request_id)
@@ -42,22 +45,22 @@ def action(view: Action) -> Page:
             return HttpResponseNotAllowed(["POST"])
         return view(request, find_request(request, request_id))
 
-    vars(posted)["on_old_token"] = keep_answer
-    return _or_gone(posted)
+    vars(posted)["on_old_token"] = save_answer
+    return _with_gone_page(posted)
 
 
-def keep_answer(request: HttpRequest, request_id: str) -> None:
-    """What was typed by somebody who has to sign in, or has done so in another tab."""
+def save_answer(request: HttpRequest, request_id: str) -> None:
+    """Saves the posted answer of somebody who has to sign in, or did so in another tab."""
     typed = request.POST.getlist("answer")
     if any(typed):
         if has_room(request):
-            saved_answers.keep(request.session, request_id, typed)
+            saved_answers.save(request.session, request_id, typed)
     elif request.user.is_authenticated:
         warn_page_expired(request)
 
 
-def _or_gone(view: Page) -> Page:
-    """Says in words of its own what is not there; what somebody was about to send stays."""
+def _with_gone_page(view: Page) -> Page:
+    """Decorates a view to answer Http404 with a page that shows the answer not sent."""
 
     @wraps(view)
     def wrapped(request: SignedInRequest, **ids: str) -> HttpResponse:
@@ -70,7 +73,7 @@ def _or_gone(view: Page) -> Page:
     return wrapped
 
 
-def reviewed(request: SignedInRequest) -> RequestQuerySet:
+def select_requests(request: SignedInRequest) -> RequestQuerySet:
     requests: RequestQuerySet = Request.objects.reviewed_by(request.user.pk)
     return requests
 
@@ -78,10 +81,10 @@ def reviewed(request: SignedInRequest) -> RequestQuerySet:
 def find_request(
     request: SignedInRequest, request_id: str, *, among: RequestQuerySet | None = None
 ) -> Request:
-    """The request, if the person is an active member of its living loop. Raises Http404."""
+    """Returns the request if the person is an active member of its loop. Raises Http404."""
     try:
         return services.read_request(
-            request_id, allowed=reviewed(request) if among is None else among
+            request_id, allowed=select_requests(request) if among is None else among
         )
     except Request.DoesNotExist:
         raise Http404 from None

@@ -1,4 +1,4 @@
-"""What makes the portal an app on a phone: manifest, service worker, and a page for no network."""
+"""The files of an installable app: manifest, service worker and offline page."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -8,7 +8,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 
-def icon(name: str, size: int, purpose: str = "any") -> dict[str, str]:
+def build_icon(name: str, size: int, purpose: str = "any") -> dict[str, str]:
     return {
         "src": static(f"icons/{name}.png"),
         "sizes": f"{size}x{size}",
@@ -20,7 +20,11 @@ def icon(name: str, size: int, purpose: str = "any") -> dict[str, str]:
 @require_safe
 @cache_control(public=True, max_age=3600)
 def manifest(request: HttpRequest) -> HttpResponse:
-    icons = [icon("icon-192", 192), icon("icon-512", 512), icon("maskable-512", 512, "maskable")]
+    icons = [
+        build_icon("icon-192", 192),
+        build_icon("icon-512", 512),
+        build_icon("maskable-512", 512, "maskable"),
+    ]
     content = {
         "name": "Review Loop",
         "short_name": "Review Loop",
@@ -39,7 +43,7 @@ def manifest(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cache_control(no_cache=True)
 def service_worker(request: HttpRequest) -> HttpResponse:
-    """At the root, so that its scope is the whole site."""
+    """Serves the worker at the root, so that its scope is the whole site."""
     return render(
         request, "portal/notifications/sw.js", content_type="text/javascript; charset=utf-8"
     )
@@ -47,5 +51,5 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def offline(request: HttpRequest) -> HttpResponse:
-    """Kept by the service worker, which asks for it without cookies."""
+    """Renders the page that the service worker caches; it fetches it without cookies."""
     return render(request, "portal/notifications/offline.html")

@@ -1,4 +1,4 @@
-"""Where everybody arrives."""
+"""The home page; signed-in people go to their inbox."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render

@@ -1,4 +1,4 @@
-"""Getting into a loop: the code, the join link, and its QR code."""
+"""Joining a loop: by code, join link or QR code."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -20,7 +20,7 @@ from loops.services import InviteNotFound, find_invite, join_loop
 from portal.join_form import CodeForm
 from web.error_pages import not_found, too_many_requests
 
-WithCode = Callable[[HttpRequest, str], HttpResponse]
+CodeView = Callable[[HttpRequest, str], HttpResponse]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -33,9 +33,11 @@ def enter_code(request: HttpRequest) -> HttpResponse:
     return render(request, "portal/join/enter_code.html", {"form": form}, status=status)
 
 
-def guarded(view: WithCode) -> WithCode:
-    """Counts the codes that open nothing, per address and per person; after too many no code is
-    looked up any more. A code that opens a loop is free, so a whole office may join at once."""
+def limit_wrong_codes(view: CodeView) -> CodeView:
+    """Limits wrong codes per IP address and per person; above the limit no code is looked up.
+
+    Valid codes are not counted, so that a whole office may join at once.
+    """
 
     @wraps(view)
     def wrapped(request: HttpRequest, code: str) -> HttpResponse:
@@ -45,20 +47,20 @@ def guarded(view: WithCode) -> WithCode:
         try:
             return view(request, code)
         except InviteNotFound:
-            usages(request, increment=True)
+            read_usages(request, increment=True)
             raise
 
     return wrapped
 
 
 def seconds_to_wait(request: HttpRequest) -> int:
-    """How long this address or person must wait before another code, 0 for not at all."""
-    spent = [usage for usage in usages(request) if usage["count"] >= usage["limit"]]
+    """Returns the seconds until this IP address and person may try another code, 0 for now."""
+    spent = [usage for usage in read_usages(request) if usage["count"] >= usage["limit"]]
     return max((max(1, usage["time_left"]) for usage in spent), default=0)
 
 
-def usages(request: HttpRequest, *, increment: bool = False) -> list[dict[str, int]]:
-    """What the address and the person have used up; nothing while the cache is out of reach."""
+def read_usages(request: HttpRequest, *, increment: bool = False) -> list[dict[str, int]]:
+    """Returns the rate limit counts of the IP address and the person; none without the cache."""
     rate = settings.JOIN_CODE_RATE
     keys = ["ip", "user"] if request.user.is_authenticated else ["ip"]
     counts = [
@@ -71,13 +73,13 @@ def usages(request: HttpRequest, *, increment: bool = False) -> list[dict[str, i
 @never_cache
 def join(request: HttpRequest, code: str) -> HttpResponse:
     try:
-        return invitation(request, code)
+        return show_invitation(request, code)
     except InviteNotFound:
         return render(request, "portal/join/code_unknown.html", status=404)
 
 
-@guarded
-def invitation(request: HttpRequest, code: str) -> HttpResponse:
+@limit_wrong_codes
+def show_invitation(request: HttpRequest, code: str) -> HttpResponse:
     loop = find_invite(code)
     path = reverse("join", kwargs={"code": loop.invite_code})
     person = request.user
@@ -100,11 +102,11 @@ def accept(request: HttpRequest, person: User, loop: Loop) -> HttpResponse:
 @cache_control(private=True, max_age=300)
 def qr_code(request: HttpRequest, code: str) -> HttpResponse:
     try:
-        return picture(request, code)
+        return render_qr_code(request, code)
     except InviteNotFound:
         return not_found(request)
 
 
-@guarded
-def picture(request: HttpRequest, code: str) -> HttpResponse:
+@limit_wrong_codes
+def render_qr_code(request: HttpRequest, code: str) -> HttpResponse:
     return HttpResponse(qr.render_png(find_invite(code).join_url), content_type="image/png")

@@ -1,4 +1,4 @@
-"""What people type to get into a loop."""
+"""The form for the code of a loop."""
 
 from django import forms
 

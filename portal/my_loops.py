@@ -1,4 +1,4 @@
-"""The loops that somebody reviews for, and leaving one."""
+"""The page of the loops that a person reviews for, and leaving one."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -24,7 +24,7 @@ def my_loops(request: SignedInRequest) -> HttpResponse:
 @never_cache
 @login_required
 def leave(request: SignedInRequest, loop_id: str) -> HttpResponse:
-    """Ends the membership; what the person holds is given back. Creators stay."""
+    """Ends the membership and releases the person's claims. Creators cannot leave."""
     if request.method in ("GET", "HEAD"):
         return redirect("my-loops")
     if request.method != "POST":

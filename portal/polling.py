@@ -1,9 +1,9 @@
-"""What open pages ask again and again: has anything changed? Mostly it is 204, and nothing else.
+"""Endpoints that open pages poll for changes. Most responses are an empty 204.
 
-A thousand open inboxes ask hundreds of times a second. So there is no session to load and no
-person, and web.middleware.PollingMiddleware lets these calls past the rest: the page carries a
-token of ours, which names the person, runs out, and belongs to the session cookie that it was
-issued beside. One statement answers, and it looks at the memberships that are active then.
+A thousand open inboxes poll hundreds of times a second. So these calls load neither session nor
+person, and web.middleware.LightMiddleware lets them skip the other middleware. The page has a
+signed token instead: it names the person, expires, and is bound to the session cookie. Each call
+costs one statement, which reads the memberships active at that time.
 """
 
 import hashlib
@@ -17,20 +17,20 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from db.ids import normalize_id
-from portal.queue import MINE, first, scope
+from portal.queue import MINE, build_first_sql, build_scope
 from reviews.lifecycle.conditions import lapsed, overdue
 from reviews.lifecycle.settling import read_settled, scope_to_request
 from reviews.lifecycle.states import CLAIMED
 
-MAX_ROWS = 100  # as many as a page of the inbox has, and more
-LASTS = 12 * 3600  # seconds
+MAX_ROWS = 100  # more than a page of the inbox has
+TOKEN_LIFETIME = 12 * 3600  # seconds
 HEADER = "HTTP_X_WATCH"
 _SALT = "portal.live"
-_FAR = 1e11
+_MAX_EPOCH = 1e11
 
-# The first that wait; when the newest question came, where more may wait than that; and who holds
-# what (in a loop where more than MAX_ROWS are held at once, the most urgent of them). Nothing else
-# is to be seen, and none of the three costs more where much waits. And whether anything is due.
+# Three things that the inbox shows, each of a bounded cost: the first MAX_ROWS open requests; the
+# time of the newest request if there may be more; the holders of claimed requests (of the most
+# urgent MAX_ROWS in each loop). The last column is whether any request is due.
 _FINGERPRINT = f"""
 WITH mine AS MATERIALIZED ({MINE})
 SELECT concat_ws('-',
@@ -40,20 +40,20 @@ SELECT concat_ws('-',
                                      WHERE loop_id = mine.loop_id
                                      ORDER BY created_at DESC, id DESC LIMIT 1) AS newest)
                ELSE '' END
-          FROM ({first(MAX_ROWS, mine="mine")}) AS shown),
+          FROM ({build_first_sql(MAX_ROWS, mine="mine")}) AS shown),
        (SELECT md5(string_agg(id || claimed_by_id, '' ORDER BY id)) FROM mine
          CROSS JOIN LATERAL (SELECT id, claimed_by_id
                                FROM reviews_request
                               WHERE loop_id = mine.loop_id AND status = 'claimed'
                               ORDER BY priority_rank DESC, created_at DESC, id DESC
                               LIMIT {MAX_ROWS}) AS r)),
-       {scope("", None, mine="mine").is_due}
+       {build_scope("", None, mine="mine").is_due}
 """  # noqa: S608 (nothing in it comes from outside)
 _ROWS = f"""
 SELECT id, CASE WHEN r.status = 'pending' THEN '' WHEN r.claimed_by_id = user_id THEN 'you'
                 ELSE (SELECT coalesce(nullif(name, ''), split_part(email, '@', 1))
                         FROM accounts_user WHERE id = r.claimed_by_id) END
-  FROM ({first(MAX_ROWS)}) AS shown JOIN reviews_request r USING (id)
+  FROM ({build_first_sql(MAX_ROWS)}) AS shown JOIN reviews_request r USING (id)
  ORDER BY r.priority_rank DESC, r.timeout_at, id"""  # noqa: S608
 _NEW = f"""
 SELECT count(*) FROM (
@@ -70,9 +70,11 @@ SELECT r.status, r.claimed_by_id, {overdue()} OR {lapsed()}
 
 
 def inbox(request: HttpRequest) -> HttpResponse:
-    """204, or `{version, new, rows: {id: who holds it}}` of the first that wait: `new` counts what
-    waits and was made after `since`, in seconds of the epoch; it ends at MAX_ROWS, as the rows
-    do. 403 where the page must be loaded anew."""
+    """Returns 204, or `{version, new, rows: {id: holder}}` of the first MAX_ROWS open requests.
+
+    `new` counts open requests created after `since` (seconds of the epoch), up to MAX_ROWS. 403
+    means that the page must be loaded again.
+    """
     user_id = read_token(request)
     if user_id is None:
         return HttpResponse(status=403)
@@ -82,34 +84,38 @@ def inbox(request: HttpRequest) -> HttpResponse:
         return HttpResponse(status=204)
     if not is_signed_in(request):
         return HttpResponse(status=403)
-    asked = {"person": user_id, "loop": loop_id, "since": moment(request.GET.get("since", ""))}
+    params = {
+        "person": user_id,
+        "loop": loop_id,
+        "since": read_moment(request.GET.get("since", "")),
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_ROWS, asked)
+        cursor.execute(_ROWS, params)
         rows = dict(cursor.fetchall())
-        cursor.execute(_NEW, asked)
+        cursor.execute(_NEW, params)
         (new,) = cursor.fetchone()
     return JsonResponse({"version": current, "new": new, "rows": rows})
 
 
 def fingerprint(user_id: str, loop_id: str | None) -> str:
-    """What `inbox` compares with. One statement, where nothing is due; it settles what is."""
-    asked = scope(user_id, loop_id)
+    """Returns the version of an inbox. One statement if nothing is due; settles what is."""
+    inbox_scope = build_scope(user_id, loop_id)
 
     def read() -> tuple[str, bool]:
         with connection.cursor() as cursor:
-            cursor.execute(_FINGERPRINT, asked.params)
+            cursor.execute(_FINGERPRINT, inbox_scope.params)
             current, is_due = cursor.fetchone()
         return str(current), is_due
 
-    return read_settled(asked, read)
+    return read_settled(inbox_scope, read)
 
 
 def question(request: HttpRequest, request_id: str) -> HttpResponse:
-    """204 while the question is what its page shows, 200 once it is not, 404 where it is gone."""
+    """Returns 204 while the question's page is current, 200 if it changed, 404 if it is gone."""
     user_id = read_token(request)
     if user_id is None:
         return HttpResponse(status=403)
-    current = state_of(request_id, user_id)
+    current = read_version(request_id, user_id)
     if current is None:
         return HttpResponse(status=404)
     if current == request.GET.get("v"):
@@ -117,57 +123,59 @@ def question(request: HttpRequest, request_id: str) -> HttpResponse:
     return HttpResponse(status=200 if is_signed_in(request) else 403)
 
 
-def state_of(request_id: str, user_id: str) -> str | None:
-    """The version of a question that the person may see. One statement, where it is not due."""
+def read_version(request_id: str, user_id: str) -> str | None:
+    """Returns the version of a question that the person may see. One statement if it is not due."""
     params = {"person": user_id, "loop": None, "id": request_id}
 
     def read() -> tuple[str | None, bool]:
         with connection.cursor() as cursor:
             cursor.execute(_QUESTION, params)
             row = cursor.fetchone()
-        return (version(*row[:2]), row[2]) if row else (None, False)
+        return (format_version(*row[:2]), row[2]) if row else (None, False)
 
     return read_settled(scope_to_request(request_id), read)
 
 
-def version(status: str, holder_id: str | None) -> str:
-    """What there is to see of a question from outside: final states never change again."""
+def format_version(status: str, holder_id: str | None) -> str:
+    """Returns what polling compares: the status, and the holder of a claim."""
     return f"{status}-{holder_id}" if status == CLAIMED else status
 
 
-def moment(text: str) -> float:
-    """Seconds of the epoch; now, where it is none."""
+def read_moment(text: str) -> float:
+    """Reads seconds of the epoch; the current time if the text is invalid."""
     try:
         seconds = float(text)
     except ValueError:
         return time.time()
-    return seconds if 0 <= seconds < _FAR else time.time()
+    return seconds if 0 <= seconds < _MAX_EPOCH else time.time()
 
 
-def token(request: HttpRequest) -> str:
-    """For a page of whoever is signed in."""
-    return signing.dumps([request.user.pk, _session(request)], salt=_SALT)
+def issue_token(request: HttpRequest) -> str:
+    """Issues a token for a page of the signed-in person."""
+    return signing.dumps([request.user.pk, _hash_cookie(request)], salt=_SALT)
 
 
 def read_token(request: HttpRequest) -> str | None:
-    """The id of the person; None for a token of another session, an old one, or none."""
+    """Returns the id of the person; None for a token missing, expired or of another session."""
     try:
-        user_id, session = signing.loads(request.META.get(HEADER, ""), salt=_SALT, max_age=LASTS)
+        user_id, session = signing.loads(
+            request.META.get(HEADER, ""), salt=_SALT, max_age=TOKEN_LIFETIME
+        )
     except (signing.BadSignature, ValueError):
         return None
-    return str(user_id) if session == _session(request) else None
+    return str(user_id) if session == _hash_cookie(request) else None
 
 
 def is_signed_in(request: HttpRequest) -> bool:
-    """Whether the session still lives; asked only where there is something to tell."""
+    """Whether the session is still valid; checked only if there is a change to report."""
     living = Session.objects.filter(expire_date__gt=timezone.now())
-    return living.filter(session_key=_cookie(request)).exists()
+    return living.filter(session_key=_read_cookie(request)).exists()
 
 
-def _cookie(request: HttpRequest) -> str:
+def _read_cookie(request: HttpRequest) -> str:
     return request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
 
 
-def _session(request: HttpRequest) -> str:
-    cookie = _cookie(request)
+def _hash_cookie(request: HttpRequest) -> str:
+    cookie = _read_cookie(request)
     return hashlib.sha256(cookie.encode()).hexdigest()[:16]

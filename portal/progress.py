@@ -1,6 +1,6 @@
-"""One sitting: how far somebody has come, what they skipped, and which question is next.
+"""A reviewer's progress: how many questions they answered or skipped, and which one is next.
 
-All of it travels in the address, so that two tabs are two sittings and a reload changes nothing.
+It is stored in the URL, so that each tab has its own and a reload changes nothing.
 """
 
 from collections.abc import Sequence
@@ -11,59 +11,59 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from db.ids import normalize_id
-from portal.queue import answerable_ids
+from portal.queue import read_answerable_ids
 
-FURTHEST = 100  # waiting questions are counted up to here
+MAX_COUNTED = 100  # open questions are counted up to this number
 MAX_SKIPPED = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
-    """`sent` is the question that was answered last."""
+class Progress:
+    """The questions answered and skipped in one tab. `sent` is the one answered last."""
 
     answered: int = 0
     skipped: tuple[str, ...] = ()
     sent: str | None = None
 
     @classmethod
-    def of(cls, request: HttpRequest) -> "Sitting":
-        """What the address says; anything odd counts as nothing."""
-        said = request.GET.get("n", "")
-        is_number = said.isascii() and said.isdigit() and len(said) <= 4
+    def read(cls, request: HttpRequest) -> "Progress":
+        """Reads the progress from the URL; invalid values count as missing."""
+        typed = request.GET.get("n", "")
+        is_number = typed.isascii() and typed.isdigit() and len(typed) <= 4
         ids = (normalize_id(raw) for raw in request.GET.get("skipped", "").split(".")[:MAX_SKIPPED])
         return cls(
-            answered=int(said) if is_number else 0,
-            skipped=tuple(found for found in ids if found),
+            answered=int(typed) if is_number else 0,
+            skipped=tuple(request_id for request_id in ids if request_id),
             sent=normalize_id(request.GET.get("sent", "")),
         )
 
-    def after_answer(self, request_id: str) -> "Sitting":
+    def after_answer(self, request_id: str) -> "Progress":
         return replace(self, answered=self.answered + 1, sent=request_id)
 
-    def without(self, request_id: str) -> "Sitting":
-        """With one more skipped; the oldest of too many may come again."""
+    def skip(self, request_id: str) -> "Progress":
+        """Adds a skipped question; above MAX_SKIPPED the oldest may be offered again."""
         return replace(self, sent=None, skipped=(*self.skipped, request_id)[-MAX_SKIPPED:])
 
-    def query(self) -> str:
-        """The end of an address, from the question mark on; '' where there is nothing to say."""
-        said = {
+    def build_query(self) -> str:
+        """Builds the query of a URL, with its question mark; '' if it is empty."""
+        params = {
             "n": str(self.answered or ""),
             "skipped": ".".join(self.skipped),
             "sent": self.sent or "",
         }
-        told = urlencode({name: value for name, value in said.items() if value})
-        return f"?{told}" if told else ""
+        query = urlencode({name: value for name, value in params.items() if value})
+        return f"?{query}" if query else ""
 
-    def url_of(self, request_id: str) -> str:
-        return reverse("review", kwargs={"request_id": request_id}) + self.query()
+    def build_url(self, request_id: str) -> str:
+        return reverse("review", kwargs={"request_id": request_id}) + self.build_query()
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a question stands among those that the person could answer now.
+    """The position of a question among those that the person can answer now.
 
-    `number` counts from 1 and is 0 for one that is not among them; both numbers include what was
-    answered in this sitting. The rest are addresses, '' where there is none.
+    `number` counts from 1 and is 0 for a question not among them; both numbers include those
+    already answered. The other fields are URLs, or '' for none.
     """
 
     number: int
@@ -74,29 +74,29 @@ class Place:
     skip: str
 
 
-def waiting_ids(user_id: str) -> list[str]:
-    """What the person could answer, the most urgent first; FURTHEST and one at most."""
-    return answerable_ids(user_id, FURTHEST + 1)
+def read_waiting_ids(user_id: str) -> list[str]:
+    """Returns the questions to answer, the most urgent first, MAX_COUNTED + 1 at most."""
+    return read_answerable_ids(user_id, MAX_COUNTED + 1)
 
 
-def find_place(sitting: Sitting, user_id: str, request_id: str) -> Place:
-    """One statement."""
-    ids = waiting_ids(user_id)
+def find_place(progress: Progress, user_id: str, request_id: str) -> Place:
+    """Finds the position of the question, in one statement."""
+    ids = read_waiting_ids(user_id)
     at = ids.index(request_id) if request_id in ids else None
-    calm = replace(sitting, sent=None)
-    beyond = ids if at is None else ids[at + 1 :]
-    skipping = sitting.without(request_id)
-    unseen = first_unseen(skipping, ids)
+    unsent = replace(progress, sent=None)
+    following = ids if at is None else ids[at + 1 :]
+    skipping = progress.skip(request_id)
+    unskipped = find_unskipped(skipping, ids)
     return Place(
-        number=0 if at is None else sitting.answered + at + 1,
-        total=sitting.answered + min(len(ids), FURTHEST),
-        is_more=len(ids) > FURTHEST,
-        previous=calm.url_of(ids[at - 1]) if at else "",
-        following=calm.url_of(beyond[0]) if beyond else "",
-        skip=skipping.url_of(unseen) if unseen else "",
+        number=0 if at is None else progress.answered + at + 1,
+        total=progress.answered + min(len(ids), MAX_COUNTED),
+        is_more=len(ids) > MAX_COUNTED,
+        previous=unsent.build_url(ids[at - 1]) if at else "",
+        following=unsent.build_url(following[0]) if following else "",
+        skip=skipping.build_url(unskipped) if unskipped else "",
     )
 
 
-def first_unseen(sitting: Sitting, ids: Sequence[str]) -> str | None:
-    """The first that was not skipped."""
-    return next((each for each in ids if each not in sitting.skipped), None)
+def find_unskipped(progress: Progress, ids: Sequence[str]) -> str | None:
+    """Returns the first question that was not skipped."""
+    return next((each for each in ids if each not in progress.skipped), None)

@@ -1,4 +1,4 @@
-"""The page of one question: what is asked, by when, how to answer, or what became of it."""
+"""The page of one question: its text, deadline and answer form, or its result."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
 from portal import answer_form, polling, saved_answers
-from portal.progress import Sitting, find_place
+from portal.progress import Progress, find_place
 from reviews import markdown, outline
 from reviews.lifecycle import states
 from reviews.models import Request
@@ -22,47 +22,48 @@ from web.image_policy import render_with_image
 def question_page(
     request: SignedInRequest, item: Request, *, typed: Sequence[str] = (), error: str = ""
 ) -> HttpResponse:
-    """The question with its form, or with what has become of it; `typed` is kept either way.
+    """Renders the question with its form or its result, and with the posted values.
 
-    422 where the answer was refused, 409 where it came too late.
+    The status is 422 for an invalid answer and 409 for one that came too late.
     """
-    sitting = Sitting.of(request)
-    sent = _sent(request, sitting)
+    progress = Progress.read(request)
+    sent = _read_sent_answer(request, progress)
     is_answerable = item.is_free_for(request.user.pk)
     context = {
-        **_asked(item),
+        **_describe_request(item),
         "is_mine": item.claimed_by_id == request.user.pk,
-        "held_for": _seconds_held(item),
-        "until": lease_text(item.claim_expires_at),
+        "held_for": _count_held_seconds(item),
+        "until": format_lease(item.claim_expires_at),
         "lease": settings.CLAIM_LEASE_SECONDS,
-        "place": find_place(sitting, request.user.pk, item.pk),
-        "sitting": sitting.query(),
+        "place": find_place(progress, request.user.pk, item.pk),
+        "progress_query": progress.build_query(),
         "sent": sent,
-        "offers_notifications": sent is not None and sitting.answered == 1,  # once a sitting
-        "watch": polling.token(request),
-        "version": polling.version(item.status, item.claimed_by_id),
+        # once, after the first answer
+        "offers_notifications": sent is not None and progress.answered == 1,
+        "watch": polling.issue_token(request),
+        "version": polling.format_version(item.status, item.claimed_by_id),
     }
     status = 200
     if is_answerable:
-        kept_answer = [] if typed else saved_answers.read(request.session, item.pk)
-        context["was_kept"] = bool(kept_answer)
-        context["form"] = answer_form.build(item, typed or kept_answer, error)
+        saved_answer = [] if typed else saved_answers.read(request.session, item.pk)
+        context["was_saved"] = bool(saved_answer)
+        context["form"] = answer_form.build(item, typed or saved_answer, error)
         status = 422 if error else status
     else:
         draft = typed or saved_answers.read(request.session, item.pk)
-        context["draft"] = answer_form.draft_in_words(item, draft)
+        context["draft"] = answer_form.format_draft(item, draft)
         status = 409 if request.method == "POST" else status
     return render_with_image(
         request, "portal/request.html", context, image_url=item.image_url, status=status
     )
 
 
-def _asked(item: Request) -> dict[str, Any]:
-    """What everybody sees alike."""
+def _describe_request(item: Request) -> dict[str, Any]:
+    """Builds the part of the context that is the same for every reader."""
     return {
         "item": item,
         "is_open": item.status in states.OPEN,
-        "question": _question(item.request_text),
+        "question": _render_text(item.request_text),
         "context": outline.format_outline(item.context),
         "context_is_short": outline.is_short(item.context),
         "left": format_countdown((item.timeout_at - item.now).total_seconds()),
@@ -71,32 +72,32 @@ def _asked(item: Request) -> dict[str, Any]:
     }
 
 
-def _question(text: str) -> SafeString:
-    """The text as HTML; as it was written where Markdown would make nothing of it."""
+def _render_text(text: str) -> SafeString:
+    """Renders Markdown as HTML; the plain text if the HTML would show nothing."""
     html = markdown.render(text)
     if not strip_tags(html).strip():
         return format_html("<p>{}</p>", text)
     return mark_safe(html)  # noqa: S308 (it is cleaned)
 
 
-def _seconds_held(item: Request) -> int:
-    """How long whoever holds it holds it still."""
+def _count_held_seconds(item: Request) -> int:
+    """Returns the seconds until the claim expires, 0 without a claim."""
     until = item.claim_expires_at
     return 0 if until is None else int((until - item.now).total_seconds())
 
 
-def lease_text(until: datetime | None) -> str:
-    """Which lease a page knows of: its end, to the microsecond, as no other lease has it."""
+def format_lease(until: datetime | None) -> str:
+    """Formats a lease as its end, to the microsecond, which identifies it; '' for none."""
     return until.isoformat() if until else ""
 
 
-def _sent(request: SignedInRequest, sitting: Sitting) -> dict[str, str] | None:
-    """The answer that this page follows, in words; one statement where there is one."""
-    if sitting.sent is None:
+def _read_sent_answer(request: SignedInRequest, progress: Progress) -> dict[str, str] | None:
+    """Returns the answer sent just before this page; None without one, in one statement at most."""
+    if progress.sent is None:
         return None
     mine = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
     columns = ("request_text", "response_type", "response_config", "response_data")
-    before = mine.only(*columns).filter(pk=sitting.sent).first()
-    if before is None:
+    previous = mine.only(*columns).filter(pk=progress.sent).first()
+    if previous is None:
         return None
-    return {"answer": before.format_answer(before.response_data), "id": before.pk}
+    return {"answer": previous.format_answer(previous.response_data), "id": previous.pk}

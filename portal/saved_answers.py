@@ -1,31 +1,31 @@
-"""Answers that came when their sender was no longer signed in.
+"""Answers posted after their sender's sign-in had ended.
 
-They wait in the session of the browser that sent them, which outlives the sign-in, and are offered
-again on the question's page.
+They are saved in the session of the browser, which outlives the sign-in, and the question's page
+offers them again.
 """
 
 from django.contrib.sessions.backends.base import SessionBase
 
 _KEY = "kept_answers"
-MAX_QUESTIONS = 3  # questions
-MAX_LENGTH = 12_000  # characters: no answer has more
+MAX_QUESTIONS = 3
+MAX_LENGTH = 12_000  # characters; no valid answer has more
 
 
-def keep(session: SessionBase, request_id: str, typed: list[str]) -> None:
-    """Keeps what was posted for the question; the oldest of too many goes."""
+def save(session: SessionBase, request_id: str, typed: list[str]) -> None:
+    """Saves the posted values for the question; above MAX_QUESTIONS the oldest is removed."""
     if sum(map(len, typed)) > MAX_LENGTH:
         return
-    kept = {key: value for key, value in session.get(_KEY, {}).items() if key != request_id}
-    session[_KEY] = dict([*kept.items(), (request_id, typed)][-MAX_QUESTIONS:])
+    saved = {key: value for key, value in session.get(_KEY, {}).items() if key != request_id}
+    session[_KEY] = dict([*saved.items(), (request_id, typed)][-MAX_QUESTIONS:])
 
 
 def read(session: SessionBase, request_id: str) -> list[str]:
-    """What was kept for the question, as it was posted."""
-    kept: list[str] = session.get(_KEY, {}).get(request_id, [])
-    return kept
+    """Reads the values saved for the question, as they were posted."""
+    saved: list[str] = session.get(_KEY, {}).get(request_id, [])
+    return saved
 
 
-def forget(session: SessionBase, request_id: str) -> None:
-    kept = session.get(_KEY, {})
-    if request_id in kept:
-        session[_KEY] = {key: value for key, value in kept.items() if key != request_id}
+def remove(session: SessionBase, request_id: str) -> None:
+    saved = session.get(_KEY, {})
+    if request_id in saved:
+        session[_KEY] = {key: value for key, value in saved.items() if key != request_id}

@@ -1,4 +1,4 @@
-"""My work: what I answered, how fast, and what was thought of it."""
+"""The page of a reviewer's own answers, with times and feedback."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ from web.keyset import read_cursor, read_page
 PER_PAGE = 30
 DAYS = 30
 MAX_COUNTED = 10_000
-MAX_LOOKED_AT = 1_000  # for times and feedback, the newest
+MAX_MEASURED = 1_000  # the newest, for times and feedback
 
 _OF_PERSON = """response_by_id = %(person)s
            AND response_at > statement_timestamp() - make_interval(days => %(days)s)"""
-_FIGURES = f"""
+_STATS = f"""
 SELECT (SELECT count(*) FROM (
           SELECT FROM reviews_request
            WHERE {_OF_PERSON} LIMIT {MAX_COUNTED + 1:d}) AS counted),
@@ -29,30 +29,30 @@ SELECT (SELECT count(*) FROM (
   FROM (SELECT id, response_at - created_at AS took
           FROM reviews_request
          WHERE {_OF_PERSON}
-         ORDER BY response_at DESC, id DESC LIMIT {MAX_LOOKED_AT:d}) AS answered
+         ORDER BY response_at DESC, id DESC LIMIT {MAX_MEASURED:d}) AS answered
   LEFT JOIN reviews_feedback f ON f.request_id = answered.id
 """  # noqa: S608 (nothing in it comes from outside)
 
 
 @page
 def work(request: SignedInRequest) -> HttpResponse:
-    """Four statements: session, person, figures, and the answers with their feedback."""
+    """Renders the page in four statements: session, person, stats, answers with their feedback."""
     mine = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
     rows = mine.select_related("loop", "feedback").defer("context", "default_response")
     answers = read_page(
         rows, cursor=read_cursor(request), among=mine, size=PER_PAGE, moment="response_at"
     )
     context = {
-        "rows": [row_of(item) for item in answers.rows],
+        "rows": [build_row(item) for item in answers.rows],
         "older": answers.older,
         "is_first": answers.is_first,
-        "figures": read_figures(request.user.pk),
+        "stats": read_stats(request.user.pk),
         "days": DAYS,
     }
     return render(request, "portal/work.html", context)
 
 
-def row_of(item: Request) -> dict[str, Any]:
+def build_row(item: Request) -> dict[str, Any]:
     assert item.response_at is not None
     feedback = getattr(item, "feedback", None)
     return {
@@ -64,15 +64,17 @@ def row_of(item: Request) -> dict[str, Any]:
     }
 
 
-def read_figures(person_id: str) -> dict[str, Any]:
-    """Of the last days: how many answers, the median of their times, how many had feedback;
-    `of` says of how many answers where it is not all of them."""
+def read_stats(person_id: str) -> dict[str, Any]:
+    """Reads the last days' number of answers, their median time, and how many have feedback.
+
+    `of` says how many answers were looked at if not all.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_FIGURES, {"person": person_id, "days": DAYS})
+        cursor.execute(_STATS, {"person": person_id, "days": DAYS})
         answers, median, with_feedback = cursor.fetchone()
     return {
         "answers": answers if answers <= MAX_COUNTED else f"{MAX_COUNTED:,}+",
         "median": "–" if median is None else format_countdown(median.total_seconds()),
         "feedback": with_feedback,
-        "of": f"of the newest {MAX_LOOKED_AT:,}" if answers > MAX_LOOKED_AT else "",
+        "of": f"of the newest {MAX_MEASURED:,}" if answers > MAX_MEASURED else "",
     }

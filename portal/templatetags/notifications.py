@@ -1,4 +1,4 @@
-"""`{% ask_for_notifications %}`: the card that offers pushes on this device."""
+"""`{% ask_for_notifications %}`: the card that offers push notifications on this device."""
 
 from typing import Any
 
@@ -14,11 +14,12 @@ register = template.Library()
 def ask_for_notifications(
     context: Context, *, always: bool = False, aside: bool = False
 ) -> dict[str, Any]:
-    """Shows itself where there is something to ask, and with `always` also what became of it;
-    `aside` on a page whose main button is another.
+    """Renders the card, which shows itself if there is something to offer.
+
+    With `always` it also shows the current state. Use `aside` on a page with another main button.
 
     The page loads the module `js/push.js`, or one that imports it.
     """
     token = context.get("csrf_token")
-    shown = {"always": always, "aside": aside, "csrf_token": token}
-    return {"push_key": vapid.public_key(), **shown}
+    options = {"always": always, "aside": aside, "csrf_token": token}
+    return {"push_key": vapid.public_key(), **options}

@@ -160,7 +160,7 @@ def test_a_token_belongs_to_its_session_and_runs_out(
         inbox.token, good = token, inbox.token
         assert inbox.ask().status_code == 403
         inbox.token = good
-    later = time.time() + polling.LASTS + 1
+    later = time.time() + polling.TOKEN_LIFETIME + 1
     monkeypatch.setattr(time, "time", lambda: later)
     assert inbox.ask().status_code == 403
 

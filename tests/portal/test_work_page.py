@@ -87,9 +87,9 @@ def test_times_of_the_newest_answers_alone(member: User, make: Make) -> None:
 def test_so_many_answers_are_not_counted(member: User, make: Make) -> None:
     slow = answered(make, member)
     older(slow, work.MAX_COUNTED - 1)
-    assert work.read_figures(member.pk)["answers"] == work.MAX_COUNTED
+    assert work.read_stats(member.pk)["answers"] == work.MAX_COUNTED
     older(slow, 1)
-    assert work.read_figures(member.pk)["answers"] == "10,000+"
+    assert work.read_stats(member.pk)["answers"] == "10,000+"
 
 
 def test_statements(

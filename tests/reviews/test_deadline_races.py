@@ -64,9 +64,9 @@ def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "single": single_read.read_as_json(request.pk, user_id=account),
         "page": services.read_request(request.pk).status,
-        "question": polling.state_of(request.pk, reviewer.pk),
+        "question": polling.read_version(request.pk, reviewer.pk),
         "inbox": polling.fingerprint(reviewer.pk, None) != polling.fingerprint("0" * 24, None),
-        "queue": queue.answerable_ids(reviewer.pk, 5),
+        "queue": queue.read_answerable_ids(reviewer.pk, 5),
         "open": counters.count_open_by_loop([loop.pk]).get(loop.pk),
         "waiting": sum(each.count for each in stats.read_waiting(account)),
         "timeouts": sum(day.timeouts for day in stats.read_days(account)[0]),
