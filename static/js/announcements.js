@@ -1,4 +1,4 @@
-// Speaks to screen readers through the status line at the end of every page.
+// Announces messages to screen readers through the status line at the end of every page.
 
 export function announce(text) {
   const place = document.getElementById("spoken");

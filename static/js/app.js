@@ -1,5 +1,5 @@
-// Improves every page: copy buttons, dialogs, menus, the appearance, forms that are sent once.
-// All pages work without it.
+// Improves every page: copy buttons, dialogs, menus, the appearance, no double submits. All pages
+// work without it.
 
 import { announce } from "./announcements.js";
 import { showAppearance, startAppearance } from "./appearance.js";
@@ -20,7 +20,7 @@ async function copy(button) {
   setTimeout(() => { words.textContent = "Copy"; }, 2000);
 }
 
-// A folded question becomes a dialog over the page.
+// Shows a folded confirmation as a modal dialog.
 function openDialog(details) {
   const panel = details.querySelector(".confirm-panel");
   const dialog = document.createElement("dialog");
@@ -71,13 +71,13 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A second tap does not send a form twice. Back from the history, it may be sent again.
+// Ignores a second submit of a form. After going back in the history it can be sent again.
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (event.defaultPrevented || form.method !== "post") return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
-  setTimeout(() => { delete form.dataset.sent; }, 10000); // a download leaves the page as it is
+  setTimeout(() => { delete form.dataset.sent; }, 10000); // after a download the page stays, and its form works again
 });
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
@@ -86,5 +86,5 @@ addEventListener("pageshow", () => {
 document.addEventListener("htmx:load", (event) => revealControls(event.target));
 document.addEventListener("htmx:afterRequest", (event) => { delete event.target.dataset.sent; });
 startAppearance();
-startSignOut(); // after the listener above, which stops a second tap
+startSignOut(); // after the listener above, which stops a second submit
 revealControls(document);

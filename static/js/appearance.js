@@ -17,7 +17,7 @@ function choose(theme) {
   showAppearance();
 }
 
-// Shows the controls, which do nothing without this script, with the current choice.
+// Shows the controls, which need this script, with the current choice.
 export function showAppearance() {
   const dark = isDark();
   for (const each of document.querySelectorAll("[data-theme-switch]")) {

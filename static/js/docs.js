@@ -6,5 +6,5 @@ SwaggerUIBundle({
   url: place.dataset.document,
   domNode: place,
   deepLinking: true,
-  validatorUrl: null, // it would ask another host
+  validatorUrl: null, // the validator would call another host
 });

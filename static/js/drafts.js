@@ -1,4 +1,4 @@
-// Keeps what somebody has typed but not sent, in this browser, for a week at most.
+// Stores unsent answers in this browser, for a week at most.
 
 const PREFIX = "draft:";
 const WEEK = 7 * 24 * 3600 * 1000; // milliseconds
@@ -9,7 +9,7 @@ export class Draft {
     this.key = `${PREFIX}${person}:${question}`;
   }
 
-  // `values` are those of the form, `words` is how a person reads them.
+  // Returns the form's `values`, and `words`: the same as text for people.
   read() {
     try {
       return JSON.parse(localStorage.getItem(this.key)) ?? EMPTY;

@@ -1,5 +1,5 @@
 "use strict";
-// A button that only works with this script shows itself.
+// Shows the print buttons, which need this script.
 for (const button of document.querySelectorAll("[data-print]")) {
   button.hidden = false;
   button.addEventListener("click", () => print());

@@ -1,7 +1,7 @@
-// Offers notifications on this device, and keeps the service up to date about it.
+// Offers push notifications on this device, and reports its subscription to the service.
 
-const LATER = "push-later"; // when "Not now" was chosen, in this browser
-const MONTH = 30 * 24 * 3600 * 1000;
+const LATER = "push-later"; // the storage key of the time when "Not now" was chosen
+const MONTH = 30 * 24 * 3600 * 1000; // milliseconds
 
 const isApple = /iPhone|iPad/.test(navigator.userAgent)
   || (navigator.platform === "MacIntel" && navigator.maxTouchPoints > 1);
@@ -13,8 +13,8 @@ function bytes(base64url) {
 }
 
 function isSame(buffer, key) {
-  const held = new Uint8Array(buffer ?? new ArrayBuffer(0));
-  return held.length === key.length && held.every((value, place) => value === key[place]);
+  const current = new Uint8Array(buffer ?? new ArrayBuffer(0));
+  return current.length === key.length && current.every((value, place) => value === key[place]);
 }
 
 function isPostponed() {
@@ -52,10 +52,10 @@ class Offer {
     if (Notification.permission === "denied") return this.show("denied");
     try {
       const worker = await this.worker();
-      const held = await worker.pushManager.getSubscription();
-      const isOurs = held && isSame(held.options.applicationServerKey, this.key);
+      const subscription = await worker.pushManager.getSubscription();
+      const isOurs = subscription && isSame(subscription.options.applicationServerKey, this.key);
       if (Notification.permission !== "granted" || !isOurs) return this.show("ask");
-      this.show(await this.report(held, false));
+      this.show(await this.report(subscription, false));
     } catch {
       this.show("ask");
     }
@@ -73,7 +73,7 @@ class Offer {
       const permission = await Notification.requestPermission();
       if (permission !== "granted") return this.show(permission === "denied" ? "denied" : "ask");
       this.show(await this.report(await this.subscribe(), true));
-      if ("always" in this.card.dataset) location.reload(); // the list has one more
+      if ("always" in this.card.dataset) location.reload(); // to show the device in the list
     } catch {
       this.show("failed");
     } finally {
@@ -83,13 +83,13 @@ class Offer {
 
   async subscribe() {
     const { pushManager } = await this.worker();
-    const held = await pushManager.getSubscription();
-    if (held && isSame(held.options.applicationServerKey, this.key)) return held;
-    await held?.unsubscribe(); // it was made for another key
+    const subscription = await pushManager.getSubscription();
+    if (subscription && isSame(subscription.options.applicationServerKey, this.key)) return subscription;
+    await subscription?.unsubscribe(); // it belongs to another key
     return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: this.key });
   }
 
-  // Tells the service of the subscription; what it knows of it decides what is shown.
+  // Reports the subscription to the service, which returns the state to show.
   async report(subscription, isNew) {
     const token = this.card.querySelector("[name=csrfmiddlewaretoken]").value;
     const response = await fetch(this.card.dataset.subscribe, {
@@ -109,7 +109,7 @@ class Offer {
   }
 }
 
-// Starts the cards of the page; to be called again after a page that came without a reload.
+// Starts the cards of the page. Call it again after a page shown without a reload.
 export function offerNotifications() {
   for (const card of document.querySelectorAll("[data-push]")) new Offer(card).begin();
 }

@@ -4,7 +4,7 @@ import { removeAllDrafts } from "./drafts.js";
 
 const PATIENCE = 1_000; // milliseconds that signing out waits for the browser
 
-// The service forgets the device by itself; the browser would still show what is on its way.
+// Ends the subscription in the browser too, which would still show notifications already sent.
 async function endNotifications() {
   const worker = await navigator.serviceWorker.getRegistration();
   for (const each of await worker?.getNotifications() ?? []) each.close();

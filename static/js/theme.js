@@ -1,5 +1,5 @@
 "use strict";
-// Before the first paint: the appearance that this browser has stored, if any.
+// Applies the stored appearance before the first paint.
 try {
   const stored = localStorage.getItem("theme");
   if (stored === "loop" || stored === "loopdark") {

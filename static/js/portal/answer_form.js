@@ -1,10 +1,10 @@
-// Improves the form of an answer: the draft, counters, the sign and the slider of a number.
+// Improves the answer form: draft, counters, and the sign button and slider of a number.
 
 function valuesOf(form) {
   return new FormData(form).getAll("answer").map(String);
 }
 
-// The labels of what was chosen.
+// Returns the labels of the chosen options.
 function wordsOf(form) {
   const chosen = form.querySelectorAll(".choice:has(:checked) > span");
   return [...chosen].map((label) => label.textContent).join(", ");
@@ -34,7 +34,7 @@ function countCharacters(counter, text) {
 
 function startSign(button, field) {
   button.hidden = false;
-  field.inputMode = "decimal"; // the button has the sign that some keypads lack
+  field.inputMode = "decimal"; // some decimal keypads have no minus sign; the button does
   button.addEventListener("click", () => {
     field.value = field.value.startsWith("-") ? field.value.slice(1) : `-${field.value}`;
     field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -76,7 +76,7 @@ export function startAnswerForm(form, draft) {
   if (wrong) (wrong.querySelector("input") ?? wrong).focus();
 }
 
-// Shows a draft that can no longer be sent, unless the page brought one itself.
+// Shows a draft that can no longer be sent, unless the server has rendered one.
 export function showUnsentDraft(draft) {
   const card = document.querySelector("[data-draft-kept]");
   const words = card.querySelector("[data-draft-words]");

@@ -1,4 +1,4 @@
-// Claims a question for its reader, renews the lease while they are at it, and releases it when
+// Claims a question for the reviewer, renews the lease while they use the page, and releases it when
 // they leave.
 
 import { announce } from "../announcements.js";
@@ -8,18 +8,18 @@ import { postForm } from "./submit.js";
 
 const SHORTEST_RENEWAL = 5_000; // milliseconds
 
-// The tabs of one browser tell each other which question they leave.
+// Tells the other tabs of this browser which question a tab leaves.
 const tabs = window.BroadcastChannel && new BroadcastChannel("claims");
 
 export class Claim {
   // `isAttended` and `isSending` are functions: whether somebody uses the page, and whether its
-  // answer is on its way.
+  // answer is being sent.
   constructor(question, { isAttended, isSending, signal }) {
     this.question = question;
     this.isAttended = isAttended;
     this.isSending = isSending;
-    this.isRefreshing = false; // the page that comes is the same question
-    this.isTaken = false; // by this page, just now
+    this.isRefreshing = false; // the next page is the same question
+    this.isTaken = false; // by this page, with the button
     this.held = document.querySelector("[data-held]");
     for (const form of document.querySelectorAll("form[data-swap]")) {
       form.addEventListener("submit", (event) => {
@@ -42,7 +42,7 @@ export class Claim {
       clearInterval(showing);
       clearInterval(renewing);
     });
-    // another tab has released the question that this one holds too
+    // another tab has released this question: claim it for this tab again
     tabs?.addEventListener("message", ({ data }) => {
       if (data === this.question) this.renew();
     }, { signal });
@@ -55,7 +55,7 @@ export class Claim {
     this.held.querySelector("[data-held-left]").textContent = formatDuration(left);
   }
 
-  // Sends the button that claims or releases, and shows the page that comes.
+  // Posts the form that claims or releases, and shows the page it returns.
   async change(form) {
     try {
       const response = await postForm(form);
@@ -67,7 +67,7 @@ export class Claim {
     }
   }
 
-  // Where nobody uses the page, the lease runs out.
+  // Lets the lease expire if nobody uses the page.
   renewIfAttended() {
     if (this.held && this.isAttended()) this.renew();
   }
@@ -82,7 +82,7 @@ export class Claim {
     } catch { /* the next renewal may succeed */ }
   }
 
-  // Releases only the lease that this page knows of: another page may have renewed it since.
+  // Releases only the lease of this page: another page may have renewed it since.
   release() {
     const form = document.querySelector("[data-release]");
     if (!form || this.isSending()) return;

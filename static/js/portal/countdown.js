@@ -1,4 +1,4 @@
-// Counts down to a question's deadline, by the server's clock.
+// Counts down to a question's deadline. The time left comes from the server's clock.
 
 import { announce } from "../announcements.js";
 
@@ -15,8 +15,8 @@ export function formatDuration(seconds) {
   return `${Math.floor(whole / 86400)} d`;
 }
 
-// `seconds` are left now; `defaultAnswer` is used when they have passed. Calls `onEnd` a second
-// after the deadline, when the service has settled the question.
+// Counts down from `seconds`; after that `defaultAnswer` is used. Calls `onEnd` one second after the
+// deadline, when the service has settled the question.
 export function startCountdown({ seconds, defaultAnswer, onEnd, signal }) {
   const end = performance.now() + seconds * 1000;
   const badge = document.querySelector("[data-countdown]");

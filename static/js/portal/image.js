@@ -1,4 +1,4 @@
-// Shows the image of a question over the whole screen.
+// Shows the image of a question on the full screen.
 
 export function startImage() {
   const link = document.querySelector("[data-zoom]");
@@ -16,7 +16,7 @@ export function startImage() {
   });
 }
 
-// Another click shows the image in its own size.
+// Opens the image in a dialog; a click on it switches between fitted and full size.
 function openViewer(image) {
   const dialog = document.createElement("dialog");
   dialog.className = "viewer";

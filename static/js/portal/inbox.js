@@ -1,18 +1,18 @@
-// Keeps the inbox up to date without moving a row: rows that are handled or claimed are marked,
-// and a button offers the new ones.
+// Updates the inbox without moving rows: marks handled and claimed rows, and offers new ones with a
+// button.
 
 import { announce } from "../announcements.js";
 import { keysAreOn, showKeyHints } from "./keyboard.js";
 import { Polling } from "./polling.js";
 
-const MAX_ROWS = 100; // as many as the service tells of
+const MAX_ROWS = 100; // in a response of the service
 
 const inbox = document.querySelector("[data-inbox]");
 const pill = document.querySelector("[data-pill]");
 const rows = [...document.querySelectorAll("[data-row]")];
 let version = inbox.dataset.version;
 
-function stateAddress() {
+function buildStateUrl() {
   const query = new URLSearchParams({ v: version, since: inbox.dataset.since, loop: inbox.dataset.loop });
   return `${inbox.dataset.inbox}?${query}`;
 }
@@ -23,13 +23,13 @@ async function receive(response) {
   version = state.version;
   const holders = rows.map((row) => state.rows[row.dataset.row]);
   const isAll = Object.keys(state.rows).length < MAX_ROWS;
-  // the order never changes: a row before the last one that is told of is told of, or gone
+  // the order never changes: a row missing before the last reported one is gone
   const last = isAll ? rows.length : holders.findLastIndex((holder) => holder !== undefined);
   rows.slice(0, last + 1).forEach((row, place) => markRow(row, holders[place]));
   showNew(state.new);
 }
 
-// `holder` is empty where nobody has claimed the request, and undefined where it is gone.
+// `holder` is '' for an unclaimed request, and undefined if the request is gone.
 function markRow(row, holder) {
   const badge = row.querySelector("[data-holder]");
   const words = badge.querySelector("[data-holder-text]");
@@ -48,7 +48,7 @@ function showNew(count) {
   pill.hidden = !count;
 }
 
-// J and K walk through the rows.
+// Moves between the rows with J and K.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !keysAreOn()) return;
   if (event.target.closest("input, textarea, select, dialog")) return;
@@ -59,5 +59,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-new Polling(inbox.dataset.watch, stateAddress, receive);
+new Polling(inbox.dataset.watch, buildStateUrl, receive);
 showKeyHints();

@@ -1,8 +1,8 @@
-// Answers with the keyboard alone: choose, send, next.
+// Keyboard shortcuts for answering: choose, send, next.
 
 const LINKS = { j: "following", k: "previous", s: "skip" };
 
-// Whether single keys work as shortcuts, in this browser.
+// Returns whether single keys work as shortcuts in this browser.
 export function keysAreOn() {
   try {
     return localStorage.getItem("keys") !== "off";
@@ -18,12 +18,12 @@ function switchKeys(on) {
   } catch { /* no storage: the choice lasts as long as this page */ }
 }
 
-// Shows the hints for keys only where keys work.
+// Shows the hints for shortcuts only if they are on.
 export function showKeyHints() {
   document.documentElement.toggleAttribute("data-keys-on", keysAreOn());
 }
 
-// Shows what opens the list of keys, which does nothing without this script.
+// Shows the buttons that open the list of shortcuts; they need this script.
 export function showKeySwitch() {
   showKeyHints();
   for (const each of document.querySelectorAll("[data-keys-open]")) each.hidden = false;
@@ -53,7 +53,7 @@ function press(event) {
   document.querySelector(`[data-key="${LINKS[event.key.toLowerCase()]}"]`)?.click();
 }
 
-// On a button, a link or a choice Enter has a meaning of its own.
+// Leaves Enter alone on a button, link or choice, where it has its own meaning.
 function pressEnter(event) {
   if (event.target.closest("a, button, summary, #answer-form")) return;
   const form = document.getElementById("answer-form");

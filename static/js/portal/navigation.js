@@ -3,25 +3,25 @@
 import { revealControls } from "../app.js";
 
 const pages = new EventTarget();
-let shownPages = 0; // how many pages came without a reload
+let shownPages = 0; // how many pages were shown without a reload
 
-// Calls the listener after each page that came without a reload.
+// Calls the listener after each page shown without a reload.
 export function onPageShown(listener) {
   pages.addEventListener("shown", listener);
 }
 
-// Calls the listener before another page takes the place of this one.
+// Calls the listener before another page replaces this one.
 export function onPageLeft(listener, { signal }) {
   pages.addEventListener("left", listener, { signal });
 }
 
-// A page keeps the policy that it was loaded with, and only that of a page with an image lets
-// images of other hosts in.
+// A document keeps the content security policy that it was loaded with. Only the policy of a page
+// with an image allows images of other hosts.
 const hasImage = (page) => page.querySelector("[data-zoom]") !== null;
 const allowsImages = hasImage(document);
 
-// Replaces the page with the given one. One that needs another policy is loaded by itself. Returns
-// false where the page is not a question.
+// Replaces the page with the given one, or loads it if it needs another policy. Returns false if it
+// is not a question.
 export function showPage(html, url, { push = true } = {}) {
   const page = new DOMParser().parseFromString(html, "text/html");
   const frame = page.querySelector(".frame");
@@ -40,13 +40,13 @@ export function showPage(html, url, { push = true } = {}) {
   return true;
 }
 
-// Opens an address, in place where that is possible.
+// Opens a URL, without a reload if possible.
 export async function openPage(url) {
   if (!await fetchPage(url, { push: true })) location.assign(url);
 }
 
-// Shows the current page again. Returns false where the page stays as it is: without a connection,
-// and where another page was shown before the response came.
+// Shows the current page again. Returns false and changes nothing without a connection, or if another
+// page was shown before the response came.
 export function refreshPage() {
   return fetchPage(location.href, { push: false });
 }

@@ -1,13 +1,13 @@
-// Asks the service again and again whether anything has changed, while the page is in sight.
+// Polls the service for changes while the page is visible.
 
-const ACTIVE = 3_000; // milliseconds between two polls while somebody uses the page,
-const IDLE = 60_000; // and when nobody has touched anything for as long as that
+const ACTIVE = 3_000; // milliseconds between two polls while somebody uses the page
+const IDLE = 60_000; // milliseconds without input until the page is idle; then also between polls
 
 export class Polling {
-  // `address` is a function; `receive` is given each response but 204.
-  constructor(token, address, receive) {
+  // `buildUrl` returns the URL to poll; `receive` gets each response but 204.
+  constructor(token, buildUrl, receive) {
     this.token = token;
-    this.address = address;
+    this.buildUrl = buildUrl;
     this.receive = receive;
     this.touched = Date.now();
     this.stops = new AbortController();
@@ -39,7 +39,7 @@ export class Polling {
   async poll() {
     let wait = null;
     try {
-      const response = await fetch(this.address(), { headers: { "X-Watch": this.token }, cache: "no-store" });
+      const response = await fetch(this.buildUrl(), { headers: { "X-Watch": this.token }, cache: "no-store" });
       if (this.stops.signal.aborted) return;
       if (response.status === 403) wait = await this.renewToken() ? 0 : null;
       else {
@@ -48,7 +48,7 @@ export class Polling {
         wait = this.pause();
       }
     } catch {
-      wait = this.pause(); // without a connection there is nothing new
+      wait = this.pause(); // no connection: try again later
     }
     this.plan(wait);
   }
@@ -57,7 +57,7 @@ export class Polling {
     return this.isActive() ? ACTIVE : IDLE;
   }
 
-  // A token that has expired, or belongs to an earlier sign-in, is read from the page again, once.
+  // Reads a new token from the page, once, if the old one has expired or is from an earlier sign-in.
   async renewToken() {
     if (this.isRenewed) return false;
     this.isRenewed = true;

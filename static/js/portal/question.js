@@ -1,5 +1,5 @@
-// Starts the page of a question, and each question that follows without a reload. All of it works
-// without scripts too, only less comfortably.
+// Starts the page of a question, and each next question shown without a reload. The pages also work
+// without scripts.
 
 import { Draft, removeOldDrafts } from "../drafts.js";
 import { offerNotifications } from "../push.js";
@@ -19,7 +19,7 @@ class Question {
     const { signal } = this.stops;
     this.startAnswer(new Draft(this.data.person, this.data.question));
     startImage();
-    this.polling = new Polling(this.data.watch, () => this.stateAddress(), () => this.refresh());
+    this.polling = new Polling(this.data.watch, () => this.buildStateUrl(), () => this.refresh());
     this.claim = new Claim(this.data.question, {
       isAttended: () => !document.hidden && this.polling.isActive(),
       isSending: () => Boolean(this.submission?.isSending),
@@ -41,11 +41,11 @@ class Question {
       this.submission = new Submission(form, draft);
       return;
     }
-    if ("answered" in this.data) draft.remove(); // it was sent after all
+    if ("answered" in this.data) draft.remove(); // the answer has arrived
     showUnsentDraft(draft);
   }
 
-  stateAddress() {
+  buildStateUrl() {
     return `${this.data.state}?${new URLSearchParams({ v: this.data.version })}`;
   }
 
@@ -78,7 +78,7 @@ function startPage() {
   question = null;
   const place = document.querySelector("[data-question]");
   if (place) question = new Question(place);
-  // the page before this one may have released it, unless it has claimed it just now
+  // the previous page may have released this claim, unless it has just taken it
   if (!before?.claim.isTaken) question?.claim.renewIfAttended();
   const gone = document.querySelector("[data-gone]");
   const id = /\/inbox\/([0-9a-f]{24})\//.exec(location.pathname)?.[1];

@@ -1,4 +1,4 @@
-// Sends the answer without a reload. The draft is kept until the service has it.
+// Sends the answer without a reload. The draft stays until the service has accepted the answer.
 
 import { announce } from "../announcements.js";
 import { showPage } from "./navigation.js";
@@ -6,8 +6,8 @@ import { showPage } from "./navigation.js";
 const UNAVAILABLE = "Temporarily unavailable. Your answer is saved here. Please send it again.";
 const NO_CONNECTION = "No connection. Your answer may not have been sent. It is saved here, and you can safely send it again.";
 
-// Posts a form. Where its token has expired, because somebody signed in again in another tab, the
-// form is posted once more with a new one.
+// Posts a form. If its token has expired, as after a new sign-in in another tab, posts it once more
+// with a new token.
 export async function postForm(form) {
   const body = new URLSearchParams(new FormData(form));
   const response = await fetch(form.action, { method: "POST", body });
@@ -46,7 +46,7 @@ export class Submission {
     }
   }
 
-  // A redirect says that the answer was accepted; anything else is the form with its errors.
+  // A redirect means that the answer was accepted; any other page has the form with its errors.
   async receive(response) {
     if (!new URL(response.url).pathname.startsWith("/inbox/")) return location.assign(response.url);
     const html = await response.text();
