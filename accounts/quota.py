@@ -14,7 +14,7 @@ from django.db import connection
 from accounts import key_format
 
 _CHARGE = """
-WITH found AS (
+WITH caller AS (
     SELECT k.id AS key_id, k.permissions,
            k.state = 'active' AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())
                AS usable,
@@ -27,21 +27,21 @@ WITH found AS (
     SELECT set_config('synchronous_commit', 'off', true)
 ), charged AS (
     INSERT INTO accounts_usage AS usage (account_id, key_id, hour, calls, credits, last_at)
-    SELECT user_id, key_id, hour, 1, 0, statement_timestamp() FROM found, asynchronous
+    SELECT user_id, key_id, hour, 1, 0, statement_timestamp() FROM caller, asynchronous
      WHERE usable AND %(charge)s
     ON CONFLICT ON CONSTRAINT accounts_usage_pkey
     DO UPDATE SET calls = usage.calls + 1, last_at = excluded.last_at
-     WHERE usage.calls - usage.credits < (SELECT hourly_limit FROM found)
+     WHERE usage.calls - usage.credits < (SELECT hourly_limit FROM caller)
     RETURNING calls - credits AS used
 )
-SELECT found.key_id, found.permissions, found.usable, found.hourly_limit,
-       extract(epoch FROM found.hour)::bigint + 3600,
-       found.user_id, found.email, found.name, found.is_active,
+SELECT caller.key_id, caller.permissions, caller.usable, caller.hourly_limit,
+       extract(epoch FROM caller.hour)::bigint + 3600,
+       caller.user_id, caller.email, caller.name, caller.is_active,
        charged.used, coalesce(usage.calls - usage.credits, 0)
-  FROM found
+  FROM caller
   LEFT JOIN charged ON true
-  LEFT JOIN accounts_usage usage ON usage.key_id = found.key_id AND usage.hour = found.hour
-       AND usage.account_id = found.user_id
+  LEFT JOIN accounts_usage usage ON usage.key_id = caller.key_id AND usage.hour = caller.hour
+       AND usage.account_id = caller.user_id
 """
 
 _CREDIT = """
