@@ -57,7 +57,7 @@ def mixed(loops: list[Loop], count: int) -> None:
 
 
 def waiting(loop: Loop, count: int, *, due_in: float, callback_url: str | None = None) -> None:
-    """Pending requests whose deadlines lie within the second that ends in `select_due` seconds."""
+    """Pending requests whose deadlines lie within the second that ends in `due_in` seconds."""
     params = {"loop": loop.pk, "creator": loop.creator_id}
     write(_WAITING, count, {**params, "due_in": due_in, "callback_url": callback_url})
 

@@ -188,7 +188,7 @@ def leave_claim(*, request: Request, reviewer_id: str) -> None:
 
 
 def release_claim(*, request: Request, reviewer_id: str) -> None:
-    """Gives a claimed request back to everybody. Raises TransitionLost."""
+    """Releases the reviewer's claim on the request. Raises TransitionLost."""
     release = {**_key_params(request), "reviewer": reviewer_id}
     _move_or_raise(
         states.RELEASE,

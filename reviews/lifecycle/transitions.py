@@ -112,7 +112,7 @@ def _execute(
     row, and its LIMIT selects other rows.
     """
     rule = RULES[transition]
-    told = f", events AS ({events.EVENTS}), told AS ({ENQUEUE})" if transition.event else ""
+    enqueue = f", events AS ({events.EVENTS}), enqueued AS ({ENQUEUE})" if transition.event else ""
     statement = f"""
 WITH selected AS MATERIALIZED (
     SELECT r.id FROM reviews_request r WHERE {which} FOR NO KEY UPDATE {wait}
@@ -122,7 +122,7 @@ WITH selected AS MATERIALIZED (
     UPDATE reviews_request AS r SET status = '{transition.target}', {rule.assign}
       FROM locked WHERE r.id = ANY (locked.ids) AND {rule.guard(_AT)}
     RETURNING r.*
-){told}
+){enqueue}
 SELECT id FROM moved WHERE {condition}"""  # noqa: S608 (nothing in it comes from outside)
     with connection.cursor() as cursor:
         cursor.execute(statement, {**params, "event": transition.event})

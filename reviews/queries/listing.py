@@ -125,9 +125,9 @@ def build_statement(scope: Scope, list_params: ListParams) -> str:
     order = ", ".join(f"page.{part}" for part in list_params.order)
     is_due = scope.to_settle.is_due
     return f"""
-WITH counted AS (SELECT ({_total(scope, list_params)}) AS total, {is_due} AS is_due),
+WITH counted AS (SELECT ({_build_total(scope, list_params)}) AS total, {is_due} AS is_due),
 page AS (
-    SELECT * FROM ({_streams(scope, list_params)}) AS stream
+    SELECT * FROM ({_build_streams(scope, list_params)}) AS stream
      ORDER BY {", ".join(list_params.order)} LIMIT {list_params.limit} OFFSET {list_params.offset}
 )
 SELECT r.id, {_ENTRY}, counted.total, counted.is_due
@@ -137,7 +137,7 @@ SELECT r.id, {_ENTRY}, counted.total, counted.is_due
 """  # noqa: S608 (only our own names and numbers)
 
 
-def _streams(scope: Scope, list_params: ListParams) -> str:
+def _build_streams(scope: Scope, list_params: ListParams) -> str:
     """Builds SQL for ids and their sort columns; each stream reads one index.
 
     A list by priority across statuses merges one stream for each status, so the index on both
@@ -151,18 +151,18 @@ def _streams(scope: Scope, list_params: ListParams) -> str:
         statuses = ["status = %(status)s"]
     elif list_params.uses_priority and list_params.sort != "status_asc":
         statuses = [f"status = '{status}'" for status in states.STATUSES]
-    streams = [_stream([*conditions, status], list_params) for status in statuses]
+    streams = [_build_stream([*conditions, status], list_params) for status in statuses]
     return " UNION ALL ".join(streams)
 
 
-def _stream(conditions: list[str], list_params: ListParams) -> str:
+def _build_stream(conditions: list[str], list_params: ListParams) -> str:
     return f"""
     (SELECT {", ".join(part.split()[0] for part in list_params.order)} FROM reviews_request
       WHERE {" AND ".join(conditions)}
       ORDER BY {", ".join(list_params.order)} LIMIT {list_params.offset + list_params.limit})"""  # noqa: S608
 
 
-def _total(scope: Scope, list_params: ListParams) -> str:
+def _build_total(scope: Scope, list_params: ListParams) -> str:
     """Builds SQL that reads the total from the counters."""
     conditions = ["TRUE"]
     if list_params.status is not None:
