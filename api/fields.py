@@ -139,7 +139,7 @@ class Input(serializers.Serializer[Any]):
     def check(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Checks the known fields of `body` in order and returns them. Raises ApiError."""
         checked: dict[str, Any] = {}
-        for name, field in self.bound_fields():
+        for name, field in self.bind_fields():
             value = body.get(name)
             null_allowed = name in body and isinstance(field, JsonValue)
             if not null_allowed and self.is_missing(field, value):
@@ -154,8 +154,8 @@ class Input(serializers.Serializer[Any]):
 
     @classmethod
     @cache
-    def bound_fields(cls) -> list[tuple[str, Any]]:
-        """Returns the fields by name, bound once per class.
+    def bind_fields(cls) -> list[tuple[str, Any]]:
+        """Binds the fields once per class and returns them by name.
 
         Checks do not change the fields, and a copy for each call would cost more than the rest of
         the call.

@@ -31,7 +31,7 @@ class Child:
         self._started = time.monotonic()
         self.process = self._start(check)
 
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
     def postpone(self) -> float:

@@ -34,7 +34,7 @@ class DataFolder:
                 "choose another with DATA_DIR=…"
             ) from error
         self._take_lock()
-        self.sockets = self._socket_folder()
+        self.sockets = self._make_socket_folder()
 
     def _take_lock(self) -> None:
         # The kernel releases the lock when its process dies, so a killed run leaves no stale lock.
@@ -50,7 +50,7 @@ class DataFolder:
         os.truncate(self._lock, 0)
         os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
 
-    def _socket_folder(self) -> Path:
+    def _make_socket_folder(self) -> Path:
         folder = self.path / "sockets"
         if not PLAIN_PATH.fullmatch(str(folder)):
             name = hashlib.sha256(os.fsencode(self.path.resolve())).hexdigest()[:16]

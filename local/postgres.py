@@ -82,9 +82,9 @@ class Postgres:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(mode=0o700)
         account.give_folder(partial)
-        command = [*account.prefix, self._binary("initdb"), "-D", str(partial), *INITDB_OPTIONS]
+        command = [*account.prefix, self._get_binary("initdb"), "-D", str(partial), *INITDB_OPTIONS]
         if self._run(command, check) != 0:
-            raise self._failure("could not make its data folder")
+            raise self._build_error("could not make its data folder")
         partial.rename(self.data)
 
     def _check_version(self) -> None:
@@ -97,7 +97,7 @@ class Postgres:
 
     def _start_postmaster(self, account: Account, check: Check) -> subprocess.Popen[bytes]:
         options = [part for pair in self.settings.items() for part in ("-c", "=".join(pair))]
-        command = [*account.prefix, self._binary("postgres"), "-D", str(self.data), *options]
+        command = [*account.prefix, self._get_binary("postgres"), "-D", str(self.data), *options]
         # Backends of a killed postmaster keep its shared memory for a moment, so try several times.
         for _ in range(START_ATTEMPTS):
             process = self._spawn(command)
@@ -108,7 +108,7 @@ class Postgres:
                 self.stop(process)
                 raise
             time.sleep(0.5)
-        raise self._failure("did not start")
+        raise self._build_error("did not start")
 
     def _becomes_ready(self, process: subprocess.Popen[bytes], check: Check) -> bool:
         """Waits until the server is ready and returns True, or False if it ended.
@@ -123,16 +123,16 @@ class Postgres:
             if ended_within(process, 0.02):
                 return False
             check()
-        raise self._failure(f"was not ready after {READY_WITHIN:.0f} seconds")
+        raise self._build_error(f"was not ready after {READY_WITHIN:.0f} seconds")
 
     def _make_database(self, check: Check) -> None:
-        psql = [self._binary("psql"), "-X", "-q", "-h", str(self.sockets), "-U", "app", "-d"]
+        psql = [self._get_binary("psql"), "-X", "-q", "-h", str(self.sockets), "-U", "app", "-d"]
         if self._run([*psql, "app", "-c", ""], check) == 0:
             return
         if self._run([*psql, "postgres", "-c", "CREATE DATABASE app"], check) != 0:
-            raise self._failure("could not make the database “app”")
+            raise self._build_error("could not make the database “app”")
 
-    def _binary(self, name: str) -> str:
+    def _get_binary(self, name: str) -> str:
         return str(self.binaries / name)
 
     def _run(self, command: list[str], check: Check) -> int:
@@ -144,6 +144,6 @@ class Postgres:
         with self.log.open("ab") as log:
             return spawn(command, env=ENVIRONMENT, output=log, cwd="/", death_signal=signal.SIGINT)
 
-    def _failure(self, what: str) -> CannotStart:
+    def _build_error(self, what: str) -> CannotStart:
         last = read_lines(self.log)[-1:] or ["it said nothing"]
         return CannotStart(f"PostgreSQL {what} ({last[0].strip()}): more is in {self.log}")

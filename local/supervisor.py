@@ -71,14 +71,14 @@ class Supervisor:
     def _prepare(self) -> None:
         log = self.folder.path / "migrate.log"
         with log.open("wb") as stream:
-            status = self._manage("migrate", "--no-input", "-v", "0", output=stream.fileno())
+            status = self._run_manage("migrate", "--no-input", "-v", "0", output=stream.fileno())
         if status != 0:
             self.output.say(log.read_text(encoding="utf-8", errors="replace").rstrip())
             raise CannotStart("The database could not be migrated: the reason is above")
-        if self._manage("createdemo", output=sys.stdout.fileno()) != 0:
+        if self._run_manage("createdemo", output=sys.stdout.fileno()) != 0:
             raise CannotStart("The demo account could not be created: the reason is above")
 
-    def _manage(self, *arguments: str, output: int) -> int:
+    def _run_manage(self, *arguments: str, output: int) -> int:
         command = (*MANAGE, *arguments)
         process = spawn(command, env=self.environment, output=output, cwd=ROOT)
         return finish(process, self.signals.check)
@@ -106,7 +106,7 @@ class Supervisor:
             self.output.pump(0.1)
             self.signals.check()
             for child in (*self.servers, *self.apps):
-                if not child.running():
+                if not child.is_running():
                     self.output.pump(0.1)  # shows its last lines
                     raise CannotStart(f"{child.name} ended while it was starting")
             if time.monotonic() > deadline:
@@ -118,7 +118,7 @@ class Supervisor:
 
     def _restart_ended(self) -> None:
         for child in (*self.servers, *self.apps):
-            if child.process is not None and not child.running():
+            if child.process is not None and not child.is_running():
                 status = child.process.returncode
                 child.stop()  # ends its own children, which may still use the port or the queue
                 seconds = child.postpone()
@@ -135,10 +135,10 @@ class Supervisor:
     def _stop(self) -> None:
         self.output.say("Stopping (another Ctrl-C does not wait for the applications)")
         for child in self.apps:
-            if child.running() and child.process:
+            if child.is_running() and child.process:
                 child.process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + GRACE
-        while any(child.running() for child in self.apps) and time.monotonic() < deadline:
+        while any(child.is_running() for child in self.apps) and time.monotonic() < deadline:
             if self.signals.stop_now:
                 self.output.say("Ending the applications at once")
                 break

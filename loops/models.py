@@ -23,11 +23,11 @@ class LoopQuerySet(models.QuerySet["Loop"]):
 
     def of_member(self, user_id: str) -> "LoopQuerySet":
         """Keeps loops of which the user is an active member."""
-        return self.filter(models.Exists(memberships_of(user_id)))
+        return self.filter(models.Exists(get_memberships(user_id)))
 
     def with_membership_of(self, user_id: str) -> "LoopQuerySet":
         """Adds `has_member`: whether the user is an active member."""
-        columns: dict[str, Any] = {"has_member": models.Exists(memberships_of(user_id))}
+        columns: dict[str, Any] = {"has_member": models.Exists(get_memberships(user_id))}
         return self.annotate(**columns)
 
     def newest_first(self) -> "LoopQuerySet":
@@ -157,7 +157,7 @@ class Membership(models.Model):
         return self.user.email if self.user else self.email
 
 
-def memberships_of(user_id: str) -> MembershipQuerySet:
+def get_memberships(user_id: str) -> MembershipQuerySet:
     """Returns the user's active membership of the outer loop, for a sub-query of loops."""
     memberships: MembershipQuerySet = Membership.objects.active().filter(
         loop_id=models.OuterRef("pk"), user_id=user_id

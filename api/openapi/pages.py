@@ -11,7 +11,7 @@ from api.envelope import dumps
 
 
 @cache
-def document() -> bytes:
+def build_document() -> bytes:
     """Builds the OpenAPI document as JSON, once per process."""
     generator = SchemaGenerator()  # type: ignore[no-untyped-call]
     return dumps(generator.get_schema(public=True))  # type: ignore[no-untyped-call]
@@ -20,7 +20,7 @@ def document() -> bytes:
 @require_safe
 def openapi(request: HttpRequest) -> HttpResponse:
     """Responds with the OpenAPI document."""
-    return HttpResponse(document(), content_type="application/json")
+    return HttpResponse(build_document(), content_type="application/json")
 
 
 @require_safe

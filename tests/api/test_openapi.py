@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[impor
 
 from accounts.models import User
 from api.errors import ApiError
-from api.openapi.pages import document
+from api.openapi.pages import build_document
 from api.urls import urlpatterns
 from api.views import ApiView, UnknownPath
 from loops.models import Loop
@@ -43,7 +43,7 @@ OPERATIONS = {
 
 @pytest.fixture(scope="module")
 def api_document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(document())
+    found: dict[str, Any] = json.loads(build_document())
     return found
 
 

@@ -18,7 +18,7 @@ import pytest
 from accounts.models import User
 from accounts.quota import Account
 from api.openapi.examples import NEW
-from api.openapi.pages import document
+from api.openapi.pages import build_document
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
@@ -89,7 +89,7 @@ def operations() -> list[tuple[re.Pattern[str], str, dict[str, Any]]]:
     """Of every operation the addresses, the method and the description."""
     return [
         (re.compile(re.sub(r"{\w+}", "[^/?]+", path) + "/?"), method, operation)
-        for path, methods in json.loads(document())["paths"].items()
+        for path, methods in json.loads(build_document())["paths"].items()
         for method, operation in methods.items()
     ]
 

@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 import api.openapi.document
 from api.openapi import answers, examples, requests
-from api.openapi.pages import document
+from api.openapi.pages import build_document
 from reviews.response_types import TYPES
 from tests.reviews.response_types.date import Date
 
@@ -27,7 +27,7 @@ def read_types_anew() -> None:
     """What the OpenAPI document says of types is read once, when the process starts."""
     for module in (answers, examples, requests, api.openapi.document):
         importlib.reload(module)
-    document.cache_clear()
+    build_document.cache_clear()
 
 
 @pytest.fixture
