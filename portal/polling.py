@@ -98,7 +98,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
 
 
 def fingerprint(user_id: str, loop_id: str | None) -> str:
-    """Returns the version of an inbox. One statement if nothing is due; settles what is."""
+    """Returns the version of an inbox. One statement, and more to settle what is due."""
     inbox_scope = build_scope(user_id, loop_id)
 
     def read() -> tuple[str, bool]:
