@@ -24,7 +24,7 @@ def read_loops(account_id: str, *, cursor: str | None) -> KeysetPage:
     """Returns a page of the account's loops. Each has `active`, `pending`, `waiting` (open
     requests) and `active_at`."""
     page = read_page(
-        with_stats(Loop.objects.of_creator(account_id)),
+        annotate_stats(Loop.objects.of_creator(account_id)),
         cursor=cursor,
         among=Loop.objects.filter(creator_id=account_id),
         size=LOOPS_PER_PAGE,
@@ -35,7 +35,7 @@ def read_loops(account_id: str, *, cursor: str | None) -> KeysetPage:
     return page
 
 
-def with_stats(loops: LoopQuerySet) -> LoopQuerySet:
+def annotate_stats(loops: LoopQuerySet) -> LoopQuerySet:
     members = Membership.objects.filter(loop=OuterRef("pk")).order_by().values("loop")
     requests = Request.objects.filter(loop=OuterRef("pk"))
     last = requests.order_by("-created_at", "-id").values("created_at")[:1]
@@ -102,6 +102,6 @@ class Headcount:
 
 def count_heads(loop: Loop) -> Headcount:
     """Counts the members of a loop and its open requests."""
-    counted: Any = with_stats(Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id)).get()
+    counted: Any = annotate_stats(Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id)).get()
     waiting = counters.count_open_by_loop([loop.pk]).get(loop.pk, 0)
     return Headcount(counted.active, counted.pending, waiting)
