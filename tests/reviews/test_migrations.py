@@ -39,3 +39,7 @@ def test_back_and_forth() -> None:
     assert [request.pk for request in found] == [made.pk]
     with pytest.raises(IntegrityError, match="for good"):
         Request.objects.filter(pk=made.pk).update(status=states.PENDING)
+
+
+def test_models_have_all_their_migrations() -> None:
+    call_command("makemigrations", check_changes=True, dry_run=True)
