@@ -15,7 +15,7 @@ NEW_KEY = (
 )
 
 
-def read_required(env: environ.Env, name: str, what_to_set: str) -> str:
+def require(env: environ.Env, name: str, what_to_set: str) -> str:
     """Reads a variable that has no default. Raises ImproperlyConfigured."""
     value = env.str(name, default="")
     if not value:
@@ -28,7 +28,7 @@ def read_required(env: environ.Env, name: str, what_to_set: str) -> str:
 
 def read_fernet_keys(env: environ.Env, name: str) -> list[str]:
     """Reads one or more Fernet keys, separated by commas, the current one first."""
-    text = read_required(env, name, f"Set it to a Fernet key; this makes one: {NEW_KEY}")
+    text = require(env, name, f"Set it to a Fernet key; this makes one: {NEW_KEY}")
     keys = [part.strip() for part in text.split(",")]
     for key in keys:
         try:

@@ -12,13 +12,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from config import environment, logging
-from config.environment import (
-    read_fernet_keys,
-    read_networks,
-    read_required,
-    read_vapid_key,
-    read_vapid_subject,
-)
+from config.environment import require
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -29,9 +23,9 @@ if "DATABASE_URL" not in os.environ and (DATA_DIR / "env").exists():
 
 # Core
 
-SECRET_KEY = read_required(env, "SECRET_KEY", "Set it to 50 or more random characters.")
+SECRET_KEY = require(env, "SECRET_KEY", "Set it to 50 or more random characters.")
 DEBUG = env.bool("DEBUG", default=False)
-SITE_URL = read_required(
+SITE_URL = require(
     env, "SITE_URL", "Set it to the address people use, such as https://review.example.com."
 ).rstrip("/")
 _site = urlsplit(SITE_URL)
@@ -84,8 +78,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "api.middleware.ApiMiddleware",  # calls below /v1 skip what follows
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # The length of compressed pages reveals no secret: requests from other sites have no session,
-    # CSRF tokens are masked differently each time, and this middleware adds random padding.
+    # Lengths reveal no secret: other sites get no session, tokens are masked anew, it adds padding.
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -119,7 +112,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": env.db_url_config(
-        read_required(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name.")
+        require(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name.")
     )
 }
 DATABASES["default"].update(
@@ -130,9 +123,7 @@ DATABASES["default"].update(
     OPTIONS=environment.build_connection_options(DATABASES["default"].get("OPTIONS", {})),
 )
 
-REDIS_URL = read_required(
-    env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock."
-)
+REDIS_URL = require(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock.")
 
 
 def build_redis_url(number: int, *, celery: bool = False) -> str:
@@ -217,7 +208,7 @@ RATELIMIT_FAIL_OPEN = True
 
 # Webhooks
 
-ENCRYPTION_KEYS = read_fernet_keys(env, "ENCRYPTION_KEYS")
+ENCRYPTION_KEYS = environment.read_fernet_keys(env, "ENCRYPTION_KEYS")
 WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15.0)
 WEBHOOK_LEASE_SECONDS = env.float("WEBHOOK_LEASE_SECONDS", default=60.0)
 if WEBHOOK_LEASE_SECONDS <= WEBHOOK_TIMEOUT_SECONDS:
@@ -229,13 +220,13 @@ WEBHOOK_SCHEDULE_SCALE = env.float("WEBHOOK_SCHEDULE_SCALE", default=1.0)
 WEBHOOK_PAUSE_SECONDS = env.float("WEBHOOK_PAUSE_SECONDS", default=30.0)
 WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=16)
 WEBHOOK_PER_HOST = env.int("WEBHOOK_PER_HOST", default=4)
-WEBHOOK_OPEN_NETWORKS = read_networks(env, "WEBHOOK_OPEN_NETWORKS")
+WEBHOOK_OPEN_NETWORKS = environment.read_networks(env, "WEBHOOK_OPEN_NETWORKS")
 WEBHOOK_CA_FILE = env.str("WEBHOOK_CA_FILE", default=None)
 
 # Notifications
 
-VAPID_PRIVATE_KEY = read_vapid_key(env, "VAPID_PRIVATE_KEY")
-VAPID_SUBJECT = read_vapid_subject(env, "VAPID_SUBJECT", sender=DEFAULT_FROM_EMAIL)
+VAPID_PRIVATE_KEY = environment.read_vapid_key(env, "VAPID_PRIVATE_KEY")
+VAPID_SUBJECT = environment.read_vapid_subject(env, "VAPID_SUBJECT", sender=DEFAULT_FROM_EMAIL)
 
 # The API
 
