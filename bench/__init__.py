@@ -1,1 +1,1 @@
-"""Measurements: ratios taken in one run, never a timed test."""
+"""Measures performance as ratios within one run; no test asserts a time."""

@@ -1,7 +1,7 @@
-"""`python -m bench [--quick] [PART ...]`: starts PostgreSQL and Redis of its own, measures, and
+"""`python -m bench [--quick] [PART ...]`: starts its own PostgreSQL and Redis, measures, and
 prints tables. All parts together rewrite docs/performance.md.
 
-The servers keep their promises here (fsync on), unlike in tests.
+Durability (fsync) is on here, unlike in tests.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def serve(here: Stage, size: str, stack: ExitStack, **environment: str) -> Web:
 
 
 def measure_api(here: Stage, sizes: dict[str, int]) -> Part:
-    """Polls, creates and lists beside the floor, and a profile of polls."""
+    """Measures polls, creates and lists against the floor, and profiles polls."""
     cast = here.cast("1k", sizes["1k"])
     with ExitStack() as stack:
         floor = serve(here, "1k", stack, DJANGO_SETTINGS_MODULE=FLOOR)
@@ -45,7 +45,7 @@ def measure_api(here: Stage, sizes: dict[str, int]) -> Part:
 
 
 def measure_scale(here: Stage, sizes: dict[str, int]) -> Part:
-    """Every list at every size."""
+    """Measures every list at every size."""
     casts = {size: here.cast(size, count) for size, count in sizes.items()}
     with ExitStack() as stack:
         sites = {size: scale.Site(serve(here, size, stack), cast) for size, cast in casts.items()}
@@ -53,7 +53,7 @@ def measure_scale(here: Stage, sizes: dict[str, int]) -> Part:
 
 
 def measure_webhooks(here: Stage, _sizes: dict[str, int]) -> Part:
-    """A worker's deliveries beside bare posts."""
+    """Measures a worker's deliveries against plain posts."""
     here.use()
     from bench import webhooks
 
@@ -62,7 +62,7 @@ def measure_webhooks(here: Stage, _sizes: dict[str, int]) -> Part:
 
 
 def measure_sweep(here: Stage, sizes: dict[str, int]) -> Part:
-    """What is due, among as many as the largest size that wait."""
+    """Measures sweeps of due requests among as many waiting ones as the largest size."""
     here.use()
     from bench import sweep
 
@@ -70,7 +70,7 @@ def measure_sweep(here: Stage, sizes: dict[str, int]) -> Part:
 
 
 def measure_memory(here: Stage, sizes: dict[str, int]) -> Part:
-    """A web process over many calls."""
+    """Measures the memory of a web process over many calls."""
     cast = here.cast("1k", sizes["1k"])
     with ExitStack() as stack:
         alone = serve(here, "1k", stack, WEB_WORKERS="1")
@@ -79,7 +79,7 @@ def measure_memory(here: Stage, sizes: dict[str, int]) -> Part:
 
 
 def measure_inboxes(here: Stage, sizes: dict[str, int]) -> Part:
-    """What open inboxes ask again and again, in a database that no other part has filled."""
+    """Measures the polls of open inboxes, in a database that no other part has filled."""
     cast = here.cast("pages", sizes["1k"])
     with ExitStack() as stack:
         service = serve(here, "pages", stack)
@@ -87,7 +87,7 @@ def measure_inboxes(here: Stage, sizes: dict[str, int]) -> Part:
 
 
 def measure_paint(here: Stage, sizes: dict[str, int]) -> Part:
-    """The page of a question in a browser on a slow network."""
+    """Measures a question's page in a browser on a slow network."""
     cast = here.cast("pages", sizes["1k"])
     with ExitStack() as stack:
         return first_paint.measure(serve(here, "pages", stack), cast)

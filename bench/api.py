@@ -1,4 +1,4 @@
-"""Polls, creates and lists beside the floor: the same server and database, in turns."""
+"""Compares polls, creates and lists with the floor: same server and database, in turns."""
 
 import itertools
 import statistics
@@ -37,7 +37,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Measured:
-    """Medians over the rounds of one side."""
+    """The medians of one side's rounds."""
 
     rate: float
     p50: float
@@ -61,7 +61,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A call on the floor and on the service; `ratio` is the median of the rounds' own."""
+    """A call on the floor and on the service; `ratio` is the median of each round's ratio."""
 
     name: str
     floor: Measured
@@ -75,7 +75,7 @@ class Comparison:
 
 
 def calls(cast: Cast) -> dict[str, list[str]]:
-    """The three calls, by many keys; creates last, for they change what the others meet."""
+    """The three calls, with many keys. Creates come last, because they change the data."""
     owned = [
         (key, number) for number, keys in enumerate(cast.keys) for key in keys
     ]  # (key, its account)
@@ -96,7 +96,7 @@ def calls(cast: Cast) -> dict[str, list[str]]:
 def compare(
     name: str, requests: list[str], floor: Web, service: Web, load: Load, postmaster: int
 ) -> Comparison:
-    """Both sides in turns, the one that begins changing from round to round."""
+    """Measures both sides in turns; the side that begins alternates."""
 
     def turn(side: Web) -> Turn:
         web, database = side.cpu(), cpu_of(postmaster)
@@ -145,7 +145,7 @@ def table_of(comparisons: list[Comparison]) -> str:
 
 
 def profile_of(parts: dict[str, float], polls: Measured) -> str:
-    """`parts` in microseconds; what the web server used beyond them is the server itself."""
+    """Formats `parts`, in microseconds; the rest of the process's CPU is the web server's."""
     rest = {"granian, threads, sockets": polls.web * 1000 - sum(parts.values())}
     context = {**parts, **rest, "PostgreSQL's own processes": polls.database * 1000}
     whole = sum(context.values())

@@ -1,5 +1,5 @@
-"""A database to measure on: `python -m bench.cast COUNT` fills the one that DATABASE_URL names
-with COUNT requests, and prints who can call what, as JSON."""
+"""`python -m bench.cast COUNT` fills the database of DATABASE_URL with COUNT requests, and prints
+keys, sessions and ids for the measurements, as JSON."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Cast:
 
 
 def fill(count: int) -> Cast:
-    """Accounts with keys, loops with members, and the requests."""
+    """Creates accounts with keys, loops with members, and the requests."""
     from accounts.services import create_api_key
     from bench import seed
     from loops.services import create_loop, join_loop

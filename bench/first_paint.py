@@ -1,7 +1,7 @@
-"""When a phone on a slow network shows the page of a question that waits for an answer.
+"""Measures when a phone on a slow network first shows the page of an open question.
 
-Chromium's own throttling delays each answer by the round trip and shares the bandwidth; it does not
-delay the opening of connections.
+Chromium's own throttling delays each response by the round trip and shares the bandwidth. It does
+not delay the opening of connections.
 """
 
 import importlib.util
@@ -30,7 +30,7 @@ PAINTED = """() => performance.getEntriesByName("first-contentful-paint")[0]?.st
 
 
 def measure(service: Web, cast: Cast) -> Part:
-    """Medians of the first visit and of the second, on each network."""
+    """Returns the medians of the first and of the second visit, on each network."""
     if not (shutil.which(CHROMIUM) and importlib.util.find_spec("playwright")):
         return Part({"paint": MISSING})
     from playwright.sync_api import sync_playwright
@@ -50,7 +50,7 @@ def measure(service: Web, cast: Cast) -> Part:
 
 
 def first_question(port: int, cookie: str) -> str:
-    """The path of the most urgent one that nobody holds."""
+    """The path of the most urgent question that nobody has claimed."""
     inbox = read_page(port, "/inbox/", cookie)
     for path in re.findall(r'href="(/inbox/[0-9a-f]{24}/)"', inbox):
         if 'id="answer-form"' in read_page(port, path, cookie):
@@ -59,7 +59,7 @@ def first_question(port: int, cookie: str) -> str:
 
 
 def paint(browser: "Browser", url: str, cookie: str, network: tuple[int, int, int]) -> list[float]:
-    """Seconds until the first paint: the first time, and with the files in the cache."""
+    """Seconds until the first paint: with an empty cache, and with the files cached."""
     phone: Any = {"width": 390, "height": 844}
     context = browser.new_context(viewport=phone, has_touch=True)
     context.add_cookies([{"name": "sessionid", "value": cookie, "url": url}])

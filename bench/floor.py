@@ -1,8 +1,8 @@
 """The least that a poll, a create and a list can cost on this server and this database.
 
-Plain Django views with hand-written SQL, no middleware, no framework: the key is looked up and
-the call counted in one statement, and then comes what the contract demands of that call. Input
-is hardly checked, failures have no words, and the list has no total.
+Plain Django views with hand-written SQL, without middleware or framework: one statement looks the
+key up and counts the call, and then the call does what the contract demands. Input is hardly
+checked, errors have no sentences, and the list has no total.
 """
 
 import hashlib
@@ -121,7 +121,7 @@ Row = tuple[Any, ...]
 
 
 def fetch(sql: str, params: Any) -> Row:
-    """The only row; ValueError where there is none."""
+    """Returns the only row. Raises ValueError if there is none."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         row: Row | None = cursor.fetchone()

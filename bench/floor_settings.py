@@ -1,4 +1,4 @@
-"""The service's settings with nothing between the server and the views of `bench.floor`."""
+"""The service's settings, without middleware, and with the views of `bench.floor`."""
 
 from config.settings import *  # noqa: F403
 from config.settings import DATABASES, INSTALLED_APPS, MIDDLEWARE

@@ -1,8 +1,8 @@
-"""What a thousand open inboxes cost, in cores.
+"""Measures how many cores a thousand open inboxes need.
 
-A poll is what an open page sends: every 3 s while somebody is at it, every 60 s while nobody is,
-never from a hidden tab (static/js/portal/polling.js). What is measured is the CPU of the web server
-and of PostgreSQL for each poll that finds nothing new, over real connections.
+An open page polls every 3 s while its reader is active, every 60 s otherwise, and never from a
+hidden tab (static/js/portal/polling.js). Measures the CPU of the web server and of PostgreSQL for
+each poll that finds nothing new, over real connections.
 """
 
 import html
@@ -17,12 +17,12 @@ INBOXES = 1_000
 ACTIVE, IDLE = 3, 60  # seconds between two polls
 SECONDS = 10.0
 MAX_CORES = 0.2  # cores
-# How many of the thousand are being used at one moment; who has touched nothing for a minute idles.
+# How many of the thousand are active at one moment; after a minute without a touch, one is idle.
 MIXES = {"one in twenty is used": 0.05, "one in five is used": 0.2, "every one is used": 1.0}
 
 
 def poll(port: int, cookie: str) -> str:
-    """The poll of an inbox that was just opened, as it goes over the wire."""
+    """The poll of an inbox that was just opened, as bytes on the wire."""
     page = read_page(port, "/inbox/", cookie)
     names = ("watch", "version", "since", "loop")
     said = {name: html.unescape(re.search(f'data-{name}="([^"]*)"', page)[1]) for name in names}  # type: ignore[index]
@@ -37,7 +37,7 @@ def poll(port: int, cookie: str) -> str:
 
 
 def measure(service: Web, cast: Cast, load: Load, postmaster: int) -> Part:
-    """The cores that a thousand inboxes cost, by how many of them are used."""
+    """The cores that a thousand inboxes need, by how many of them are active."""
     asked = poll(service.port, cast.cookie)
     load.fire(service.port, [asked], seconds=1.0)
     before = service.cpu(), cpu_of(postmaster)

@@ -1,6 +1,6 @@
-"""A cheap load: `python -m bench.load` takes one volley per line on its input, as JSON.
+"""Generates load with little CPU: `python -m bench.load` reads one volley per line, as JSON.
 
-One thread, raw sockets: the machine's cores belong to what is measured. Connections stay open
+One thread and raw sockets leave the machine's cores to what is measured. Connections stay open
 from one volley to the next.
 """
 
@@ -16,7 +16,7 @@ from itertools import cycle
 from typing import Any
 
 CONNECTIONS = 16
-PATIENCE = 60.0  # seconds without any answer after which the server counts as hung
+PATIENCE = 60.0  # seconds without any response after which the server counts as hung
 
 
 class Connection:
@@ -35,7 +35,7 @@ class Connection:
         self.socket.sendall(request)
 
     def receive(self) -> bool:
-        """Takes what has come; True once the answer is complete."""
+        """Reads what has arrived; returns True once the response is complete."""
         piece = self.socket.recv(262_144)
         if not piece:
             raise ConnectionError(f"closed after {self.received[:200]!r}")
@@ -60,8 +60,8 @@ class Connection:
 
 @dataclass
 class Tally:
-    """What a volley brought: seconds per call, the statuses that were no success, and the bytes
-    of the last answer."""
+    """The results of a volley: seconds per call, the statuses of failures, and the bytes of the
+    last response."""
 
     seconds: float = 0.0
     latencies: list[float] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Tally:
 def fire(
     connections: list[Connection], requests: Iterator[bytes], *, seconds: float, calls: int
 ) -> Tally:
-    """Keeps every connection busy until the time is over or the calls are made."""
+    """Keeps every connection busy until the time is over or all calls are made."""
     tally = Tally()
     poller = select.poll()
     by_number = {connection.socket.fileno(): connection for connection in connections}
@@ -121,7 +121,7 @@ def fire(
 
 
 def main() -> None:
-    """Each line: port, requests (texts), seconds, calls, connections. Each answer: a summary."""
+    """Prints a summary for each line: port, requests (texts), seconds, calls, connections."""
     open_to: dict[int, list[Connection]] = {}
     for line in sys.stdin:
         order = json.loads(line)

@@ -1,4 +1,4 @@
-"""The memory of a web process over 100,000 calls."""
+"""Measures the memory of a web process over 100,000 calls."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ WARM_UP, CALLS, STEP = 10_000, 100_000, 25_000
 
 
 def measure(web: Web, cast: Cast, load: Load) -> Part:
-    """Nine polls for each create, and a list now and then; one process takes them all."""
+    """Sends nine polls for each create, and a list now and then, to one process."""
     calls = api.calls(cast)
     polls, creates, lists = calls["poll"], calls["create"], calls["list"]
     mixed = [

@@ -1,11 +1,11 @@
-"""What a part of the bench hands over: its table, and its rows of the table of goals."""
+"""The result of a part of the bench: its tables, and its rows in the table of goals."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A figure beside what it should be; `at_most` where less is better."""
+    """A measured figure and its goal; `at_most` where less is better."""
 
     name: str
     goal: float
@@ -15,7 +15,7 @@ class Goal:
     at_most: bool = False
 
     def cells(self) -> list[str]:
-        """Its row of the table of goals."""
+        """Its row in the table of goals."""
         sign = "≤" if self.at_most else "≥"
         stretch = "" if self.stretch is None else f"{self.stretch:,.15g}{self.unit}"
         digits = 0 if abs(self.measured) >= 100 else 2
@@ -41,7 +41,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Part:
-    """Markdown tables by the names under which the page shows them."""
+    """Markdown tables, by their names in bench/page.md."""
 
     tables: dict[str, str]
     goals: list[Goal] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""docs/performance.md: the figures of a run, in the words of bench/page.md."""
+"""Writes docs/performance.md from the figures of a run and the text of bench/page.md."""
 
 import os
 import platform
@@ -27,7 +27,7 @@ def write(parts: dict[str, Part]) -> str:
 
 
 def machine() -> str:
-    """Where and when the figures arose."""
+    """Describes the machine and the time of the run."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     today = datetime.now(UTC)
     return (
@@ -38,7 +38,7 @@ def machine() -> str:
 
 
 def webhook_goals(text: str) -> list[Goal]:
-    """The goals from the last column of the webhooks' table."""
+    """Reads the goals from the last column of the webhooks' table."""
     ratios = {row[0]: row[-1] for row in (re.findall(r"[^|]+", line) for line in text.split("\n"))}
     found = {name.strip(): ratio.strip() for name, ratio in ratios.items()}
     at_once = next(ratio for name, ratio in found.items() if name.startswith("0 ms"))

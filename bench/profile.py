@@ -1,5 +1,5 @@
-"""Where the CPU time of a poll goes: `python -m bench.profile` reads a cast from its input, and
-prints microseconds per poll by part, as JSON.
+"""Profiles the CPU of a poll: `python -m bench.profile` reads a cast from its input, and prints
+microseconds per poll by part, as JSON.
 
 The application is called in this process, without a server. A timer of CPU time interrupts it,
 and each interruption counts for the part that its innermost known frame belongs to.
@@ -42,7 +42,7 @@ PLACES = (
 
 
 def part_of(frame: FrameType | None) -> str:
-    """The part that the innermost known frame belongs to."""
+    """Returns the part that the innermost known frame belongs to."""
     while frame is not None:
         path = frame.f_code.co_filename
         for part, place in PLACES:
@@ -53,7 +53,7 @@ def part_of(frame: FrameType | None) -> str:
 
 
 def statement_of(frame: FrameType | None) -> str:
-    """Which of the two statements it is."""
+    """Returns which of the two statements is running."""
     while frame is not None:
         if frame.f_code.co_filename.endswith("accounts/quota.py"):
             return "statement: key and quota"
@@ -62,7 +62,7 @@ def statement_of(frame: FrameType | None) -> str:
 
 
 def environ(request: str) -> dict[str, Any]:
-    """The WSGI environment of a GET as it stands on the wire."""
+    """Builds the WSGI environment of a GET from its text on the wire."""
     line, *headers = request.rstrip().split("\r\n")
     found: dict[str, Any] = {
         "REQUEST_METHOD": "GET",
@@ -83,7 +83,7 @@ def environ(request: str) -> dict[str, Any]:
 
 
 def sample(application: Callable[..., Any], requests: list[str]) -> dict[str, float]:
-    """Microseconds of CPU per call, by part."""
+    """Measures microseconds of CPU per call, by part."""
     counts: Counter[str] = Counter()
 
     def call(request: str) -> None:

@@ -1,4 +1,4 @@
-"""A receiver that answers 204 after a while: `python -m bench.receiver MILLISECONDS HOSTS`.
+"""A receiver that responds 204 after a delay: `python -m bench.receiver MILLISECONDS HOSTS`.
 
 Listens on 127.0.0.1, 127.0.0.2 … on one free port, which it prints.
 """

@@ -1,4 +1,4 @@
-"""Every list at a thousand and at a million requests, in turns; first pages and deep ones."""
+"""Measures first and deep pages of every list at a thousand and at a million requests, in turns."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -49,7 +49,7 @@ class Site:
 
 
 class Reader(Enum):
-    """Who asks: a program with a key, or a person in a browser."""
+    """Who calls: a program with a key, or a person in a browser."""
 
     KEY = "key"
     OWNER = "owner"  # of half of all requests, who answered every one that is answered
@@ -74,7 +74,7 @@ class Page:
 
 
 def pages() -> list[Page]:
-    """What is measured at every size."""
+    """The pages that are measured at every size."""
     found = [
         Page(f"{chosen or 'all'}, {sort}", path_of(chosen, sort))
         for chosen in FILTERS
@@ -113,7 +113,7 @@ Found = dict[Page, dict[str, Timed]]
 
 
 def measure(sites: dict[str, Site], load: Load) -> Part:
-    """Medians in milliseconds at each size, for one caller at a time."""
+    """Measures medians in milliseconds at each size, for one caller at a time."""
     found = {each: timed(each, sites, load) for each in pages()}
     first, last = next(iter(sites)), list(sites)[-1]
     growth = growths(found, first, last)
@@ -136,7 +136,7 @@ def measure(sites: dict[str, Site], load: Load) -> Part:
 
 
 def timed(each: Page, sites: dict[str, Site], load: Load) -> dict[str, Timed]:
-    """A page at every size; the sizes take turns, and the least disturbed turn counts."""
+    """Measures a page at every size; sizes take turns, and the least disturbed turn counts."""
     turns: dict[str, list[Timed]] = {size: [] for size in sites}
     for _ in range(ROUNDS):
         for size, site in sites.items():
@@ -147,7 +147,7 @@ def timed(each: Page, sites: dict[str, Site], load: Load) -> dict[str, Timed]:
 
 
 def growths(found: Found, first: str, last: str) -> dict[Page, float]:
-    """How much more first pages take, where both are full."""
+    """How much longer first pages take at the larger size, where both are full."""
     return {
         each: by_size[last].took / by_size[first].took
         for each, by_size in found.items()
@@ -156,7 +156,7 @@ def growths(found: Found, first: str, last: str) -> dict[Page, float]:
 
 
 def deep_growths(found: Found, size: str) -> dict[Page, float]:
-    """Offset 10,000 against the same list's first page, where both are full."""
+    """Compares offset 10,000 with the same list's first page, where both are full."""
     firsts = {each.name: by_size[size] for each, by_size in found.items() if each.kind == FIRST}
     return {
         each: by_size[size].took / firsts[each.name].took
@@ -166,7 +166,7 @@ def deep_growths(found: Found, size: str) -> dict[Page, float]:
 
 
 def first_table(found: Found, growth: dict[Page, float]) -> str:
-    """The lists that grow the most, and everything that is no list of requests."""
+    """Shows the lists that grow the most, and all pages that are not lists of requests."""
     ordered = sorted(growth, key=lambda each: -growth[each])
     lists = [each for each in ordered if ", " in each.name]
     context = [*lists[:8], *(each for each in ordered if ", " not in each.name)]
@@ -178,7 +178,7 @@ def first_table(found: Found, growth: dict[Page, float]) -> str:
 
 
 def deep_table(found: Found, size: str) -> str:
-    """Lists at every offset; a dash where the list ends before."""
+    """Shows lists at every offset; a dash where the list is shorter."""
     named: dict[str, list[Timed]] = {}
     for each, by_size in found.items():
         named.setdefault(each.name, []).append(by_size[size])

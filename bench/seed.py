@@ -1,4 +1,4 @@
-"""Accounts, loops and requests to measure with. Requests are written past the services, in SQL."""
+"""Writes accounts, loops and requests to measure with; requests in SQL, without the services."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ _WAITING = (Path(__file__).parent / "waiting.sql").read_text(encoding="utf-8")
 
 
 def account(number: int) -> tuple[User, Loop]:
-    """An account with a loop."""
+    """Creates an account with a loop."""
     owner = create_account(email=f"bench{number}.{new_id()}@example.com", name="Bench")
     return owner, create_loop(owner_id=owner.pk, name="Bench", icon="cog")
 
@@ -63,9 +63,9 @@ def waiting(loop: Loop, count: int, *, due_in: float, callback_url: str | None =
 
 
 def write(insert: str, count: int, params: dict[str, Any]) -> None:
-    """Runs an INSERT … SELECT of `count` rows, and leaves the tables as the sweeps and
-    autovacuum would, and the log as a server has it that has run for a while: its next files are
-    there, where a new server stops for 45 ms at every 16 MB to make one."""
+    """Runs an INSERT … SELECT of `count` rows. Then leaves the tables as sweeps and autovacuum
+    would, and the write-ahead log as on a server that has run for a while: its next files exist,
+    while a new server stops for 45 ms at every 16 MB to create one."""
     with connection.cursor() as cursor, bare_tables(cursor, at_all=count >= MANY):
         cursor.execute(insert, {**params, "count": count})
     fold_counters()
@@ -76,7 +76,7 @@ def write(insert: str, count: int, params: dict[str, Any]) -> None:
 
 @contextmanager
 def bare_tables(cursor: Any, *, at_all: bool) -> Iterator[None]:
-    """No secondary indexes and foreign keys meanwhile: a million rows in seconds."""
+    """Drops secondary indexes and foreign keys for the block: a million rows take seconds."""
     restore: list[str] = []
     if at_all:
         cursor.execute("SET maintenance_work_mem = '512MB'")

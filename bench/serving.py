@@ -1,4 +1,4 @@
-"""Web servers under measurement: started as `make run` starts them, loaded, and their CPU read."""
+"""Starts web servers as `make run` does, puts load on them, and reads their CPU."""
 
 import json
 import os
@@ -37,7 +37,7 @@ class Web:
     process: subprocess.Popen[bytes]
 
     def cpu(self) -> float:
-        """Seconds of CPU that it has used so far."""
+        """Returns the seconds of CPU that it has used so far."""
         return cpu_of(self.process.pid)
 
     def workers(self) -> list[int]:
@@ -46,7 +46,7 @@ class Web:
 
 @contextmanager
 def web(**environment: str) -> Iterator[Web]:
-    """The service; with another DJANGO_SETTINGS_MODULE something else on the same server."""
+    """Starts the service, or the application of another DJANGO_SETTINGS_MODULE."""
     port = free_port()
     given = {**os.environ, **environment, "PORT": str(port)}
     with tempfile.TemporaryFile() as log:
@@ -64,7 +64,7 @@ def web(**environment: str) -> Iterator[Web]:
 
 
 def answers(port: int) -> bool:
-    """Whether anything is answered: the floor has no /readyz."""
+    """Whether the server responds at all: the floor has no /readyz."""
     return fetch_readiness(port)[:3].isdigit()
 
 
@@ -78,7 +78,7 @@ def is_python_worker(pid: int) -> bool:
 
 
 def cpu_of(pid: int) -> float:
-    """Seconds of CPU of a process and its children, those that have ended included."""
+    """Seconds of CPU of a process and its children, including those that have ended."""
     total = 0.0
     for each in (pid, *children(pid)):
         try:
@@ -92,12 +92,12 @@ def cpu_of(pid: int) -> float:
 
 @dataclass(frozen=True)
 class Volley:
-    """What a load brought; latencies in milliseconds."""
+    """The results of a load; latencies in milliseconds."""
 
     calls: int
     seconds: float
     failures: dict[str, int]
-    size: int  # of the last answer, in bytes
+    size: int  # of the last response, in bytes
     p50: float
     p95: float
     p99: float
@@ -108,7 +108,7 @@ class Volley:
 
 
 class Load:
-    """The process that calls."""
+    """The process that generates the load."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -128,8 +128,8 @@ class Load:
         calls: int = 1_000_000,
         connections: int = CONNECTIONS,
     ) -> Volley:
-        """Calls in turn until the time is over or the calls are made. RuntimeError on any
-        answer that is no success."""
+        """Calls until the time is over or all calls are made. Raises RuntimeError on any
+        response that is not a success."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         order = {"port": port, "requests": requests, "seconds": seconds, "calls": calls}
@@ -159,12 +159,12 @@ def load() -> Iterator[Load]:
 
 
 def get(path: str, key: str) -> str:
-    """A GET of the API as it goes over the wire."""
+    """A GET of the API, as bytes on the wire."""
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n\r\n"
 
 
 def read_page(port: int, path: str, cookie: str) -> str:
-    """The HTML of a page by somebody who is signed in."""
+    """Fetches the HTML of a page for a signed-in person."""
     call = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}", headers={"Cookie": f"sessionid={cookie}"}
     )
@@ -182,5 +182,5 @@ def post(path: str, key: str, body: object) -> str:
 
 
 def page(path: str, cookie: str) -> str:
-    """A GET of a page by somebody who is signed in."""
+    """A GET of a page by a signed-in person, as bytes on the wire."""
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: sessionid={cookie}\r\n\r\n"

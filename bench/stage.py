@@ -1,4 +1,4 @@
-"""What the measurements stand on: embedded servers, and databases filled on demand."""
+"""Starts embedded servers for the measurements, and fills databases on demand."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def say(text: str) -> None:
 
 @dataclass
 class Stage:
-    """The servers; `casts` are those of the databases that were filled so far."""
+    """The servers; `casts` belong to the databases that were filled so far."""
 
     postgres: Postgres
     postmaster: int
@@ -40,7 +40,7 @@ class Stage:
         return f"{self.postgres.url.rpartition('/')[0]}/bench_{size.lower()}"
 
     def cast(self, size: str, count: int) -> Cast:
-        """The cast of the database of this size, which is made at the first call."""
+        """The cast of the database of this size, which the first call fills."""
         if size not in self.casts:
             started = time.monotonic()
             with psycopg.connect(self.postgres.url, autocommit=True) as connection:
@@ -51,7 +51,7 @@ class Stage:
         return self.casts[size]
 
     def profile(self, size: str, cast: Cast) -> dict[str, float]:
-        """Microseconds of CPU per poll, by part of the application."""
+        """Returns microseconds of CPU per poll, by part of the application."""
         found: dict[str, float] = json.loads(
             self._run(size, "bench.profile", told=json.dumps(asdict(cast)))
         )
@@ -70,7 +70,7 @@ class Stage:
 
     @contextmanager
     def upkeep(self, size: str) -> Iterator[None]:
-        """Keeps the totals of a database folded, as beat and a worker do."""
+        """Folds the totals of a database every second, as beat and a worker do."""
         process = subprocess.Popen(
             [sys.executable, "-m", "bench.upkeep"],
             cwd=ROOT,
@@ -83,7 +83,7 @@ class Stage:
             process.communicate()
 
     def use(self) -> None:
-        """Brings Django up in this process, over a database of its own."""
+        """Sets Django up in this process, with a database of its own."""
         import django
         from django.core.management import call_command
 
@@ -93,7 +93,7 @@ class Stage:
 
 @contextmanager
 def stage() -> Iterator[Stage]:
-    """Embedded servers in a folder that is thrown away, and the environment that names them."""
+    """Starts embedded servers in a temporary folder, and sets the environment for them."""
     folder = DataFolder(Path(tempfile.mkdtemp(prefix="review-loop-bench-")))
     postgres = Postgres(folder.path, folder.sockets, {"max_connections": "200"})
     redis = Redis(folder.path, folder.sockets)

@@ -1,4 +1,4 @@
-"""10,000 requests that are due in the same second, among many that are not."""
+"""Measures sweeps of 10,000 requests that are due in the same second, among many that are not."""
 
 import statistics
 import time
@@ -20,7 +20,7 @@ SWEPT_BEFORE = 12  # times, with nothing to do
 
 
 class Stopwatch:
-    """The longest statement, in seconds."""
+    """Measures the longest statement, in seconds."""
 
     def __init__(self) -> None:
         self.longest = 0.0
@@ -34,7 +34,7 @@ class Stopwatch:
 
 
 def measure(beside: int) -> Part:
-    """`beside` requests are pending and not due."""
+    """Measures sweeps while `beside` more requests are pending and not due."""
     _, loop = seed.account(0)
     seed.waiting(loop, beside, due_in=86_400)
     rows = []
@@ -65,8 +65,8 @@ def measure(beside: int) -> Part:
 
 
 def settle(loop: Loop, url: str | None, sweepers: int) -> tuple[float, float]:
-    """Seconds until the last of the due is settled, its event written; and the longest
-    statement's."""
+    """Seconds until the last due request is settled and its event is written, and the
+    seconds of the longest statement."""
     with ThreadPoolExecutor(sweepers) as pool:
         list(pool.map(connect, range(sweepers)))
         seed.waiting(loop, DUE, due_in=0, callback_url=url)
@@ -88,7 +88,7 @@ def sweep(_number: int) -> tuple[int, float]:
 
 
 def connect(_number: int) -> None:
-    """Workers sweep every second on the same connection."""
+    """Opens the thread's connection: workers sweep every second on the same one."""
     for _ in range(SWEPT_BEFORE):
         settle_overdue()
     time.sleep(0.05)  # so that every thread takes one
@@ -100,7 +100,7 @@ def disconnect(_number: int) -> None:
 
 
 def idle_milliseconds() -> float:
-    """The statement of a sweep that finds nothing."""
+    """The milliseconds of a sweep that finds nothing."""
     taken = []
     for _ in range(200):
         with timed() as stop:
@@ -111,7 +111,7 @@ def idle_milliseconds() -> float:
 
 @contextmanager
 def timed() -> Iterator[Callable[[], float]]:
-    """Calls the block's time in seconds."""
+    """Passes the seconds of the block to a function."""
     start = time.perf_counter()
     end = start
     yield lambda: end - start

@@ -1,5 +1,5 @@
-"""`python -m bench.upkeep`: what beat and a worker do every second for the totals, and no more,
-so that background work does not blur the calls. Ends with its input."""
+"""`python -m bench.upkeep` folds the totals every second, as beat and a worker do, and does nothing
+else, so that background work does not distort the calls. Ends when its input ends."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""Deliveries per second of one worker, beside bare `requests` in a thread pool of the same size."""
+"""Compares a worker's deliveries per second with plain `requests` in a pool of the same size."""
 
 import statistics
 import subprocess
@@ -24,7 +24,7 @@ PAYLOAD = {"event": "request.completed", "data": {"request": {"request_text": "x
 
 
 def run() -> str:
-    """A table: both rates against a 0 ms and a 200 ms receiver, and their ratio."""
+    """Returns a table: both rates with a 0 ms and a 200 ms receiver, and their ratio."""
     lines = ["| receiver | bare requests | deliveries | ratio |", "|---|---|---|---|"]
     for milliseconds, count in ((0, 2000), (200, 600)):
         with receiver(milliseconds) as urls:
@@ -43,7 +43,7 @@ def run() -> str:
 
 @contextmanager
 def receiver(milliseconds: int) -> Iterator[list[str]]:
-    """A receiver on as many hosts as there are threads; a host gets only a few at a time."""
+    """Starts a receiver on as many hosts as there are threads: a host gets only a few at a time."""
     hosts = settings.WEBHOOK_THREADS
     command = [sys.executable, "-m", "bench.receiver", str(milliseconds), str(hosts)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -56,7 +56,7 @@ def receiver(milliseconds: int) -> Iterator[list[str]]:
 
 
 def bare(urls: list[str], count: int) -> float:
-    """Posts per second without any of our work."""
+    """Posts per second without any of our code."""
     body = dumps(PAYLOAD).encode()
     start = time.perf_counter()
     with ThreadPoolExecutor(settings.WEBHOOK_THREADS) as pool:
@@ -84,5 +84,5 @@ def delivered(urls: list[str], count: int) -> float:
 
 
 def ids() -> tuple[str, str]:
-    """Of a subject, and of what happened to it."""
+    """The ids of a subject and of its occurrence."""
     return new_id(), new_id()

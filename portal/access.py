@@ -54,7 +54,7 @@ def save_answer(request: HttpRequest, request_id: str) -> None:
     typed = request.POST.getlist("answer")
     if any(typed):
         if has_room(request):
-            saved_answers.save(request.session, request_id, typed)
+            saved_answers.save_answer(request.session, request_id, typed)
     elif request.user.is_authenticated:
         warn_page_expired(request)
 

@@ -11,7 +11,7 @@ MAX_QUESTIONS = 3
 MAX_LENGTH = 12_000  # characters; no valid answer has more
 
 
-def save(session: SessionBase, request_id: str, typed: list[str]) -> None:
+def save_answer(session: SessionBase, request_id: str, typed: list[str]) -> None:
     """Saves the posted values for the question; above MAX_QUESTIONS the oldest is removed."""
     if sum(map(len, typed)) > MAX_LENGTH:
         return

@@ -1,4 +1,4 @@
-"""`make chaos`: every fault and a storm with the real waits; rewrites docs/reliability.md."""
+"""`make chaos`: runs every fault and a storm with real waits, and rewrites docs/reliability.md."""
 
 import argparse
 import datetime
@@ -19,11 +19,11 @@ PAGE = ROOT / "docs" / "reliability.md"
 INTRODUCTION = """\
 # Reliability
 
-`make chaos` wrote this page. It starts the whole service as `make run` does, with the settings
-that everybody gets (a webhook lease of 60 s, attempts of at most 15 s), lets each fault befall
-it, and then kills processes at random under clients at work. It takes about ten minutes and
-rewrites this page only when everything has passed. `make test` holds the same in a short form,
-with leases and outages shortened by settings; the code is in `tests/faults/`.
+`make chaos` wrote this page. It starts the whole service as `make run` does, with the default
+settings (a webhook lease of 60 s, attempts of at most 15 s). It causes one fault after another, and
+then kills processes at random while clients are working. This takes about ten minutes, and rewrites
+this page only if everything has passed. `make test` checks the same in a short form, with shorter
+leases and outages. The code is in `tests/faults/`.
 """
 
 
@@ -78,29 +78,29 @@ def report(storm: Storm, aftermath: Aftermath) -> list[str]:
         "",
         f"For {storm.seconds:.0f} s two askers, two readers and two reviewers worked while",
         f"processes were killed with -9 or restarted at random: {kills} (seed {storm.seed}).",
-        f"Three requests in ten had their deadline {storm.hurry:.0f} s after they were asked, and",
-        "answers, claims, cancellations, sweeps, lists and pages raced for it.",
-        "Every call and its outcome was written down. Afterwards all of this held:",
+        f"Three requests in ten had their deadline {storm.hurry:.0f} s after their creation, and",
+        "answers, claims, cancellations, sweeps, lists and pages raced to it.",
+        "Every call and its outcome was recorded. Afterwards all of this was true:",
         "",
         "- every acknowledged request exists, and every acknowledged answer or cancellation is",
-        "  what is stored;",
-        "- whoever saw the end of a request (a read, a list, a filter, a page, the table, a",
-        "  receiver) saw the same one;",
-        "- nothing was pending to a reader once it had been final, nor after its deadline, but for",
-        "  what an answer or a cancellation that began in time held still;",
-        "- every total of a list by status counted what was known to have ended so, and nothing",
-        "  that cannot have;",
+        "  stored;",
+        "- every reader of a request's end (a read, a list, a filter, a page, the table, a",
+        "  receiver) saw the same end;",
+        "- no reader saw a request as pending after it had ended, or after its deadline, except",
+        "  while an answer or a cancellation that began in time still held it;",
+        "- every total of a list by status counted all requests known to have that status, and",
+        "  none that cannot have it;",
         "- each end and each claim has one event, received with one id and one body.",
         "",
         "| What | How often |",
         "|---|---|",
         *(f"| {name} | {number} |" for name, number in counts),
         "",
-        "“unknown” is a call without an answer, or with a 5xx: it may have happened or not. A",
-        "claim's page says only afterwards what has become of it, so claims count as unknown.",
+        "“unknown” is a call without a response, or with a 5xx: it may or may not have happened. A",
+        "claim's page shows its result only later, so claims count as unknown.",
         "",
         f"To repeat it: `make chaos`, or `python -m tests.faults.chaos --seed {storm.seed}` in the",
-        "virtual environment. The seed picks what is killed and when; what that meets is chance.",
+        "virtual environment. The seed decides what is killed and when; the rest is chance.",
         "",
     ]
 
