@@ -1,7 +1,7 @@
 """Endpoints that open pages poll for changes. Most responses are an empty 204.
 
 A thousand open inboxes poll hundreds of times a second. So these calls load neither session nor
-person, and web.middleware.LightMiddleware lets them skip the other middleware. The page has a
+person, and web.middleware.PollingMiddleware lets them skip the other middleware. The page has a
 signed token instead: it names the person, expires, and is bound to the session cookie. Each call
 costs one statement, which reads the memberships active at that time.
 """
