@@ -1,4 +1,4 @@
-"""A database that is away."""
+"""Simulates a database that is unreachable."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

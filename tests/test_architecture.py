@@ -1,4 +1,4 @@
-"""What docs/architecture.md forbids. Who may import whom is checked by `lint-imports`."""
+"""Checks the rules of docs/architecture.md that `lint-imports` does not check."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""What the audit log is told, by whom, and that it can neither change nor shrink."""
+"""The audit log: what it records, for whom, and that no entry can change or disappear."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Addresses that look like somebody's are nobody's: one letter of another alphabet is another
-address, whatever PostgreSQL makes of it in capitals."""
+"""An address with a letter of another alphabet is a different address, whatever PostgreSQL makes of
+it in upper case."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Keys that a form makes: once, shown once, and rolled with an overlap."""
+"""Keys made by a form: created once, shown once, and rolled with an overlap."""
 
 import threading
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""/admin/: who gets in, what can be changed, and that it stands in the audit log."""
+"""/admin/: who has access, what can be changed, and that the audit log records it."""
 
 import io
 import re

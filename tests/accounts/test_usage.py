@@ -1,4 +1,4 @@
-"""Calls per key and hour, as the overview draws them."""
+"""Calls per key and hour, as the overview's chart shows them."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Webhook secrets: sealed at rest, set, rotated, and printed alone (issue 3, gap 44)."""
+"""Webhook secrets: encrypted at rest, set, rotated, and printed by a command (issue 3, gap 44)."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""Bodies that are right as they are; a test changes the one thing that it is about."""
+"""Valid bodies; a test changes the one field that it is about."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What happens to a request while no client looks: deadlines pass, reviewers act."""
+"""Moves requests on behind the client's back: deadlines pass, reviewers act."""
 
 from datetime import timedelta
 from typing import Any

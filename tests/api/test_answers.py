@@ -1,4 +1,4 @@
-"""What reviewers may answer, and what the client reads of it."""
+"""Which answers reviewers can give, and what the client reads."""
 
 from typing import Any
 

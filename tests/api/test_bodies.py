@@ -1,4 +1,4 @@
-"""Bodies that are no JSON object, on every operation that reads one."""
+"""Bodies that are not a JSON object, on every operation that reads one."""
 
 import io
 import json

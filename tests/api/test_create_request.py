@@ -1,4 +1,4 @@
-"""POST /api/loops/{loopId}/requests: what it takes, and what it answers."""
+"""POST /api/loops/{loopId}/requests: what it accepts, and its responses."""
 
 from datetime import datetime, timedelta
 from typing import Any

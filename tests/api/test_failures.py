@@ -1,4 +1,4 @@
-"""What the client is told when the database refuses or is out of reach."""
+"""Responses when the database fails or is unreachable."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

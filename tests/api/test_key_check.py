@@ -1,4 +1,4 @@
-"""GET /test: whose key it is, what it may, what is left of its hour."""
+"""GET /test: the key's account, its permissions, and its remaining quota."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every operation against everyone who may come, and everything that may be wrong with them."""
+"""Every operation with every kind of caller, and with everything that can be wrong with a key."""
 
 import json
 from dataclasses import dataclass

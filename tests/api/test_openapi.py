@@ -1,4 +1,4 @@
-"""/openapi.json: whole, true, and made of the contract's own sentences."""
+"""/openapi.json: complete, correct, and with the error sentences of the contract."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which of several errors the client is told."""
+"""Which of several errors the response names."""
 
 import pytest
 

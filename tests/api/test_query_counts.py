@@ -1,4 +1,4 @@
-"""Statements per call, those of the key and the quota included."""
+"""The number of statements per call, including those of the key and the quota."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The hour of a key: what calls cost, what comes back, and what stands in the headers."""
+"""A key's quota: what calls cost, what is credited, and the headers."""
 
 import time
 from collections.abc import Callable

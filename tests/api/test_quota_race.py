@@ -1,4 +1,4 @@
-"""Four hundred calls at once."""
+"""Four hundred calls at once never exceed the quota."""
 
 import threading
 from collections import Counter

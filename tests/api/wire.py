@@ -1,4 +1,4 @@
-"""Calls as a client makes them, and what every answer has in common."""
+"""Calls as a client makes them, and what all responses have in common."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The floor that the service is measured against does the same work: it gives the same answers."""
+"""The floor of the bench gives the same responses as the service."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the bench says where it cannot measure."""
+"""What the bench prints if it cannot measure a part."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Keys in every state with a day of calls, a rotation, and something in the audit log."""
+"""Sets up keys in every state with a day of calls, a rotation, and audit entries."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What a rogue or a careless program may send: each by itself a whole question."""
+"""Hostile or careless content of requests; each entry is a whole question."""
 
 from typing import Any
 

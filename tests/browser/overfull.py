@@ -1,4 +1,4 @@
-"""An account in which everything is as long as it may be, and there is much of it."""
+"""An account with a lot of data, in which every text has its maximal length."""
 
 from accounts.models import User
 from accounts.services import create_api_key

@@ -1,4 +1,4 @@
-"""The page of an image's question alone lets anything in from elsewhere, also where questions
+"""Only the page of a question with an image loads anything from another host, also when questions
 follow each other without a reload."""
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The dashboard by keyboard alone: every control is reached, seen, and worked."""
+"""The dashboard by keyboard alone: every control can be reached and used, with visible focus."""
 
 from collections.abc import Iterator
 from typing import Any

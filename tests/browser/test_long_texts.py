@@ -1,4 +1,4 @@
-"""Whatever is long is broken or cut, and pushes nothing out of the page."""
+"""Long texts are wrapped or cut, and push nothing out of the page."""
 
 from playwright.sync_api import Browser, Page
 

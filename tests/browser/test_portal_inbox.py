@@ -1,4 +1,4 @@
-"""The open inbox where more waits than the service tells of."""
+"""An open inbox with more waiting questions than one response lists."""
 
 from playwright.sync_api import Locator, Page, expect
 

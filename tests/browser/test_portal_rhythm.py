@@ -1,4 +1,4 @@
-"""How often open pages ask, and what they do when their token, their lease or their reader goes."""
+"""How often open pages poll, and what they do when the token, the lease or the reader is gone."""
 
 from playwright.sync_api import APIResponse, Page, Route, expect
 

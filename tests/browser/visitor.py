@@ -1,4 +1,4 @@
-"""What somebody with a phone does, and what they look at on every page."""
+"""Actions of a visitor with a phone, and the checks of every page."""
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 

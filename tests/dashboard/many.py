@@ -1,4 +1,4 @@
-"""Many rows at once, for what must not grow with them."""
+"""Creates many rows, for tests of what must not grow with them."""
 
 from collections.abc import Iterable
 from datetime import timedelta

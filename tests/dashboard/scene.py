@@ -1,4 +1,4 @@
-"""An account in the middle of its work, for what is looked at."""
+"""An account with realistic data, for tests of pages."""
 
 from datetime import timedelta
 from typing import Any

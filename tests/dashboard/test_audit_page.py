@@ -1,4 +1,4 @@
-"""/dashboard/audit/: told in sentences, filtered, and paged by index."""
+"""/dashboard/audit/: sentences, filters, and pages by index."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Whatever page somebody can open is in the catalogue, and so is looked at and counted.
+"""Every page that somebody can open is in the catalogue, so that it is checked.
 
 The addresses come from config.urls. One with an id of a new kind has to be given one in `NAMED`.
 """

@@ -1,5 +1,4 @@
-"""What somebody typed whose session ended meanwhile, or who signed in again in another tab: it is
-there again."""
+"""Forms are filled in again after the session has ended, or after signing in in another tab."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Whatever a browser sends to a page, nothing of it is a fault of ours."""
+"""No input from a browser causes a server error on a page."""
 
 from typing import Any
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""/dashboard/keys/: making a key, seeing it once, and ending it."""
+"""/dashboard/keys/: creating a key, showing it once, and ending it."""
 
 import re
 from datetime import UTC, datetime, timedelta

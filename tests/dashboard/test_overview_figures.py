@@ -1,4 +1,4 @@
-"""The overview's figures against a look at every row."""
+"""Compares the overview's numbers with a count of every row."""
 
 import random
 from dataclasses import replace

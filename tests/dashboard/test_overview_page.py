@@ -1,4 +1,4 @@
-"""The overview: is everything well?"""
+"""The overview: normal, or what needs attention."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

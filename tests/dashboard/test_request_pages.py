@@ -1,4 +1,4 @@
-"""The page of a request: what was asked, what became of it, feedback, cancelling."""
+"""The page of a request: question, timeline, feedback, cancelling."""
 
 import html
 import json

@@ -1,5 +1,5 @@
-"""What every page asks of the database, with a believable account and with another ten times as
-full: never more than eight statements, the session and the person among them."""
+"""Every page needs at most eight statements, session and user included, with a realistic account
+and with one that has ten times as much data."""
 
 from collections.abc import Callable
 

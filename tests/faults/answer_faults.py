@@ -1,4 +1,4 @@
-"""Answers that say what is to happen next: 410, and 429 or 503 with Retry-After."""
+"""Responses that decide what happens next: 410, and 429 or 503 with Retry-After."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""What the service wrote down about an attempt."""
+"""Reads what the service recorded about an attempt."""
 
 from dataclasses import dataclass
 

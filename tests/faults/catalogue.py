@@ -22,7 +22,7 @@ from tests.faults.trial import Trial
 
 @dataclass(frozen=True)
 class Fault:
-    """`befall` returns what was measured, and raises AssertionError where it is not endured."""
+    """`befall` returns what was measured, and raises AssertionError if the fault did harm."""
 
     name: str
     condition: str

@@ -1,4 +1,4 @@
-"""Receivers that nobody vouches for."""
+"""Receivers with certificates that are not trusted."""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""Who uses the service while it suffers: a program with a key, and a person in the portal."""
+"""Clients that use the service during faults: a program with a key, a person in the portal."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ten thousand requests due at once, and nobody but readers to settle them."""
+"""Ten thousand requests due at once, and only readers to settle them."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Thousands of events of one account that nobody takes, while another account's are due."""
+"""Thousands of events of one account for a silent receiver, while another account's are due."""
 
 import contextlib
 import time

@@ -1,4 +1,4 @@
-"""What clients saw, and whether it can be true of one and the same service. Pure."""
+"""Checks whether everything that clients saw is consistent. Pure."""
 
 import json
 from collections import defaultdict

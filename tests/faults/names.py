@@ -1,4 +1,4 @@
-"""A name service in the trial's hands, for the real processes."""
+"""A name service for the real processes that the trial controls."""
 
 from dataclasses import dataclass
 from pathlib import Path

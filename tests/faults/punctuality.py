@@ -1,4 +1,4 @@
-"""Deadlines and leases are kept to the second, and to the reader at once."""
+"""Deadlines and leases end within the second, and readers see it at once."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A receiver of webhooks that keeps what it gets, and answers what it is told to."""
+"""A receiver of webhooks that stores what it gets, and gives configured responses."""
 
 import contextlib
 import ssl

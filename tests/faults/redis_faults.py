@@ -1,4 +1,4 @@
-"""Redis emptied, away, and hung: it holds nothing that anybody would miss."""
+"""Redis emptied, stopped, and hung: nothing is lost."""
 
 import signal
 import time

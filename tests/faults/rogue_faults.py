@@ -1,4 +1,4 @@
-"""Receivers that never answer, drip, send too much, send elsewhere, or hang up."""
+"""Receivers that never respond, drip, send too much, redirect, or hang up."""
 
 import re
 from pathlib import Path

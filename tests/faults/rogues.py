@@ -1,4 +1,4 @@
-"""Receivers that do not play by the rules of HTTP, or only by its letter."""
+"""Receivers that break the rules of HTTP, or misuse them."""
 
 import contextlib
 import gzip

@@ -1,4 +1,4 @@
-"""`make run` with a cast of its own, open at the seams: its processes, its rows, its clients."""
+"""`make run` with its own cast, and access to its processes, rows and clients."""
 
 import json
 import os

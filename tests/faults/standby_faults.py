@@ -1,4 +1,4 @@
-"""A synchronous standby that is away: what is being committed is not there yet, and not lost."""
+"""A synchronous standby that is away: pending commits are not visible yet, and not lost."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Processes killed at random under clients at work, and the history that comes of it."""
+"""Kills processes at random while clients work, and records the history."""
 
 import random
 import signal

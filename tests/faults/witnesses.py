@@ -1,4 +1,4 @@
-"""Clients that write down everything that they ask and are told."""
+"""Clients that record all their calls and the responses."""
 
 import contextlib
 import random

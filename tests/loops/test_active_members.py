@@ -1,4 +1,4 @@
-"""Who may review is decided in one place, and everybody asks there."""
+"""One place decides who may review, and all code uses it."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The inbox: what waits for me, across my loops."""
+"""The inbox: open questions from all loops of a person."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What open pages ask again and again."""
+"""The polls of open pages."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""What waits for a person, merged from the loops' own orders, against a sort of everything."""
+"""Compares a person's queue, merged from the loops' orders, with a sort of everything."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""My work: answers, times, feedback."""
+"""My answers: answers, times, feedback."""
 
 from datetime import timedelta
 

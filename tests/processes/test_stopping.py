@@ -1,4 +1,4 @@
-"""How `make run` ends, and how it begins again."""
+"""How `make run` stops, and starts again."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The numbers while everything happens at once: nobody waits, nobody reads a wrong one."""
+"""Totals under concurrent changes: no write waits, and no reader sees a wrong number."""
 
 import threading
 from collections.abc import Callable

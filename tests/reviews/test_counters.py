@@ -1,4 +1,4 @@
-"""Totals and pages against what count(*) and the serializer say, whatever happens in between."""
+"""Compares totals and pages with count(*) and the serializer after any sequence of changes."""
 
 import json
 from collections.abc import Callable

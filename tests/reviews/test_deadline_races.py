@@ -1,4 +1,4 @@
-"""Deadlines that pass while somebody holds the row: nobody is told two ends."""
+"""Deadlines that pass while a row is locked: no reader sees two different ends."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What receivers are told, key by key (specification, Events; resolved gaps 42 and 43)."""
+"""The body of events, key by key (specification, Events; resolved gaps 42 and 43)."""
 
 import json
 from collections.abc import Callable

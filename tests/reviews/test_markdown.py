@@ -1,4 +1,4 @@
-"""The text of a request as HTML: what people wrote, and nothing that they could smuggle in."""
+"""The text of a request as HTML: formatted, and without anything dangerous."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Whatever is sent: a verdict, never an accident; and what the forms offer is accepted."""
+"""Any input is accepted or refused, never a crash; and what the forms offer is accepted."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The single read by SQL is what the serializer says, whatever the request went through."""
+"""Compares the single read by SQL with the serializer, for requests in every state."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The state machine: the table, and what the database makes of it."""
+"""The state machine: its table, and what the database enforces."""
 
 from collections.abc import Callable
 from datetime import timedelta

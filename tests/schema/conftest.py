@@ -1,4 +1,4 @@
-"""Questions to the catalogue of the database."""
+"""Queries of the database's catalogue."""
 
 from collections.abc import Callable
 from typing import Any

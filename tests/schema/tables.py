@@ -1,4 +1,4 @@
-"""Every table, and whose its rows are. A table that stands nowhere here fails the tests."""
+"""Lists every table and its owner column. A table that is not listed fails the tests."""
 
 # Tables of ours whose rows an account owns, with the column that names the account. In a loop, a
 # request and what counts requests it is the creator, as in the contract; a key, a push subscription

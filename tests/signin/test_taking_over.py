@@ -1,4 +1,4 @@
-"""A code shows whose an address is: what becomes of an account that was there before."""
+"""What a first code does to an account that used the unconfirmed address before."""
 
 import re
 from typing import Any

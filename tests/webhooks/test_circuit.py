@@ -1,4 +1,4 @@
-"""The circuit breaker of an account and host, and what a dead host costs others (issue 3)."""
+"""The circuit breaker of an account and host; a dead host delays no others (issue 3)."""
 
 from datetime import timedelta
 

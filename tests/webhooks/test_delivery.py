@@ -1,4 +1,4 @@
-"""From the outbox to a receiver and back: what each answer makes of a delivery (gap 45)."""
+"""From the outbox to a receiver and back: the effect of each response (gap 45)."""
 
 import contextlib
 import functools

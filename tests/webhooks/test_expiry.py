@@ -1,4 +1,4 @@
-"""What is never attempted again: held back too long, or a test event whose sender is gone."""
+"""Deliveries that are never attempted again: held back too long, or orphaned test events."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta

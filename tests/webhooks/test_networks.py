@@ -1,4 +1,4 @@
-"""No spelling of a closed address gets through, and no connection is tried."""
+"""Every spelling of a closed address is refused, without a connection."""
 
 import ipaddress
 import socket

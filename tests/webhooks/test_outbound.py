@@ -1,4 +1,4 @@
-"""One POST to receivers that mean no good: real servers on loopback."""
+"""One POST to hostile receivers: real servers on loopback."""
 
 import contextlib
 import gzip

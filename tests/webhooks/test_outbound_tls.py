@@ -1,4 +1,4 @@
-"""TLS to receivers: whom we believe, and what we tell them."""
+"""TLS to receivers: which certificates are trusted, and what we send."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""What holders do to their deliveries: resend one, resend the dead, send a test event."""
+"""Actions on deliveries: resend one, resend all dead ones, send a test event."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Creating a request while its reviewers are told: the answer counts, and waits for nobody."""
+"""Creating a request with notifications: the response counts them, and waits for no slow one."""
 
 import time
 from typing import Any

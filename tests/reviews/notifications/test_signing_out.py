@@ -1,4 +1,4 @@
-"""A browser that is signed out shows nothing of its person any more."""
+"""A browser that is signed out shows no more notifications of its user."""
 
 import re
 from typing import Any

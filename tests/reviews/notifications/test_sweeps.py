@@ -1,4 +1,4 @@
-"""The worker's sweeps over what is still to be told."""
+"""The worker's sweeps over notifications that are due."""
 
 from datetime import timedelta
 
