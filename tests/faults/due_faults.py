@@ -19,10 +19,10 @@ COPIES = """
 INSERT INTO reviews_request (id, loop_id, creator_id, processing_type, type, priority, request_text,
        timeout_seconds, response_type, response_config, default_response, platform, status,
        timeout_at, claim_count, broadcasted_to, notifications_sent, created_at, updated_at)
-SELECT left(md5(n::text || id), 24), loop_id, creator_id, processing_type, type, priority,
-       'Due with many others.', timeout_seconds, response_type, response_config, default_response,
-       platform, 'pending', statement_timestamp() + interval '1 hour', 0, 1, 0, created_at,
-       updated_at
+SELECT left(md5(n::text || id), 21) || right(creator_id, 3), loop_id, creator_id,
+       processing_type, type, priority, 'Due with many others.', timeout_seconds, response_type,
+       response_config, default_response, platform, 'pending',
+       statement_timestamp() + interval '1 hour', 0, 1, 0, created_at, updated_at
   FROM reviews_request, generate_series(1, %(count)s) AS n WHERE id = %(id)s
 """
 PASS = """
