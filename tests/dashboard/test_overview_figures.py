@@ -156,7 +156,7 @@ def test_times_of_the_newest_answers_alone(owner: User) -> None:
     assert days[-2].times == whole == stats.AnswerTimes(601, 60, 60)
     page = words(signed_in(owner).get("/dashboard/"))
     assert "Answered 601 in the last 7 days" in page
-    assert "Answer times are those of each day's newest 300 answers." in page
+    assert "Answer times are based on each day’s newest 300 answers." in page
 
 
 @pytest.mark.usefixtures("_busy_day")
