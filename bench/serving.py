@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.load import CONNECTIONS
-from local.addresses import fetch_readiness
 from local.apps import ROOT, build_web_command
+from local.environment import fetch_readiness
 from local.processes import spawn, stop
 
 _TICKS = os.sysconf("SC_CLK_TCK")

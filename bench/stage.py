@@ -16,9 +16,9 @@ import psycopg
 
 from bench.cast import Cast
 from bench.serving import Load, load
-from local.addresses import build_environment
 from local.apps import ROOT
 from local.datafolder import DataFolder
+from local.environment import build_environment
 from local.postgres import Postgres
 from local.redis import Redis
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from local import CannotStart, Interrupted
-from local.addresses import build_environment, check_port, fetch_readiness, read_port
 from local.apps import MANAGE, ROOT, App, list_apps
 from local.child import Child
 from local.datafolder import DataFolder
+from local.environment import build_environment, check_port, fetch_readiness, read_port
 from local.output import Output
 from local.postgres import Postgres
 from local.processes import Check, die_with_parent, finish, kill_group, spawn

@@ -36,7 +36,7 @@ DeviceAction = Callable[[SignedInRequest, PushSubscription], HttpResponse]
 
 
 class MailForm(forms.Form):
-    """The e-mail choice."""
+    """Which requests the person gets by email."""
 
     mails = forms.ChoiceField(
         choices=EmailPreference.Mails.choices,
@@ -49,6 +49,7 @@ class MailForm(forms.Form):
 @login_required
 @never_cache
 def notifications(request: SignedInRequest) -> HttpResponse:
+    """Shows the settings: devices and emails."""
     choice = EmailPreference.objects.filter(user=request.user).first()
     mails = choice.mails if choice else EmailPreference.Mails.EVERY
     context = {
@@ -63,23 +64,24 @@ def notifications(request: SignedInRequest) -> HttpResponse:
 
 
 def form_target(view: Page) -> Page:
-    """Whoever comes by GET, such as back from the sign-in page, is led to the settings."""
+    """Marks the target of a form. A GET, such as after signing in again, leads to the settings."""
 
     @login_required
     @never_cache
     @wraps(view)
-    def posted(request: SignedInRequest, **found: str) -> HttpResponse:
+    def posted(request: SignedInRequest, **ids: str) -> HttpResponse:
         if request.method in ("GET", "HEAD"):
             return redirect("notifications")
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        return view(request, **found)
+        return view(request, **ids)
 
     return posted
 
 
 @form_target
 def choose_mails(request: SignedInRequest) -> HttpResponse:
+    """Saves which requests the person gets by email."""
     form = MailForm(request.POST)
     if form.is_valid():
         services.choose_mails(user_id=request.user.pk, mails=form.cleaned_data["mails"])
@@ -96,38 +98,39 @@ def respond(status: int, **content: Any) -> JsonResponse:
 @require_POST
 @never_cache
 def subscribe(request: HttpRequest) -> HttpResponse:
-    """For the script of the page: registers its browser, or with `is_new` false reports it.
+    """Registers the browser for pushes. Scripts call it.
 
-    `{"state": "on"}`, `"off"` where its owner switched it off, or `"ask"` where it is unknown.
+    With `is_new` false it registers nothing and only reports. Responds with `{"state": "on"}`,
+    `"off"` if the person turned the device off, or `"ask"` if the browser is unknown.
     """
     if not request.user.is_authenticated:
         return respond(403, error="Sign in first.")
     if not vapid.is_on():
         return respond(409, error="Push is not set up here.")
     try:
-        sent = read_object(request)
-        subscription = read_subscription(sent)
+        body = read_object(request)
+        subscription = read_subscription(body)
     except InvalidJSON:
         return respond(400, error="The body must be a JSON object.")
-    except InvalidSubscription as fault:
-        return respond(400, error=str(fault))
-    found = services.subscribe(
+    except InvalidSubscription as error:
+        return respond(400, error=str(error))
+    subscribed = services.subscribe(
         user_id=request.user.pk,
         subscription=subscription,
         label=format_browser(request.headers.get("User-Agent", ""), unknown="Browser"),
-        is_new=sent.get("is_new") is not False,
+        is_new=body.get("is_new") is not False,
     )
-    if found is None:
+    if subscribed is None:
         return respond(200, state="ask")
-    device_id, is_on = found
-    held = services.subscriptions_in(request.session)
-    if device_id not in held:  # it goes with this sign-in
-        request.session[services.SESSION_KEY] = [*held, device_id][-services.MAX_SUBSCRIPTIONS :]
+    device_id, is_on = subscribed
+    known = services.subscriptions_in(request.session)
+    if device_id not in known:  # signing out removes it
+        request.session[services.SESSION_KEY] = [*known, device_id][-services.MAX_SUBSCRIPTIONS :]
     return respond(200, state="on" if is_on else "off")
 
 
 def on_device(view: DeviceAction) -> Page:
-    """The target of a form about one of the person's own devices."""
+    """Marks the target of a form about one of the person's devices."""
 
     @form_target
     @wraps(view)
@@ -188,11 +191,11 @@ def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
     return redirect("notifications")
 
 
-@csrf_exempt  # mail programs post here by themselves; the link says whose e-mails end
+@csrf_exempt  # mail programs post here by themselves; the signed link names the person
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
-    """A GET asks, since mail scanners open links; a POST ends the e-mails."""
+    """Asks on GET, because mail scanners open links; turns emails off on POST."""
     user_id = unsubscribe_link.read(token)
     if user_id is None:
         raise Http404

@@ -61,7 +61,7 @@ def _patience() -> None:
 def site(live_server: LiveServer, settings: Settings) -> Iterator[str]:
     """The address of the running service; links are built with it."""
     settings.SITE_URL = live_server.url
-    settings.ROOT_URLCONF = "tests.browser.addresses"
+    settings.ROOT_URLCONF = "tests.browser.paths"
     yield str(live_server.url)
     wait_until(nobody_else_is_connected)
 

@@ -1,4 +1,4 @@
-"""The addresses of a local run, its environment, and the check whether it is ready."""
+"""The environment of a local run, its ports, and the check whether it is ready."""
 
 import http.client
 import socket

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from local import CannotStart
-from local.addresses import build_environment, check_port, fetch_readiness, read_port
 from local.datafolder import DataFolder
+from local.environment import build_environment, check_port, fetch_readiness, read_port
 
 
 def test_a_port_in_use_is_named_with_a_way_out() -> None:
