@@ -46,7 +46,7 @@ def subscribe(
     Registering it again changes nothing. A subscription that belonged to somebody else moves to
     this person under a new id, so that pushes which wait for the former owner never reach this
     one. `is_new` is False where the browser only reports itself: then a subscription that was
-    switched off stays off, and one that was removed stays removed (None).
+    turned off stays off, and one that was removed stays removed (None).
     """
     with connection.cursor() as cursor:
         cursor.execute(
