@@ -1,11 +1,14 @@
 """A reviewer's whole life: with one thumb on a phone, with the keyboard alone at a desk, and when
 things go wrong."""
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
+import psycopg
 import pytest
+from django.db import connection
 from playwright.sync_api import Browser, Page, expect
 from pytest_django import Settings
 
@@ -204,6 +207,24 @@ def test_the_time_runs_out_while_somebody_types(desk: Desk, member: User, make: 
     expect(page.get_by_role("heading", name="Your unsent answer")).to_be_visible()
     expect(page.get_by_text("Nearly there")).to_be_visible()
     looks_right(page)
+
+
+def test_a_question_that_is_locked_over_its_deadline_is_read_again_with_a_pause(
+    desk: Desk, member: User, make: Make
+) -> None:
+    request = make()
+    make_overdue(request)
+    path = f"/inbox/{request.pk}/"
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT FROM reviews_request WHERE id = %s FOR UPDATE", [request.pk])
+        page = desk.open(member, path)
+        with page.expect_request(f"**{path}"):
+            pass
+        began = time.monotonic()
+        with page.expect_request(f"**{path}"):
+            pass
+        assert time.monotonic() - began > 2
+    expect(page.get_by_text("Time’s up")).to_be_visible()
 
 
 def test_what_was_typed_outlives_the_page(desk: Desk, member: User, make: Make) -> None:

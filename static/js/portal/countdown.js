@@ -3,6 +3,7 @@
 import { announce } from "../announcements.js";
 
 const LAST_MINUTE = 60; // seconds
+const PAUSE = 3; // seconds before a page that was opened after the deadline asks again
 
 export function formatDuration(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
@@ -16,11 +17,13 @@ export function formatDuration(seconds) {
 }
 
 // Counts down from `seconds`; after that `defaultAnswer` is used. Calls `onEnd` one second after the
-// deadline, when the service has settled the question.
+// deadline, when the service has settled the question. A question whose row is locked stays open for
+// longer; its page comes here again, and must not ask without a pause.
 export function startCountdown({ seconds, defaultAnswer, onEnd, signal }) {
   const end = performance.now() + seconds * 1000;
   const badge = document.querySelector("[data-countdown]");
   const text = document.querySelector("[data-countdown-text]");
+  const last = Math.min(-1, seconds - PAUSE);
   let wasWarned = false;
   const tick = () => {
     const left = (end - performance.now()) / 1000;
@@ -30,7 +33,7 @@ export function startCountdown({ seconds, defaultAnswer, onEnd, signal }) {
       wasWarned = true;
       if (left > 0) announce(`Less than a minute left. If nobody answers in time: “${defaultAnswer}”.`);
     }
-    if (left > -1) return;
+    if (left > last) return;
     clearInterval(timer);
     onEnd();
   };
