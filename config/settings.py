@@ -165,7 +165,9 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_SIGNUP_FORM_CLASS = "signin.forms.SignupForm"
 ACCOUNT_FORMS = {
+    "add_email": "signin.password_forms.AddressForm",
     "login": "signin.password_forms.SignInForm",
+    "signup": "signin.password_forms.SignUpForm",
     "reauthenticate": "signin.password_forms.ConfirmForm",
     "change_password": "signin.password_forms.ChangeForm",
     "set_password": "signin.password_forms.SetForm",

@@ -1,7 +1,7 @@
 """Adapts django-allauth to our accounts, audit log and sessions."""
 
 from smtplib import SMTPException
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import structlog
@@ -40,6 +40,13 @@ UNDELIVERED = (OSError, SMTPException, ValueError)
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Connects django-allauth to our accounts. New users get the id reserved for their address."""
+
+    error_messages: ClassVar[dict[str, Any]] = {
+        **DefaultAccountAdapter.error_messages,
+        "email_password_mismatch": "Wrong email address or password",
+        "enter_current_password": "Wrong password",
+        "incorrect_password": "Wrong password",
+    }
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         email = form.cleaned_data["email"].lower()

@@ -1,4 +1,4 @@
-"""django-allauth's password forms with our labels.
+"""django-allauth's password forms with our labels and error sentences.
 
 The link for a forgotten password stands below the form, not between a label and its field.
 """
@@ -6,47 +6,69 @@ The link for a forgotten password stands below the form, not between a label and
 from typing import Any
 
 from allauth.account.forms import (
+    AddEmailForm,
     ChangePasswordForm,
     LoginForm,
     ReauthenticateForm,
     ResetPasswordForm,
     ResetPasswordKeyForm,
     SetPasswordForm,
+    SignupForm,
 )
 from django import forms
 
 from accounts.code_services import find_holder
 
 WITHOUT_HELP_TEXT = ("password", "oldpassword")
+# The errors of empty fields.
+REQUIRED = {
+    "name": "Enter your name",
+    "login": "Enter your email address",
+    "email": "Enter your email address",
+    "password": "Enter your password",
+    "oldpassword": "Enter your current password",
+    "password1": "Enter a password",
+    "password2": "Enter the password again",
+}
 
 
-class _OurLabels(forms.Form):
-    """Capitalizes labels and removes the help texts of password fields."""
+class _OurWords(forms.Form):
+    """Capitalizes labels, removes the help texts of password fields, and says what to enter."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
             field.label = str(field.label).capitalize()
             field.help_text = "" if name in WITHOUT_HELP_TEXT else field.help_text
+            if name in REQUIRED:
+                field.error_messages["required"] = REQUIRED[name]
 
 
-class SignInForm(_OurLabels, LoginForm):  # type: ignore[misc]
+class SignInForm(_OurWords, LoginForm):  # type: ignore[misc]
     """Asks for address and password."""
 
 
-class ConfirmForm(_OurLabels, ReauthenticateForm):  # type: ignore[misc]
+class SignUpForm(_OurWords, SignupForm):  # type: ignore[misc]
+    """Asks for name, address and password."""
+
+
+class AddressForm(_OurWords, AddEmailForm):  # type: ignore[misc]
+    """Adds an address to an account."""
+
+
+class ConfirmForm(_OurWords, ReauthenticateForm):  # type: ignore[misc]
     """Asks for the password again before a sensitive action."""
 
 
-class ChangeForm(_OurLabels, ChangePasswordForm):  # type: ignore[misc]
+class ChangeForm(_OurWords, ChangePasswordForm):  # type: ignore[misc]
     """Asks for the current and the new password."""
 
 
-class SetForm(_OurLabels, SetPasswordForm):  # type: ignore[misc]
+class SetForm(_OurWords, SetPasswordForm):  # type: ignore[misc]
     """Sets the first password of a person who signed up without one."""
 
 
-class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]
+class ForgottenForm(_OurWords, ResetPasswordForm):  # type: ignore[misc]
     """Sends a password link, only to people who could also sign in with a code.
 
     So the owner of an address that somebody else mistyped does not get into that account.
@@ -59,5 +81,5 @@ class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]
         return email
 
 
-class ResetForm(_OurLabels, ResetPasswordKeyForm):  # type: ignore[misc]
+class ResetForm(_OurWords, ResetPasswordKeyForm):  # type: ignore[misc]
     """Sets a new password after the link in an email."""

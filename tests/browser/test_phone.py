@@ -75,7 +75,7 @@ def test_pages_for_strangers(visitor: Visitor, loop: Loop) -> None:
         visitor.open(f"/accounts/{path}")
     visitor.open("/accounts/signup/")
     visitor.press("Sign up")
-    visitor.reads("This field is required.")
+    visitor.reads("Enter your name")
 
 
 def test_pages_for_members(visitor: Visitor, wordy: User, loop: Loop) -> None:

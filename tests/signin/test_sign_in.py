@@ -67,7 +67,7 @@ def test_signed_in_in_another_tab(member: User, path: str, then: str, landing: s
 
 def test_a_wrong_password_is_told(member: User) -> None:
     answer = sign_in(Client(), "wrong")
-    assert "The email address and/or password you specified are not correct." in words(answer)
+    assert "Wrong email address or password" in words(answer)
     assert 'value="Member@example.com"' in answer.content.decode()
 
 

@@ -82,7 +82,7 @@ def test_the_form_has_three_fields(db: None) -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"name": " "}, "This field is required."),
+        ({"name": " "}, "Enter your name"),
         ({"name": "x" * 101}, "Ensure this value has at most 100 characters"),
         ({"name": "a\0b"}, "Null characters are not allowed."),
         ({"email": "nobody"}, "Enter a valid email address."),
