@@ -83,6 +83,8 @@ def test_the_form_has_three_fields(db: None) -> None:
     ("change", "fault"),
     [
         ({"name": " "}, "Enter your name"),
+        ({"email": ""}, "Enter your email address"),
+        ({"password1": ""}, "Enter a password"),
         ({"name": "x" * 101}, "Ensure this value has at most 100 characters"),
         ({"name": "a\0b"}, "Null characters are not allowed."),
         ({"email": "nobody"}, "Enter a valid email address."),
