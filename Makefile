@@ -44,10 +44,10 @@ coverage: .venv/dev.stamp
 	$(RUN) pytest -q -n 2 --dist worksteal --cov --cov-report term:skip-covered tests \
 		--ignore tests/browser --ignore tests/processes --ignore tests/faults
 
-bench: .venv/dev.stamp
+bench: .venv/dev.stamp staticfiles/staticfiles.json
 	$(RUN) bench
 
-chaos: .venv/dev.stamp
+chaos: .venv/dev.stamp staticfiles/staticfiles.json
 	$(RUN) tests.faults.chaos
 
 lint: .venv/dev.stamp

@@ -22,6 +22,6 @@ class ApiMiddleware:
         if not is_api(request):
             return self.get_response(request)
         request.get_host()
-        match = resolve(request.path_info)
+        match = resolve(request.path_info, urlconf="api.urls")
         response: HttpResponse = match.func(request, **match.kwargs)
         return response
