@@ -4,7 +4,7 @@ INSERT INTO reviews_request (
     timeout_seconds, response_type, response_config, default_response, platform, callback_url,
     status, timeout_at, claim_count, broadcasted_to, notifications_sent, created_at, updated_at)
 SELECT lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0')
-           || substr(md5(number::text || random()), 1, 9) || right(%(creator)s, 3),
+           || lpad(to_hex(number), 9, '0') || right(%(creator)s, 3),
        %(loop)s, %(creator)s, 'deferred', 'markdown', 'high',
        repeat('Should we refund order 4821? The parcel arrived broken. ', 2),
        '{"order": 4821, "customer": {"since": 2019, "claims": [1, 2, 3]}}',
