@@ -30,7 +30,10 @@ values = st.recursive(leaves, lambda v: st.lists(v) | st.dictionaries(texts, v),
 objects = st.dictionaries(texts, values, max_size=4)
 answers = values.filter(lambda value: value is not None)
 moments = st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
-spans = st.timedeltas(timedelta(days=-1), timedelta(days=40))
+# Nothing becomes due between the two reads that are compared.
+spans = st.timedeltas(timedelta(days=-1), timedelta(minutes=-1)) | st.timedeltas(
+    timedelta(hours=1), timedelta(days=40)
+)
 asked = st.fixed_dictionaries(
     {
         "processing_type": st.sampled_from(["time-sensitive", "deferred"]),
