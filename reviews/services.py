@@ -169,7 +169,8 @@ def renew_claim(*, request: Request, reviewer_id: str) -> datetime | None:
     if not own.filter(pk=request.pk).update(claim_expires_at=Now() + lease):
         return None
     # Nobody else can change the row before this transaction ends.
-    expires_at = Request.objects.values_list("claim_expires_at", flat=True).get(pk=request.pk)
+    mine = Request.objects.created_by(request.creator_id)
+    expires_at = mine.values_list("claim_expires_at", flat=True).get(pk=request.pk)
     assert expires_at is not None
     return expires_at
 

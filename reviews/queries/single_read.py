@@ -21,7 +21,7 @@ SELECT {json_object({**REQUEST, "feedback": raw("f.body")})},
            SELECT 1 FROM {ACTIVE_MEMBERS} WHERE m.loop_id = r.loop_id AND m.user_id = %(user)s)
   FROM reviews_request r
   LEFT JOIN accounts_user p ON p.id = r.response_by_id
-  LEFT JOIN reviews_feedback f ON f.request_id = r.id
+  LEFT JOIN reviews_feedback f ON f.request_id = r.id AND f.account_id = r.creator_id
  WHERE r.id = %(id)s
 """  # noqa: S608 (nothing in it comes from outside)
 
