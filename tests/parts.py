@@ -39,7 +39,7 @@ LINT = Part("Lint and types", (*BEHIND, "make", "--no-print-directory", "lint"))
 # Some do nothing but wait: with worksteal the other workers take what is left.
 MAIN = Part(
     "Tests of the code",
-    (*BEHIND, *PYTEST, "-n", str(workers()), "--dist", "worksteal"),
+    (*BEHIND, *PYTEST, "-n", str(workers() + 1), "--dist", "worksteal"),
     ("tests",),
 )
 # They mostly wait for processes to start and to end. A file shares one running service.
@@ -51,7 +51,7 @@ SERVICE = Part(
 # Playwright keeps an event loop running, beside which Django refuses its ORM by default.
 PAGES = Part(
     "Tests in a browser",
-    (*PYTEST, "-n", str(workers() + 1), "--dist", "worksteal"),
+    (*PYTEST, "-n", str(workers() + 2), "--dist", "worksteal"),
     BROWSER,
     {"DJANGO_ALLOW_ASYNC_UNSAFE": "true"},
 )

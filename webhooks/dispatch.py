@@ -42,9 +42,10 @@ class Dispatcher(Engine):
         count = 0
         while not self._stopping.is_set():
             self._wanting.clear()
+            was_idle = self._is_idle()  # asked before: what is under way keeps a host's share busy
             claimed = self._claim()
             count += claimed
-            if not claimed and self._is_idle():
+            if was_idle and not claimed:
                 return count
             self._begin()
             if self._wanting.wait(MAX_PAUSE) and not self._is_idle():

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.db import connection
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
@@ -20,6 +20,8 @@ from tests.browser.visitor import Visitor
 from tests.waiting import stretched, wait_until
 
 CHROMIUM = "/usr/bin/chromium"
+# The same engine without windows and without push. It takes half the CPU time.
+HEADLESS_SHELL = "/usr/bin/chromium-headless-shell"
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -32,22 +34,36 @@ ARGUMENTS = [
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
     if not shutil.which(CHROMIUM):
-        reason = f"{CHROMIUM} is not installed: apt-get install chromium"
+        reason = f"{CHROMIUM} is not installed: apt-get install chromium chromium-headless-shell"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
+    with sync_playwright() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(chromium: Browser, django_db_setup: None) -> None:
-    """The database comes after the browser and goes before it: Django keeps one connection with
+def chromium(playwright: Playwright) -> Iterator[Browser]:
+    """The headless shell where it is installed, else Chromium itself."""
+    path = HEADLESS_SHELL if shutil.which(HEADLESS_SHELL) else CHROMIUM
+    browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def chromium_with_push(playwright: Playwright) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(playwright: Playwright, django_db_setup: None) -> None:
+    """The database comes after Playwright and goes before it: Django keeps one connection with
     an event loop and another without, and the second would hinder the database's removal."""
 
 

@@ -56,14 +56,16 @@ def phone(service: PushService) -> Phone:
 
 
 @pytest.fixture
-def context(chromium: Browser, site: str, phone: Phone, push_key: str) -> Iterator[BrowserContext]:
+def context(
+    chromium_with_push: Browser, site: str, phone: Phone, push_key: str
+) -> Iterator[BrowserContext]:
     subscription = phone.subscription
     script = (
         STAND_IN.replace("JSON_FORM", json.dumps(subscription))
         .replace("ENDPOINT", json.dumps(subscription["endpoint"]))
         .replace("KEY", json.dumps(list(decode(push_key))))
     )
-    with opened(chromium, site) as made:
+    with opened(chromium_with_push, site) as made:
         made.add_init_script(script)
         yield made
 

@@ -14,6 +14,7 @@ from django.db import IntegrityError
 from pytest_django import Settings
 
 from accounts.models import User
+from tests.waiting import wait_until
 from tests.webhooks.conftest import Emit, event_of, fresh, make_due, seconds_to_next
 from tests.webhooks.receivers import Received, Receiver, Reply, dead_url, misbehaving
 from webhooks import outbound
@@ -64,6 +65,31 @@ def test_anything_else_is_tried_again(
         assert delivery.attempts.get().status_code == status
         assert (fresh(delivery).state, fresh(delivery).failed_attempts) == ("waiting", 1)
         assert 4 <= seconds_to_next(delivery) <= 6
+
+
+def test_a_run_goes_on_with_what_waited_for_its_hosts_share(
+    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the attempts under way end just after a claim that found every share taken."""
+    emit_to(receiver.url, count=6)
+    may_end = threading.Event()
+    claim = dispatcher._claim
+
+    def respond(_: Received) -> Reply:
+        may_end.wait(10)
+        return Reply(200)
+
+    def claim_then_let_them_end() -> int:
+        claimed = claim()
+        if not claimed:
+            may_end.set()
+            wait_until(dispatcher._is_idle)
+        return claimed
+
+    receiver.respond = respond
+
+    monkeypatch.setattr(dispatcher, "_claim", claim_then_let_them_end)
+    assert dispatcher.run_due() == len(receiver.got) == 6
 
 
 def test_what_an_attempt_keeps(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit) -> None:
