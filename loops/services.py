@@ -195,12 +195,13 @@ def touch(loop_id: str, *, account_id: str) -> None:
     Loop.objects.filter(pk=loop_id, creator_id=account_id).update(updated_at=Now())
 
 
-# A CTE for a statement that sends something to a loop: the loop's owner and its number of active
-# members. It has no row if the loop is deleted. Its lock keeps others from deleting the loop until
-# the transaction ends.
-AUDIENCE = f"""audience AS (
-    SELECT id AS loop_id, creator_id AS owner_id,
-           (SELECT count(*) FROM {ACTIVE_MEMBERS} WHERE m.loop_id = loops_loop.id) AS members
+# Two CTEs for a statement that sends something to a loop: `reviewers` are the active members (id,
+# email); `audience` is the loop's owner and the number of reviewers. It has no row if the loop is
+# deleted. Its lock keeps others from deleting the loop until the transaction ends.
+AUDIENCE = f"""reviewers AS MATERIALIZED (
+    SELECT u.id, u.email FROM {ACTIVE_MEMBERS} WHERE m.loop_id = %(loop_id)s
+), audience AS (
+    SELECT id AS loop_id, creator_id AS owner_id, (SELECT count(*) FROM reviewers) AS members
       FROM loops_loop WHERE id = %(loop_id)s AND deleted_at IS NULL FOR KEY SHARE
 )"""  # noqa: S608 (nothing in it comes from outside)
 

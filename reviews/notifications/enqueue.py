@@ -3,14 +3,14 @@
 from typing import Any
 
 from db.ids import new_id, owned_id_sql
-from loops.active_members import ACTIVE_MEMBERS
 from reviews.models import Request
 from reviews.notifications.outbox import BY_MAIL
 from reviews.notifications.push import vapid
 from reviews.notifications.push.message import Target, about_request
 from reviews.notifications.push.outbox import LEASE, Item
 
-# Follows a CTE `made (id, creator_id, loop_id, priority)`, and takes what `parameters` returns.
+# Follows the CTEs of `loops.services.AUDIENCE` and `made (id, creator_id, loop_id, priority)`, and
+# takes what `parameters` returns.
 # `pushes.items` is null, or what `read_items` reads: pushes that are claimed for this process
 # from the beginning, so that it can send them as soon as the transaction is committed.
 ENQUEUE = f"""
@@ -20,8 +20,7 @@ pushed AS (
     SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'push', d.id,
            %(push_claim)s::text,
            statement_timestamp() + make_interval(secs => %(push_lease)s::float)
-      FROM made
-      JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
+      FROM made CROSS JOIN reviewers u
       JOIN reviews_pushsubscription d ON d.user_id = u.id AND d.is_on
      WHERE %(push)s::boolean
     RETURNING id, request_id, subscription_id
@@ -30,8 +29,7 @@ pushed AS (
                                       next_attempt_at)
     SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'mail',
            statement_timestamp()
-      FROM made
-      JOIN {ACTIVE_MEMBERS} ON m.loop_id = made.loop_id
+      FROM made CROSS JOIN reviewers u
      WHERE {BY_MAIL}
 ), pushes AS (
     SELECT json_agg(json_build_array(
