@@ -2,6 +2,7 @@
 
 from django.db import connection, transaction
 
+from loops.services import AUDIENCE
 from reviews.models import Request
 from reviews.notifications import enqueue
 from reviews.notifications.push.outbox import Item
@@ -12,9 +13,9 @@ def enqueue_for(request: Request) -> list[Item]:
     params = enqueue.parameters()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "WITH made AS (SELECT id, creator_id, loop_id, priority FROM reviews_request"
-            " WHERE id = %(id)s)," + enqueue.ENQUEUE + "SELECT items FROM pushes",
-            {"id": request.pk, **params},
+            f"WITH {AUDIENCE}, made AS (SELECT id, creator_id, loop_id, priority"
+            f" FROM reviews_request WHERE id = %(id)s), {enqueue.ENQUEUE} SELECT items FROM pushes",
+            {"id": request.pk, "loop_id": request.loop_id, **params},
         )
         rows = cursor.fetchone()[0]
     return enqueue.read_items(rows, request, claim_id=params["push_claim"])
