@@ -39,7 +39,7 @@ def create_api_key_once(*, user: User, secret: str, **fields: Any) -> ApiKey:
 
 @transaction.atomic
 def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
-    """Creates a successor with the key's name, permissions and limit.
+    """Creates a successor with the key's name, permissions, limit and expiry.
 
     The old key ends after `overlap`, or at its own expiry if that is earlier. Sending the same form
     twice rolls once. Raises NotRollable.
@@ -59,6 +59,7 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
         name=old.name,
         permissions=old.permissions,
         hourly_limit=old.hourly_limit,
+        expires_at=old.expires_at,
         shown_at=None,
     )
     ends_at = Now() + overlap

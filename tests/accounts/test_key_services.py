@@ -98,6 +98,20 @@ class TestRoll:
         old.refresh_from_db()
         assert old.expires_at == soon
 
+    @pytest.mark.parametrize("left", [timedelta(minutes=5), timedelta(days=30)])
+    def test_the_successor_ends_when_the_old_one_would(self, owner: User, left: timedelta) -> None:
+        end = timezone.now() + left
+        old, _ = create_api_key(user=owner, name="CI", expires_at=end)
+        fresh = roll_api_key(key=old, secret=key_format.new_key(), overlap=HOUR)
+        again = roll_api_key(key=fresh, secret=key_format.new_key(), overlap=HOUR)
+        for key in (fresh, again):
+            assert ApiKey.objects.filter(expires_at__lte=end).contains(key)
+        assert again.expires_at == end
+
+    def test_a_key_without_end_has_a_successor_without_end(self, owner: User) -> None:
+        old, _ = create_api_key(user=owner, name="CI")
+        assert roll_api_key(key=old, secret=key_format.new_key(), overlap=HOUR).expires_at is None
+
     def test_the_same_form_twice_rolls_once(self, owner: User) -> None:
         old, _ = create_api_key(user=owner, name="CI")
         secret = key_format.new_key()
