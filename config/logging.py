@@ -1,8 +1,20 @@
 """Configures logs: lines of key=value on stderr."""
 
+from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
+
+from web.web_urls import hide_credentials
+
+
+def hide_passwords(_: Any, __: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Hides the name and password of every URL in a line: of a receiver, a database, a proxy."""
+    for name, value in entry.items():
+        if isinstance(value, str) and "@" in value:
+            entry[name] = hide_credentials(value)
+    return entry
+
 
 PROCESSORS: list[Any] = [
     structlog.contextvars.merge_contextvars,
@@ -33,6 +45,7 @@ def configure_logging(level: str) -> dict[str, Any]:
                 "processors": [
                     structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                     structlog.processors.format_exc_info,
+                    hide_passwords,
                     structlog.processors.LogfmtRenderer(
                         key_order=["timestamp", "level", "logger", "event"], bool_as_flag=False
                     ),

@@ -19,6 +19,7 @@ from db.ids import normalize_id
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, action, page
 from web.keyset import KeysetPage, read_cursor
+from web.web_urls import hide_credentials
 from webhooks import safe_text, services
 from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
 from webhooks.queries import read_log, with_duration
@@ -43,7 +44,7 @@ def delivery(request: SignedInRequest, delivery_id: str) -> HttpResponse:
     context = {
         "item": item,
         "is_test": item.event == TEST_EVENT,
-        "url": safe_text.visible(item.url),
+        "url": safe_text.visible(hide_credentials(item.url)),
         "body": safe_text.indent_json(safe_text.body_text(item.body)),
         "page": attempt_page,
         "attempts": [

@@ -1,12 +1,21 @@
-"""Checks absolute http and https URLs from people and programs (resolved gap 23)."""
+"""Checks absolute http and https URLs from people and programs, and hides their credentials.
 
+A URL may carry a name and a password for its host: `https://name:password@host/`. Only the account
+that gave us the URL may read them again.
+"""
+
+import re
 from urllib.parse import urlsplit
 
 MAX_URL_LENGTH = 2048
+_CREDENTIALS = re.compile(r"(?<=//)[^/?#\s]*@")
 
 
 def is_web_url(text: str) -> bool:
-    """Whether `text` is an absolute http or https URL without spaces or control characters."""
+    """Whether `text` is an absolute http or https URL without spaces or control characters.
+
+    See resolved gap 23.
+    """
     if len(text) > MAX_URL_LENGTH or any(c.isspace() or ord(c) < 33 or ord(c) == 127 for c in text):
         return False
     try:
@@ -15,3 +24,13 @@ def is_web_url(text: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
+
+
+def hide_credentials(text: str) -> str:
+    """Replaces the name and password of every URL in `text` by asterisks."""
+    return _CREDENTIALS.sub("***@", text)
+
+
+def hide_credentials_sql(column: str) -> str:
+    """Builds the SQL expression that does the same to a column."""
+    return f"regexp_replace({column}, '//[^/?#[:space:]]*@', '//***@', 'g')"

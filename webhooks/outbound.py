@@ -26,6 +26,7 @@ from requests.structures import CaseInsensitiveDict
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from web.web_urls import hide_credentials
 from webhooks.networks import Network, may_reach, read_address
 
 MAX_RESPONSE = 16 * 1024
@@ -279,8 +280,8 @@ def bounded(headers: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def describe(error: Exception) -> str:
-    """The innermost failure in one line."""
+    """The innermost failure in one line, without the password of a URL that it quotes."""
     inner: BaseException = error
     while isinstance(reason := getattr(inner, "reason", None), BaseException):
         inner = reason
-    return f"{type(inner).__name__}: {inner}"[:500]
+    return hide_credentials(f"{type(inner).__name__}: {inner}")[:500]

@@ -2,7 +2,8 @@
 
 PostgreSQL builds the body in the statement of the transition, so ten thousand requests due at
 once are settled with their events in about a second, and no transition is without its event.
-`data.request` equals the single read; a property test compares the two.
+`data.request` equals the single read; a property test compares the two. Only the credentials of a
+`callback_url` are hidden: receivers log and forward what they are sent.
 """
 
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from db.json_sql import (
     whole_milliseconds,
     word,
 )
+from web.web_urls import hide_credentials_sql
 
 # Aliases: r is the request after its transition, l its loop, p the person who acted on it.
 _ANSWERED_MS, _CREATED_MS = map(whole_milliseconds, ("r.response_at", "r.created_at"))
@@ -47,7 +49,7 @@ REQUEST: dict[str, str | Value] = {
     "default_response": raw("r.default_response"),
     "platform": word("r.platform"),
     "platform_version": "r.platform_version",
-    "callback_url": "r.callback_url",
+    "callback_url": hide_credentials_sql("r.callback_url"),
     "timeout_seconds": raw("r.timeout_seconds"),
     "broadcasted_to": raw("r.broadcasted_to"),
     "notifications_sent": raw("r.notifications_sent"),

@@ -12,10 +12,18 @@ from reviews.lifecycle.conditions import lapsed, overdue
 from reviews.lifecycle.events import REQUEST
 from reviews.lifecycle.settling import read_settled, scope_to_request
 from reviews.models import Request
+from web.web_urls import hide_credentials_sql
 
-# Aliases: r is the request, p the person who answered, f the feedback.
+# Aliases: r is the request, p the person who answered, f the feedback. Members see everything but
+# the name and password in the URL that the creator's events are sent to.
+_FIELDS = {
+    **REQUEST,
+    "callback_url": f"""CASE WHEN r.creator_id = %(user)s THEN r.callback_url
+                             ELSE {hide_credentials_sql("r.callback_url")} END""",
+    "feedback": raw("f.body"),
+}
 _READ = f"""
-SELECT {json_object({**REQUEST, "feedback": raw("f.body")})},
+SELECT {json_object(_FIELDS)},
        {overdue()} OR {lapsed()},
        r.creator_id = %(user)s OR EXISTS (
            SELECT 1 FROM {ACTIVE_MEMBERS} WHERE m.loop_id = r.loop_id AND m.user_id = %(user)s)

@@ -104,6 +104,18 @@ def test_who_reads_it(
     refused(api(outsider_key).get(path), 403, "Access denied to this request")
 
 
+@pytest.mark.contract("read.credentials")
+def test_members_do_not_see_the_password_of_the_receiver(
+    api: Api, plenty: str, owner_key: str, member_key: str, ask: Ask
+) -> None:
+    sent = "https://agent:s3cret@receiver.example:8443/hook?x=1#a@b"
+    path = f"/v1/api/requests/{ask(callback_url=sent)}"
+    for key in (plenty, owner_key):
+        assert granted(api(key).get(path), READ)["request"]["callback_url"] == sent
+    seen = granted(api(member_key).get(path), READ)["request"]["callback_url"]
+    assert seen == "https://***@receiver.example:8443/hook?x=1#a@b"
+
+
 @pytest.mark.contract("read.malformed", "status.400")
 @pytest.mark.parametrize("request_id", ["x", "0" * 23, "0" * 25, "z" * 24, "%00", "%FF", "a%0a"])
 def test_a_malformed_id(api: Api, owner_key: str, request_id: str) -> None:

@@ -202,6 +202,12 @@ class TestDetail:
         assert "Response body come back later" in page
         assert f"Request headers webhook-id {item.pk}" in page
 
+    def test_the_password_of_the_receiver_is_hidden(self, owner: User) -> None:
+        delivery = made(owner, url="https://agent:s3cret@receiver.example/hook")
+        page = words(signed_in(owner).get(f"{LOG}{delivery.pk}/"))
+        assert "https://***@receiver.example/hook" in page
+        assert "s3cret" not in page
+
     def test_the_body_is_laid_out_and_nothing_in_it_is_changed(self, owner: User) -> None:
         exact = rb'{"a":1e308,"b":[],"c":[{"d":"x{,}\"\\"},1.50],"e":{}}'
         item = made(owner, body=exact)

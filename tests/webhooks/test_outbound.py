@@ -273,4 +273,14 @@ def test_a_refused_address_costs_no_wait() -> None:
         post("http://10.0.0.1/")
 
 
+def test_the_password_of_a_url_is_sent_as_basic_authentication(receiver: Receiver) -> None:
+    post(f"http://user:s3cret@127.0.0.1:{receiver.port}/x")
+    assert receiver.got[0].headers["authorization"] == "Basic dXNlcjpzM2NyZXQ="
+
+
+def test_a_failure_quotes_no_password() -> None:
+    with pytest.raises(Unreachable, match=r"Failed to parse: http://\*\*\*@host\.example:99999/x$"):
+        post("http://user:s3cret@host.example:99999/x")
+
+
 def void(_: object) -> None: ...
