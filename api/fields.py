@@ -1,8 +1,8 @@
 """Strict serializer fields for the bodies that clients send.
 
 Types are not converted (`"5"` is no integer, `true` is no number, `5` is no string), and strings
-are not trimmed. Null counts as left out, and unknown fields are ignored. Fields are checked in the
-order of their declaration, and the first error is reported.
+are not trimmed. Null counts as left out, as '' does for a URL, and unknown fields are ignored.
+Fields are checked in the order of their declaration, and the first error is reported.
 """
 
 import math
@@ -163,7 +163,9 @@ class Input(serializers.Serializer[Any]):
         return list(cls().fields.items())
 
     def is_missing(self, field: Any, value: Any) -> bool:
-        """Tells whether the value is null, or blank in a required text field."""
+        """Tells whether the value is null, blank in a required text field, or '' for a URL."""
+        if isinstance(field, WebUrl):
+            return value is None or value == ""
         blank = isinstance(field, StrictText) and isinstance(value, str) and not value.strip()
         return value is None or (blank and field.required)
 

@@ -1,9 +1,11 @@
 """Reads a JSON object from a request, or raises InvalidJSON (resolved gap 4).
 
-Also refused, besides malformed JSON: NUL characters and lone surrogates (PostgreSQL cannot store
-them), NaN and Infinity, numbers beyond a double, more than 32 levels, more than 256 KiB.
+A UTF-8 byte order mark at the beginning is skipped. Also refused, besides malformed JSON: NUL
+characters and lone surrogates (PostgreSQL cannot store them), NaN and Infinity, numbers beyond a
+double, more than 32 levels, more than 256 KiB.
 """
 
+import codecs
 import json
 import math
 import re
@@ -27,7 +29,7 @@ def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[
     Raises InvalidJSON.
     """
     raw = _read(request)
-    if empty_is_object and not raw.strip():
+    if empty_is_object and not raw.removeprefix(codecs.BOM_UTF8).strip():
         return {}
     if not _JSON_TYPE.match(request.META.get("CONTENT_TYPE", "")):
         raise InvalidJSON
@@ -38,7 +40,10 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     """Parses the JSON object in `raw`. Raises InvalidJSON."""
     try:
         value = json.loads(
-            raw.decode(), parse_constant=_refuse, parse_float=_parse_float, parse_int=_parse_integer
+            raw.removeprefix(codecs.BOM_UTF8).decode(),
+            parse_constant=_refuse,
+            parse_float=_parse_float,
+            parse_int=_parse_integer,
         )
     except (ValueError, RecursionError):
         raise InvalidJSON from None

@@ -79,9 +79,6 @@ class RequestInput(Input):
     platform_version = StrictText(longest=MAX_BYTES, required=False)
     callback_url = WebUrl(required=False)
 
-    def is_missing(self, field: Any, value: Any) -> bool:
-        return super().is_missing(field, value) or (field.field_name == "image_url" and value == "")
-
     def on_missing(self, name: str, field: Any, checked: dict[str, Any]) -> None:
         super().on_missing(name, field, checked)
         error = find_conditional_error(name, checked)

@@ -58,7 +58,8 @@ BAD = {
     "null": b"null",
     "latin-1": '{"name": "ü"}'.encode("latin-1"),
     "utf-16": '{"name": "x"}'.encode("utf-16"),
-    "byte order mark": b'\xef\xbb\xbf{"name": "x"}',
+    "two byte order marks": b'\xef\xbb\xbf\xef\xbb\xbf{"name": "x"}',
+    "utf-16 with its mark": '\ufeff{"name": "x"}'.encode("utf-16-le"),
     "form": b"name=x&icon=y",
     "NUL escaped": b'{"name": "a\\u0000b"}',
     "NUL escaped, deep": b'{"x": [{"y": "\\u0000"}]}',
@@ -106,6 +107,16 @@ def test_what_is_no_object(paths: Paths, plenty: str, loop: Loop, raw: bytes) ->
             refused(answer, 400, "Invalid request body")
     assert (Loop.objects.count(), Request.objects.count()) == (1, 1)
     assert Loop.objects.get().name == loop.name
+
+
+@pytest.mark.contract("body.mark")
+def test_a_byte_order_mark_is_skipped(paths: Paths, plenty: str) -> None:
+    for method, path, body in paths.values():
+        raw = b"\xef\xbb\xbf" + json.dumps(body).encode()
+        assert send(method, path, f"Bearer {plenty}", raw).status_code in (200, 201), path
+    method, path, _ = paths["update loop"]
+    nothing = send(method, path, f"Bearer {plenty}", b"\xef\xbb\xbf")
+    refused(nothing, 400, "At least one field must be provided for update")
 
 
 @pytest.mark.contract("body.content_type")

@@ -128,6 +128,12 @@ def test_the_optional_fields(api: Api, owner_key: str, loop: Loop, field: str, v
     assert _stored(api, owner_key, loop, question(**{field: value}))[field] == value
 
 
+@pytest.mark.contract("create.empty_url")
+@pytest.mark.parametrize("field", ["image_url", "callback_url"])
+def test_an_empty_url_counts_as_absent(api: Api, owner_key: str, loop: Loop, field: str) -> None:
+    assert _stored(api, owner_key, loop, question(**{field: ""}))[field] is None
+
+
 @pytest.mark.contract("create.image_url", "request.type")
 def test_an_image(api: Api, owner_key: str, loop: Loop) -> None:
     body = question(type="image", image_url="https://example.org/a.png")

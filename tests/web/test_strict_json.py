@@ -50,12 +50,17 @@ def test_the_depth_ends_at_its_limit() -> None:
         b'{"a":Infinity}', b'{"a":-Infinity}', b'{"a":1e999}', b'{"a":-1e999}',
         b'{"a":1' + b"0" * 400 + b"}", b'{"a":1' + b"0" * 5000 + b"}",
         b'{"a":"\\u0000"}', b'{"\\u0000":1}', b'{"a":"\\ud800"}', b'{"a":"\\udc00\\ud800"}',
-        b'{"a":"\x00"}', b'{"a":"\xff"}', b"\xef\xbb\xbf{}", b'{"a":"\xed\xa0\x80"}',
+        b'{"a":"\x00"}', b'{"a":"\xff"}', b'{"a":"\xed\xa0\x80"}',
+        b"\xef\xbb\xbf\xef\xbb\xbf{}", b"{}\xef\xbb\xbf",
     ],
 )  # fmt: skip
 def test_what_cannot_be_stored_or_read_is_refused(raw: bytes) -> None:
     with pytest.raises(InvalidJSON):
         parse_object(raw)
+
+
+def test_one_byte_order_mark_is_skipped() -> None:
+    assert parse_object(b'\xef\xbb\xbf{"a":"\xef\xbb\xbf"}') == {"a": "\ufeff"}
 
 
 def test_an_escaped_backslash_before_u0000_is_no_nul() -> None:
