@@ -10,16 +10,29 @@ from typing import Any
 
 import requests
 
+PASSING = (429, 500, 502, 503, 504)  # failures that may be over when the call is repeated
+
 
 def call(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    """Calls the API and returns `data`. If the quota is used up, waits and tries again."""
+    """Calls the API and returns `data`. After a failure that may pass, waits and tries again.
+
+    A create that is repeated after a lost answer may create twice (docs/api.md, "Errors").
+    """
     url, key = os.environ["REVIEW_LOOP_URL"] + path, os.environ["REVIEW_LOOP_KEY"]
     headers = {"Authorization": f"Bearer {key}"}
+    pause = 1
     while True:
-        response = requests.request(method, url, headers=headers, json=body, timeout=30)
-        if response.status_code != 429:
-            break
-        time.sleep(int(response.headers["Retry-After"]))
+        try:
+            response = requests.request(method, url, headers=headers, json=body, timeout=30)
+        except (requests.ConnectionError, requests.Timeout) as error:
+            wait, failure = pause, type(error).__name__
+        else:
+            if response.status_code not in PASSING:
+                break
+            wait, failure = int(response.headers.get("Retry-After", pause)), response.reason
+        print(f"{failure}: trying again in {wait} s", file=sys.stderr, flush=True)
+        time.sleep(wait)
+        pause = min(2 * pause, 60)
     result = response.json()
     if result["error"]:
         sys.exit(f"{result['msg']} {result['data']}")

@@ -1,11 +1,17 @@
 """The example, run as a stranger would run it, while a member answers."""
 
 import os
+import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import requests
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import User
@@ -76,10 +82,62 @@ def test_ask_waits_where_the_quota_is_used_up(live_server: LiveServer, owner: Us
     with pytest.raises(subprocess.TimeoutExpired):
         example.communicate(timeout=2)
     example.kill()
-    assert example.communicate()[1] == ""
+    complaints = example.communicate()[1]
+    assert re.fullmatch(r"Too Many Requests: trying again in \d+ s\n", complaints)
 
 
 def test_ask_says_what_is_wrong(live_server: LiveServer) -> None:
     example = start(live_server.url, "rl_live_nonsense")
     printed, complaints = finish(example)
     assert (printed, complaints, example.returncode) == ("", "Invalid API key {}\n", 1)
+
+
+@contextmanager
+def stumbling(site: str, failures: list[str]) -> Iterator[str]:
+    """An address in front of the service: the next calls fail in these ways, and then none does."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def forward(self) -> None:
+            if failures:
+                if failures.pop(0) == "503":
+                    self.send_error(503)
+                return  # else the connection is closed without an answer
+            sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            headers = {name: self.headers[name] for name in ("Authorization", "Content-Type")}
+            answer = requests.request(
+                self.command, site + self.path, data=sent, headers=headers, timeout=10
+            )
+            self.send_response(answer.status_code)
+            self.send_header("Content-Length", str(len(answer.content)))
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+        do_GET = do_POST = forward  # noqa: N815 (names of the base class)
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_ask_goes_on_after_an_outage(live_server: LiveServer, owner: User) -> None:
+    failures = ["503", "closed"]
+    with stumbling(live_server.url, failures) as site:
+        example = start(site, key_of(owner), "Ship", "it?")
+        wait_until(Request.objects.exists, 20)
+        failures += ["closed", "503"]
+        wait_until(lambda: not failures, 20)
+        answer_request(request=Request.objects.get(), reviewer_id=owner.pk, answer="yes")
+        printed, complaints = finish(example)
+    assert printed.splitlines()[-2:] == ["Asked: Ship it?", "completed: yes"]
+    assert complaints.splitlines() == [
+        "Service Unavailable: trying again in 1 s",
+        "ConnectionError: trying again in 2 s",
+        "ConnectionError: trying again in 1 s",
+        "Service Unavailable: trying again in 2 s",
+    ]
