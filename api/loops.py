@@ -1,6 +1,6 @@
 """API views of loops and their members (specification, Endpoints)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.http import HttpResponse
 
@@ -24,7 +24,13 @@ from api.errors import (
     UpdateLoopFailed,
 )
 from api.lookup import find_own_loop
-from api.serializers.loops import LoopChanges, LoopInput, LoopSerializer, MemberSerializer
+from api.serializers.loops import (
+    LoopChanges,
+    LoopInput,
+    LoopSerializer,
+    MemberSerializer,
+    OwnLoopSerializer,
+)
 from api.views import ApiView
 from db.ids import normalize_id
 from db.times import iso
@@ -48,7 +54,7 @@ class Loops(ApiView):
         fields = LoopInput().check(self.read_body(call))
         loop = services.create_loop(owner_id=call.account.id, key_id=call.caller.key_id, **fields)
         data = {
-            "loop": serialize_loop(loop),
+            "loop": LoopSerializer(read_fresh(loop)).data,
             "invite_code": loop.invite_code,
             "qr_code_base64": qr.render_data_uri(loop.join_url),
             "qr_code_url": loop.qr_code_url,
@@ -69,7 +75,7 @@ class LoopDetail(ApiView):
 
     def get(self, call: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, call.account, denied=LoopDenied)
-        return ok("Loop retrieved successfully", {"loop": serialize_loop(loop)})
+        return ok("Loop retrieved successfully", {"loop": OwnLoopSerializer(read_fresh(loop)).data})
 
     def put(self, call: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, call.account, denied=NotCreatorForUpdate)
@@ -80,7 +86,7 @@ class LoopDetail(ApiView):
             services.update_loop(loop=loop, changes=changes, key_id=call.caller.key_id)
         except Loop.DoesNotExist:
             raise LoopNotFound from None
-        return ok("Loop updated successfully", {"loop": serialize_loop(loop)})
+        return ok("Loop updated successfully", {"loop": OwnLoopSerializer(read_fresh(loop)).data})
 
     def delete(self, call: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, call.account, denied=NotCreatorForDelete)
@@ -108,6 +114,8 @@ class LoopMembers(ApiView):
             "loop_id": loop.id,
             "members": members,
             "count": len(members),
+            "total_count": len(members),
+            "member_count": len(members),
             "active_count": len(members) - pending,
             "pending_count": pending,
         }
@@ -140,7 +148,6 @@ class LoopMember(ApiView):
         return ok("Member removed from loop successfully", data)
 
 
-def serialize_loop(loop: Loop) -> dict[str, Any]:
-    """Reads the loop from the database again and serializes it."""
-    fresh = Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id).with_members().get()
-    return LoopSerializer(fresh).data
+def read_fresh(loop: Loop) -> Loop:
+    """Reads the loop from the database again, with its members."""
+    return Loop.objects.filter(pk=loop.pk, creator_id=loop.creator_id).with_members().get()

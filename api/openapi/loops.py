@@ -19,7 +19,13 @@ from api.errors import (
 )
 from api.loops import LoopDetail, LoopMember, LoopMembers, Loops
 from api.openapi.operations import COUNT, ID, STRING, TIMESTAMP, Body, Operation, Operations
-from api.serializers.loops import LoopChanges, LoopInput, LoopSerializer, MemberSerializer
+from api.serializers.loops import (
+    LoopChanges,
+    LoopInput,
+    LoopSerializer,
+    MemberSerializer,
+    OwnLoopSerializer,
+)
 
 LOOP_PATH = {"loop_id": "The loop's id."}
 MEMBERS: Final[list[dict[str, Any]]] = [
@@ -48,6 +54,12 @@ LOOP: Final[dict[str, Any]] = {
     "created_at": "2026-05-04T10:15:00.120Z",
     "updated_at": "2026-05-04T10:20:41.007Z",
 }
+INVITATION: Final = {
+    "invite_code": "7KQ2MXWB9TRA",
+    "join_url": "https://review.example.com/join/7KQ2MXWB9TRA",
+    "qr_code_url": "https://review.example.com/qr/7KQ2MXWB9TRA.png",
+}
+OWN_LOOP: Final = {**LOOP, **INVITATION}
 NEXT_OPERATIONS: Final = (
     "readLoop",
     "updateLoop",
@@ -86,10 +98,8 @@ OPERATIONS: Operations = {
         },
         example={
             "loop": {**LOOP, "members": MEMBERS[:1], "member_count": 1, "pending_count": 0},
-            "invite_code": "7KQ2MXWB9TRA",
+            **INVITATION,
             "qr_code_base64": "data:image/png;base64,iVBORw0KGgo=",
-            "qr_code_url": "https://review.example.com/qr/7KQ2MXWB9TRA.png",
-            "join_url": "https://review.example.com/join/7KQ2MXWB9TRA",
         },
         errors=(LoopNameRequired, LoopIconRequired, ValidationFailed, InvalidBody),
         links=LINKS,
@@ -110,8 +120,8 @@ OPERATIONS: Operations = {
         description="Only the loop's creator may do this.",
         message="Loop retrieved successfully",
         paths=LOOP_PATH,
-        data={"loop": LoopSerializer},
-        example={"loop": LOOP},
+        data={"loop": OwnLoopSerializer},
+        example={"loop": OWN_LOOP},
         errors=(InvalidLoopId, LoopDenied, LoopNotFound),
     ),
     (LoopDetail, "PUT"): Operation(
@@ -123,8 +133,8 @@ OPERATIONS: Operations = {
         message="Loop updated successfully",
         paths=LOOP_PATH,
         body=Body(LoopChanges, {"rename": {"name": "Refunds and vouchers"}}),
-        data={"loop": LoopSerializer},
-        example={"loop": {**LOOP, "name": "Refunds and vouchers"}},
+        data={"loop": OwnLoopSerializer},
+        example={"loop": {**OWN_LOOP, "name": "Refunds and vouchers"}},
         errors=(
             InvalidLoopId,
             NothingToUpdate,
@@ -146,6 +156,8 @@ OPERATIONS: Operations = {
             "loop_id": ID,
             "members": [MemberSerializer],
             "count": COUNT,
+            "total_count": {**COUNT, "description": "The same as count."},
+            "member_count": {**COUNT, "description": "The same as count."},
             "active_count": COUNT,
             "pending_count": COUNT,
         },
@@ -153,6 +165,8 @@ OPERATIONS: Operations = {
             "loop_id": LOOP["id"],
             "members": MEMBERS,
             "count": 2,
+            "total_count": 2,
+            "member_count": 2,
             "active_count": 1,
             "pending_count": 1,
         },

@@ -55,3 +55,11 @@ class LoopSerializer(serializers.Serializer[Loop]):
     def get_pending_count(self, loop: Loop) -> int:
         pending = Membership.Status.PENDING
         return sum(member.status == pending for member in loop.memberships.all())
+
+
+class OwnLoopSerializer(LoopSerializer):
+    """A loop in a single read, with what its creator gives to people who should join."""
+
+    invite_code = serializers.CharField()
+    join_url = serializers.CharField()
+    qr_code_url = serializers.CharField()

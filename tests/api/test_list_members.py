@@ -14,6 +14,7 @@ LISTED = "Loop members retrieved successfully"
 
 @pytest.mark.contract(
     "list_members.data",
+    "list_members.counts",
     "list_members.msg",
     "member.user_id",
     "member.email",
@@ -24,8 +25,17 @@ LISTED = "Loop members retrieved successfully"
 def test_it_lists_them(api: Api, owner: User, owner_key: str, member: User, loop: Loop) -> None:
     invited = invite_member(loop=loop, email="new@example.org")
     data = granted(api(owner_key).get(f"/v1/api/loops/{loop.pk}/members"), LISTED)
-    assert set(data) == {"loop_id", "members", "count", "active_count", "pending_count"}
+    assert set(data) == {
+        "loop_id",
+        "members",
+        "count",
+        "total_count",
+        "member_count",
+        "active_count",
+        "pending_count",
+    }
     assert data["loop_id"] == loop.pk
+    assert data["total_count"] == data["member_count"] == data["count"]
     assert (data["count"], data["active_count"], data["pending_count"]) == (3, 2, 1)
     people = {entry["user_id"]: entry for entry in data["members"]}
     assert set(people) == {owner.pk, member.pk, invited.member_id}

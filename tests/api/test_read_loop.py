@@ -29,6 +29,9 @@ def test_it_shows_the_loop(api: Api, owner: User, owner_key: str, member: User, 
         "pending_count",
         "created_at",
         "updated_at",
+        "invite_code",
+        "join_url",
+        "qr_code_url",
     }
     assert (shown["id"], shown["creator_id"]) == (loop.pk, owner.pk)
     assert (shown["member_count"], shown["pending_count"]) == (3, 1)
@@ -42,6 +45,23 @@ def test_it_shows_the_loop(api: Api, owner: User, owner_key: str, member: User, 
         "status": "pending",
         "joined_at": None,
     }
+
+
+@pytest.mark.contract("read_loop.invitation")
+def test_its_creator_can_invite_again(api: Api, owner_key: str) -> None:
+    body = {"name": "Editors", "icon": "edit"}
+    created = granted(
+        api(owner_key).post("/v1/api/loops", body),
+        "Loop created successfully with QR code",
+        status=201,
+    )
+    path = f"/v1/api/loops/{created['loop']['id']}"
+    read = granted(api(owner_key).get(path), READ)["loop"]
+    changed = granted(api(owner_key).put(path, {"name": "Ed"}), "Loop updated successfully")["loop"]
+    for field in ("invite_code", "join_url", "qr_code_url"):
+        assert read[field] == changed[field] == created[field]
+    listed = granted(api(owner_key).get("/v1/api/loops"), "Loops retrieved successfully")
+    assert "invite_code" not in listed["loops"][0]
 
 
 @pytest.mark.contract("read_loop.malformed", "status.400")

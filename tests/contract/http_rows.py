@@ -27,6 +27,7 @@ BODIES = {
     "body.not_object": "a body that is no JSON object: 400 'Invalid request body'",
     "body.not_json": "a body that is not JSON: 400 'Invalid request body'",
     "body.content_type": "a body not declared as JSON: 400 'Invalid request body'",
+    "body.mark": "a UTF-8 byte order mark before the object is skipped",
     "body.nul": "NUL characters: 400 'Invalid request body'",
     "body.surrogates": "lone surrogates: 400 'Invalid request body'",
     "body.literals": "the literals NaN and Infinity: 400 'Invalid request body'",

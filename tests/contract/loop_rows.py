@@ -53,6 +53,7 @@ READ = {
     "list_loops.msg": "list: 'Loops retrieved successfully'",
     "list_loops.failed": "list: 500 'Failed to retrieve loops'",
     "read_loop.loop": "read: data.loop, 'Loop retrieved successfully'",
+    "read_loop.invitation": "read, update: invite_code, join_url, qr_code_url, for the creator",
     "read_loop.malformed": "read: 400 'Invalid loop ID format'",
     "read_loop.denied": "read: 403 'Access denied to this loop' for all but the creator",
     "read_loop.missing": "read: 404 'Loop not found'",
@@ -87,6 +88,7 @@ DELETE = {
 
 MEMBERS = {
     "list_members.data": "members: loop_id, members, count, active_count, pending_count",
+    "list_members.counts": "members: total_count and member_count repeat count",
     "list_members.msg": "members: 'Loop members retrieved successfully'",
     "list_members.malformed": "members: 400 'Invalid loop ID format'",
     "list_members.denied": "members: 403 'Access denied to this loop' for all but the creator",
