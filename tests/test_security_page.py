@@ -30,7 +30,7 @@ def test_there_are_sixty_rows() -> None:
 @pytest.mark.parametrize("row", read_rows(), ids=lambda row: row[0].strip())
 def test_a_row_names_tests_that_exist(row: list[str]) -> None:
     asset, attacker, stops, shown = row
-    assert asset.strip() and attacker.strip() and stops.strip()
+    assert all(cell.strip() for cell in (asset, attacker, stops))
     named = TEST.findall(shown)
     assert named
     for file, test in named:
