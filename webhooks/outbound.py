@@ -27,11 +27,13 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from web.web_urls import hide_credentials
+from webhooks.http_response import BrokenOff, FinalResponse, read_body
 from webhooks.networks import Network, may_reach, read_address
 
 MAX_RESPONSE = 16 * 1024
 USER_AGENT = "ReviewLoop-Webhooks/1"
 STREAM: dict[str, Any] = {"type": socket.SOCK_STREAM}
+FAILURES = (BrokenOff, requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError)
 
 
 class Refused(Exception):
@@ -184,6 +186,8 @@ def tls_context(ca_file: str | None = None) -> ssl.SSLContext:
 class Plain(HTTPConnection):
     """HTTP over a socket of the dialler."""
 
+    response_class = FinalResponse
+
     def __init__(self, dialler: Dialler, **kwargs: Any) -> None:
         self.dialler = dialler
         super().__init__(**kwargs)
@@ -194,6 +198,8 @@ class Plain(HTTPConnection):
 
 class Tls(HTTPSConnection):
     """HTTPS over a socket of the dialler, with the host's name for SNI and the certificate."""
+
+    response_class = FinalResponse
 
     def __init__(self, dialler: Dialler, **kwargs: Any) -> None:
         self.dialler = dialler
@@ -255,14 +261,14 @@ def post(
         request = requests.Request("POST", url, data=body, headers={**fixed, **headers}).prepare()
         patience = (deadline.left, deadline.left)
         with adapter.send(request, stream=True, timeout=patience, proxies={}) as received:
-            content = received.raw.read(MAX_RESPONSE, decode_content=False)
+            content = read_body(received, MAX_RESPONSE)
         if deadline.passed:
             raise Unreachable(f"No complete response within {seconds:g} s.")
         return Response(received.status_code, bounded(received.headers), content)
-    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+    except FAILURES as error:
         if deadline.passed or isinstance(error, requests.Timeout | TimeoutError):
             raise Unreachable(f"No complete response within {seconds:g} s.") from None
-        raise Unreachable(describe(error)) from None
+        raise Unreachable(str(error) if isinstance(error, BrokenOff) else describe(error)) from None
     finally:
         adapter.close()
         deadline.close()
