@@ -25,6 +25,10 @@ from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
 from webhooks.queries import read_log, with_duration
 
 TEST_EVENT_RATE = "10/m"
+TOO_MANY_TESTS = (
+    f"{services.MAX_TESTS} test events are waiting to be sent. Try again when they are done"
+)
+MAX_POLLING = 300  # seconds after a test event, for which the page asks for its result by itself
 ATTEMPTS_PER_PAGE = 12  # the retry schedule has as many
 USUAL_LAG, MAX_LAG = 3, 60  # seconds; sweeps run every second
 
@@ -98,6 +102,13 @@ def resend_dead(request: SignedInRequest) -> HttpResponse:
     return redirect("deliveries")
 
 
+@page
+def test_result(request: SignedInRequest, delivery_id: str) -> HttpResponse:
+    """Renders the part of the page that waits for the result of a test event."""
+    tested = describe_test(find_delivery(request, delivery_id, event=TEST_EVENT))
+    return render(request, "dashboard/deliveries/_tested.html", {"tested": tested})
+
+
 @recoverable
 @action("deliveries")
 def send_test(request: SignedInRequest) -> HttpResponse:
@@ -107,12 +118,14 @@ def send_test(request: SignedInRequest) -> HttpResponse:
         wait = seconds_to_wait(request)
         if not wait:
             try:
-                delivery, _ = services.send_test(
+                delivery = services.request_test(
                     account_id=request.user.pk, url=form.cleaned_data["url"], now=timezone.now()
                 )
                 return redirect(f"{reverse('deliveries')}?tested={delivery.pk}#test")
             except vault.Unreadable:
                 form.add_error(None, "Your webhook secret can’t be read. Set a new one first")
+            except services.TooManyTests:
+                form.add_error("url", TOO_MANY_TESTS)
         else:
             form.add_error(
                 "url", f"You’ve reached the limit of 10 test events a minute. Try again in {wait} s"
@@ -149,7 +162,7 @@ def list_page(
     tested = find_test(request)
     day_ago = timezone.now() - timedelta(days=1)
     test_form = test_form or TestEventForm(
-        initial={"url": tested["attempt"].delivery.url} if tested else {}, auto_id="test-%s"
+        initial={"url": tested["delivery"].url} if tested else {}, auto_id="test-%s"
     )
     dead_form = dead_form or ResendDeadForm(initial={"since": day_ago}, auto_id="dead-%s")
     context: dict[str, Any] = {
@@ -171,25 +184,33 @@ def select_deliveries(request: SignedInRequest) -> DeliveryQuerySet:
     return mine
 
 
-def find_delivery(request: SignedInRequest, delivery_id: str) -> Any:
-    """Returns the account's delivery. Raises Http404."""
-    delivery = select_deliveries(request).filter(pk=delivery_id).first()
+def find_delivery(request: SignedInRequest, delivery_id: str | None, **about: str) -> Any:
+    """Returns the account's delivery, with these values in its columns. Raises Http404."""
+    delivery = select_deliveries(request).filter(pk=delivery_id, **about).first()
     if delivery is None:
         raise Http404
     return delivery
 
 
 def find_test(request: SignedInRequest) -> dict[str, Any] | None:
-    """Returns the last attempt of the test event named in the URL. Raises Http404."""
+    """Returns the test event named in the URL with its result. Raises Http404."""
     if "tested" not in request.GET:
         return None
-    of_account = Attempt.objects.filter(account_id=request.user.pk)
     delivery_id = normalize_id(request.GET["tested"])
-    attempts = with_duration(of_account).filter(delivery_id=delivery_id).select_related("delivery")
-    attempt = attempts.last() if delivery_id else None
-    if attempt is None:
-        raise Http404
-    return describe_attempt(attempt)
+    return describe_test(find_delivery(request, delivery_id, event=TEST_EVENT))
+
+
+def describe_test(delivery: Any) -> dict[str, Any]:
+    """Returns a test event, and its attempt as soon as that has ended."""
+    mine = Attempt.objects.filter(account_id=delivery.account_id, delivery=delivery)
+    attempt = with_duration(mine).last() if delivery.state != Delivery.State.WAITING else None
+    age = (timezone.now() - delivery.created_at).total_seconds()
+    return {
+        "delivery": delivery,
+        "is_over": attempt is not None,
+        "pause": 0 if age > MAX_POLLING else 1 + int(age / 30),  # seconds until the next look
+        **(describe_attempt(attempt) if attempt else {}),
+    }
 
 
 def describe_attempt(attempt: Any) -> dict[str, Any]:

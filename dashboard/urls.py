@@ -44,6 +44,7 @@ urlpatterns = [
     path("deliveries/test/", deliveries.send_test, name="send-test"),
     path("deliveries/resend-dead/", deliveries.resend_dead, name="resend-dead"),
     path("deliveries/<id:delivery_id>/", deliveries.delivery, name="delivery"),
+    path("deliveries/<id:delivery_id>/result/", deliveries.test_result, name="test-result"),
     path("deliveries/<id:delivery_id>/resend/", deliveries.resend, name="resend"),
     path("keys/", keys.keys, name="keys"),
     path("keys/new/", keys.create, name="new-key"),

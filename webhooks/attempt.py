@@ -80,11 +80,16 @@ def post(item: Item, secrets: Secrets) -> Outcome:
     )
 
 
-def judge(outcome: Outcome, *, failed_before: int) -> tuple[Delivery.State, float]:
-    """The delivery's state after an attempt, and the seconds until the next one."""
+def judge(
+    outcome: Outcome, *, failed_before: int, is_test: bool = False
+) -> tuple[Delivery.State, float]:
+    """The delivery's state after an attempt, and the seconds until the next one.
+
+    A test event is never repeated.
+    """
     if outcome.status is not None and 200 <= outcome.status < 300:
         return Delivery.State.DELIVERED, 0.0
-    if outcome.status == HTTPStatus.GONE:
+    if is_test or outcome.status == HTTPStatus.GONE:
         return Delivery.State.DEAD, 0.0
     delay = schedule.next_delay(
         DELAYS,

@@ -114,7 +114,7 @@ class Dispatcher(Engine):
 def attempt_and_record(item: Item) -> None:
     """Attempts a claimed delivery and records the outcome."""
     outcome = attempt(item)
-    state, delay = judge(outcome, failed_before=item.failed_attempts)
+    state, delay = judge(outcome, failed_before=item.failed_attempts, is_test=item.is_test)
     is_recorded = retry_once(lambda: outbox.record(item, outcome, state=state, delay=delay))
     log.info(
         "webhook.attempted" if is_recorded else "webhook.lease_lost",

@@ -2,7 +2,7 @@
 
 Behind an open circuit a delivery uses up no attempts. So it is dead once it has been due for as
 long as the whole schedule takes, but only where the circuit was probed all the while: nothing
-dies because our own workers were away. A test event whose sender crashed is dead as well, since
+dies because our own workers were away. A test event whose worker crashed is dead as well, since
 nobody repeats it.
 """
 

@@ -35,7 +35,7 @@ class FinalResponse(HTTPResponse):
         if self.headers is not None:  # it was read before
             return
         stream: Any = self.fp
-        self.fp = Pieces(read_final_head(stream))  # type: ignore[assignment]
+        self.fp = Pieces(read_final_head(stream))
         try:
             super().begin(**options)
         finally:

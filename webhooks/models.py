@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from db.columns import ExactJSONField, LookupField, bucket_constraint, owned_id_field
 
-TEST_EVENT = "webhook.test"  # attempted once, in the web request that asks for it
+TEST_EVENT = "webhook.test"  # a person asks for it; it is attempted once
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -42,7 +42,8 @@ class Delivery(models.Model):
 
     `occurrence` names what happened and is unique: the database refuses a second row for one
     final transition or one claim. The id derives from it (`webhooks.event_ids`). While an attempt
-    is under way, `claim_id` fences its writes and `next_attempt_at` is the end of its lease.
+    is under way, `claim_id` fences its writes and `next_attempt_at` is the end of its lease;
+    `newest_first` says that it was claimed as the newest of its host, before older ones.
     """
 
     class State(models.TextChoices):
@@ -71,6 +72,7 @@ class Delivery(models.Model):
     claim_id = models.CharField(max_length=24, null=True)  # noqa: DJ001 (null is no claim)
     failed_attempts = models.PositiveSmallIntegerField(default=0)
     is_manual = models.BooleanField(default=False)
+    newest_first = models.BooleanField(db_default=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     delivered_at = models.DateTimeField(null=True)
 
@@ -100,6 +102,11 @@ class Delivery(models.Model):
                 fields=["account", "host", "next_attempt_at"],
                 condition=Q(state="waiting"),
                 name="delivery_lane",
+            ),
+            models.Index(
+                fields=["account", "next_attempt_at"],
+                condition=Q(state="waiting", event=TEST_EVENT),
+                name="delivery_test",
             ),
             models.Index(fields=["account", "-created_at", "-id"], name="delivery_by_account"),
             models.Index(

@@ -1,10 +1,10 @@
 """SQL of the webhook outbox: claims due deliveries, records outcomes, gives claims back.
 
-A claim is one statement. It picks due deliveries: a few for each account and host, none where a
-circuit is open, one where it probes; accounts take turns, those with the fewest under way first.
-It leases them under a fresh claim id, ends the attempt that a crashed worker left open, and
-inserts each new attempt. Recording is one statement too, fenced by the claim id: a worker that
-has lost its lease writes nothing.
+A claim is one statement (`webhooks.claim_sql`). It picks due deliveries: a few for each account and
+host, none where a circuit is open, one where it probes; accounts take turns, those with the fewest
+under way first. It leases them under a fresh claim id, ends the attempt that a crashed worker left
+open, and inserts each new attempt. Recording is one statement too, fenced by the claim id: a worker
+that has lost its lease writes nothing.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,8 @@ from django.db import connection, transaction
 from psycopg.types.json import Json
 
 from db.columns import dumps
-from db.ids import new_id, owned_id_sql
+from db.ids import new_id
+from webhooks.claim_sql import CLAIM
 from webhooks.event_ids import EVENT_ID_SQL
 from webhooks.models import TEST_EVENT, Delivery
 
@@ -38,68 +39,6 @@ MAX_PAUSE = 600
 INTERRUPTED = "Interrupted: no result was recorded in time."
 NO_EXCEPTIONS: Mapping[str, int] = MappingProxyType({})
 _ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
-_CLAIM = f"""
-WITH RECURSIVE lane AS (  -- from lane to lane by index, however many wait in one
-    (SELECT account_id, host FROM webhooks_delivery WHERE state = 'waiting'
-      ORDER BY account_id, host LIMIT 1)
-    UNION ALL
-    SELECT following.account_id, following.host FROM lane CROSS JOIN LATERAL (
-        SELECT account_id, host FROM webhooks_delivery
-         WHERE state = 'waiting' AND (account_id, host) > (lane.account_id, lane.host)
-         ORDER BY account_id, host LIMIT 1) following
-), busy AS (
-    SELECT account_id, host, count(*) AS n FROM webhooks_delivery
-     WHERE claim_id IS NOT NULL AND next_attempt_at > statement_timestamp()
-     GROUP BY account_id, host
-), lanes AS (
-    SELECT lane.account_id, lane.host,
-           CASE WHEN c.open_until > statement_timestamp() THEN 0
-                WHEN c.failures >= %(to_open)s THEN 1
-                ELSE %(per_host)s END - coalesce(busy.n, 0) AS free,
-           c.failures IS NOT NULL AS in_doubt,
-           (SELECT sum(n) FROM busy mine WHERE mine.account_id = lane.account_id) AS held
-      FROM lane LEFT JOIN webhooks_circuit c USING (account_id, host)
-      LEFT JOIN busy USING (account_id, host)
-), due AS (
-    SELECT d.id, d.next_attempt_at, d.is_abandoned, lanes.account_id, in_doubt,
-           coalesce(held, 0) AS held,
-           row_number() OVER (PARTITION BY lanes.account_id ORDER BY d.next_attempt_at) AS place
-      FROM lanes CROSS JOIN LATERAL (
-        SELECT id, next_attempt_at, claim_id IS NOT NULL AS is_abandoned FROM webhooks_delivery
-         WHERE account_id = lanes.account_id AND host = lanes.host
-           AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
-           AND event <> %(test_event)s  -- `expiry` ends those
-         ORDER BY next_attempt_at LIMIT greatest(lanes.free, 0)
-    ) d
-), picked AS (
-    SELECT id, account_id, is_abandoned, in_doubt
-      FROM due LEFT JOIN unnest(%(accounts)s::text[], %(bounds)s::int[])
-           AS fewer (account_id, bound) USING (account_id)
-     WHERE place <= coalesce(fewer.bound, %(each)s)
-     ORDER BY held + place, next_attempt_at LIMIT %(most)s
-), claimed AS (
-    UPDATE webhooks_delivery
-       SET claim_id = %(claim_id)s,
-           next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s)
-     WHERE (id, account_id) IN (SELECT id, account_id FROM picked)
-       AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
-    RETURNING id, account_id, host, url, body, failed_attempts, is_manual
-), closed AS (
-    UPDATE webhooks_attempt SET finished_at = statement_timestamp(), error = %(interrupted)s
-     WHERE finished_at IS NULL AND (delivery_id, account_id) IN (
-        SELECT id, claimed.account_id FROM claimed JOIN picked USING (id) WHERE is_abandoned)
-), begun AS (
-    INSERT INTO webhooks_attempt (id, account_id, delivery_id, is_manual, started_at, error)
-    SELECT {owned_id_sql("account_id")}, account_id, id, is_manual, statement_timestamp(), ''
-      FROM claimed
-    RETURNING id, delivery_id
-)
-SELECT claimed.id, begun.id, claimed.account_id, claimed.host, claimed.url, claimed.body,
-       claimed.failed_attempts, picked.in_doubt
-  FROM claimed JOIN picked ON picked.id = claimed.id
-  JOIN begun ON begun.delivery_id = claimed.id
-"""  # noqa: S608
-
 _RECORD = """
 WITH fenced AS (
     UPDATE webhooks_delivery
@@ -142,12 +81,18 @@ DELETE FROM webhooks_attempt USING fenced
  WHERE webhooks_attempt.id = %(attempt_id)s AND webhooks_attempt.account_id = %(account_id)s
 """
 
+# The event is no parameter, so that the index of waiting test events serves.
+_TESTS = f"""
+SELECT count(*) FROM webhooks_delivery
+ WHERE account_id = %s AND state = 'waiting' AND event = '{TEST_EVENT}'
+"""  # noqa: S608
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """A claimed delivery: what to post and where, and the claim id that fences its record.
 
-    `in_doubt` means that its host could not be reached the last time.
+    `in_doubt` means that its host could not be reached the last time, or was never tried.
     """
 
     delivery_id: str
@@ -159,6 +104,7 @@ class Item:
     body: bytes
     failed_attempts: int
     in_doubt: bool = False
+    is_test: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +133,7 @@ def claim_due(
         # one claim at a time, so that no host gets more than its share
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ONE_CLAIMS_AT_A_TIME])
         cursor.execute(
-            _CLAIM,
+            CLAIM,
             {
                 "claim_id": claim_id,
                 "lease": float(settings.WEBHOOK_LEASE_SECONDS),
@@ -202,15 +148,16 @@ def claim_due(
             },
         )
         return [
-            Item(pk, attempt_id, claim_id, account_id, host, url, bytes(body), failed, in_doubt)
-            for pk, attempt_id, account_id, host, url, body, failed, in_doubt in cursor.fetchall()
+            Item(pk, attempt_id, claim_id, account_id, host, url, bytes(body), *others)
+            for pk, attempt_id, account_id, host, url, body, *others in cursor.fetchall()
         ]
 
 
 def record(item: Item, outcome: Outcome, *, state: Delivery.State, delay: float = 0.0) -> bool:
     """Writes how an attempt ended, and the delivery's new state; `delay` is in seconds.
 
-    Returns False where the lease was lost: then nothing is written.
+    A test event that fails opens no circuit; any response closes it. Returns False where the
+    lease was lost: then nothing is written.
     """
     params: dict[str, Any] = {
         **_fence(item),
@@ -219,7 +166,7 @@ def record(item: Item, outcome: Outcome, *, state: Delivery.State, delay: float 
         "delivered": state == Delivery.State.DELIVERED,
         "failed": 0 if state == Delivery.State.DELIVERED else 1,
         "delay": delay,
-        "unreachable": outcome.unreachable,
+        "unreachable": outcome.unreachable and not item.is_test,
         "responded": outcome.status is not None,
         "to_open": FAILURES_TO_OPEN,
         "pause": float(settings.WEBHOOK_PAUSE_SECONDS),
@@ -239,6 +186,13 @@ def give_back(item: Item) -> None:
     """Undoes a claim whose attempt was never begun: the delivery is due again at once."""
     with connection.cursor() as cursor:
         cursor.execute(_GIVE_BACK, _fence(item))
+
+
+def count_tests(account_id: str) -> int:
+    """How many test events of the account wait, or are under way."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TESTS, [account_id])
+        return int(cursor.fetchone()[0])
 
 
 def _fence(item: Item) -> dict[str, Any]:

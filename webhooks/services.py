@@ -1,24 +1,24 @@
-"""Enqueues events, sends test events, and has deliveries attempted again."""
+"""Enqueues events and test events, and has deliveries attempted again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts import secret_services
+from accounts.models import User
 from db.columns import dumps
-from db.ids import new_id, owned_id
+from db.ids import owned_id
 from db.times import iso
 from webhooks import outbox
-from webhooks.attempt import judge, post
 from webhooks.event_ids import event_id
-from webhooks.models import TEST_EVENT, Attempt, Circuit, Delivery
-from webhooks.outbox import Item, Outcome
+from webhooks.models import TEST_EVENT, Circuit, Delivery
+
+MAX_TESTS = 5  # test events of an account that wait or are under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,10 @@ class NotResendable(Exception):
 
 class OnlyOnce(Exception):
     """A test event is attempted once."""
+
+
+class TooManyTests(Exception):
+    """As many test events of the account as may wait are waiting."""
 
 
 def enqueue(events: Sequence[Event]) -> list[Delivery]:
@@ -108,29 +112,18 @@ def _make_due(deliveries: Any) -> int:
     return changed
 
 
-def send_test(*, account_id: str, url: str, now: datetime) -> tuple[Delivery, Outcome]:
-    """Posts a test event now, and returns its delivery and the outcome; it is never repeated.
-
-    Delivery and attempt are in the log like any other. Raises vault.Unreadable.
-    """
-    secrets = secret_services.read_secrets(account_id)
-    item = _begin_test(account_id, url, now)
-    outcome = post(item, secrets)
-    state, _ = judge(outcome, failed_before=0)
-    final = Delivery.State.DEAD if state == Delivery.State.WAITING else state
-    outbox.record(item, outcome, state=final)
-    return Delivery.objects.of_account(account_id).get(pk=item.delivery_id), outcome
-
-
 @transaction.atomic
-def _begin_test(account_id: str, url: str, now: datetime) -> Item:
-    """Inserts the delivery of a test event, claimed from the beginning, and its attempt."""
-    test_id, claim_id = owned_id(account_id), new_id()
+def request_test(*, account_id: str, url: str, now: datetime) -> Delivery:
+    """Inserts a test event for the worker, which attempts it once.
+
+    Delivery and attempt are in the log like any other. Raises vault.Unreadable, TooManyTests.
+    """
+    secret_services.read_secrets(account_id)
+    User.objects.select_for_update(no_key=True).get(pk=account_id)  # two at once count each other
+    if outbox.count_tests(account_id) >= MAX_TESTS:
+        raise TooManyTests
+    test_id = owned_id(account_id)
     payload = {"event": TEST_EVENT, "timestamp": iso(now), "data": {}}
     (row,) = enqueue([Event(account_id, url, TEST_EVENT, test_id, f"{test_id}:test", payload)])
-    lease = timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS)
-    Delivery.objects.of_account(account_id).filter(pk=row.pk).update(
-        claim_id=claim_id, is_manual=True, next_attempt_at=Now() + lease
-    )
-    begun = Attempt.objects.create(account_id=account_id, delivery=row, is_manual=True)
-    return Item(row.pk, begun.pk, claim_id, account_id, row.host, url, bytes(row.body), 0)
+    Delivery.objects.of_account(account_id).filter(pk=row.pk).update(is_manual=True)
+    return row

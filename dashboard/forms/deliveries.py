@@ -31,7 +31,7 @@ class TestEventForm(forms.Form):
 
     url = forms.CharField(
         label="URL",
-        help_text="We send an empty, signed event there right away.",
+        help_text="We send an empty, signed event there within a second or two.",
         error_messages={"required": "Enter the URL of a receiver"},
         widget=forms.URLInput(
             attrs={"autocomplete": "url", "maxlength": MAX_URL_LENGTH, "spellcheck": "false"}

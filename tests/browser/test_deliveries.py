@@ -10,6 +10,7 @@ from accounts.models import User
 from tests.browser.contexts import SIZES, opened
 from tests.browser.visitor import TOO_WIDE, Visitor
 from tests.conftest import PASSWORD
+from tests.webhooks.conftest import deliver_here
 from tests.webhooks.log import LOG, NOW, attempted, made
 from tests.webhooks.receivers import Reply, receiving
 from webhooks.models import Delivery
@@ -58,7 +59,13 @@ def test_from_a_test_event_to_its_delivery(
     with receiving(lambda _: Reply(202, {}, HOSTILE)) as receiver:
         visitor.page.get_by_label("URL").fill(receiver.url)
         visitor.press("Send test event")
-        visitor.reads("202 Accepted")
+        visitor.reads("Sending…")
+        assert receiver.got == []
+        visitor.look()
+        assert deliver_here() == 1
+        if not visitor.page.evaluate("window.htmx"):
+            visitor.follow("Check again")
+        visitor.reads("202 Accepted")  # with scripts the page looks by itself
         visitor.reads("document.title = 'mine'</script>\\u0000\\u202eevil")
         visitor.page.reload()
         assert len(receiver.got) == 1

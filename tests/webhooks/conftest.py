@@ -12,7 +12,8 @@ from django.db.models.functions import Now
 from accounts.models import User
 from db.ids import new_id
 from tests.webhooks.receivers import Receiver, receiving
-from webhooks.dispatch import Dispatcher
+from webhooks import outbox
+from webhooks.dispatch import Dispatcher, attempt_and_record
 from webhooks.fair_queue import RESERVE
 from webhooks.models import Circuit, Delivery
 from webhooks.services import Event, enqueue
@@ -96,3 +97,11 @@ def end_pause() -> None:
     """Moves the end of every open circuit's pause into the past."""
     past = Now() - timedelta(seconds=1)
     Circuit.objects.filter(open_until__isnull=False).update(open_until=past)
+
+
+def deliver_here() -> int:
+    """Attempts what is due, on this thread and in its transaction; returns how many."""
+    items = outbox.claim_due(50)
+    for item in items:
+        attempt_and_record(item)
+    return len(items)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts import vault
@@ -12,7 +13,8 @@ from accounts.models import User, WebhookSecret
 from dashboard import deliveries
 from db.ids import new_id
 from tests.portal import signed_in, words
-from tests.webhooks.log import LOG, NOW, made, pks
+from tests.webhooks.conftest import deliver_here
+from tests.webhooks.log import LOG, NOW, attempted, made, pks
 from tests.webhooks.receivers import Received, Reply, dead_url, misbehaving, receiving
 from webhooks.models import Attempt, Circuit, Delivery
 
@@ -126,32 +128,72 @@ class TestTestEvent:
     def post(self, user: User, url: str) -> Any:
         return signed_in(user).post(f"{LOG}test/", {"url": url}, follow=True)
 
-    def test_the_answer_stands_on_the_page(
+    def post_and_send(self, user: User, url: str) -> Any:
+        """The page as it is once the worker has attempted the event."""
+        ((address, _),) = self.post(user, url).redirect_chain
+        assert deliver_here() == 1
+        return signed_in(user).get(address.partition("#")[0])
+
+    def test_the_page_waits_for_the_answer(
         self, owner: User, django_assert_num_queries: DjangoAssertNumQueries
     ) -> None:
         with receiving(lambda _: Reply(202, {"X-Mood": "good"}, b"<b>thanks</b>")) as receiver:
             response = self.post(owner, receiver.url)
-        item = Delivery.objects.get()
-        assert response.redirect_chain == [(f"{LOG}?tested={item.pk}#test", 302)]
-        page = words(response)
-        assert re.search(r"Response 202 Accepted after 0\.\d\d s Manual", page)
-        assert "X-Mood good" in page
-        assert "<b>thanks</b>" in page
-        assert f'href="{LOG}{item.pk}/">View delivery' in response.content.decode()
-        assert f'value="{receiver.url}"' in response.content.decode()
+            assert receiver.got == []  # nothing is sent by the web request
+            item = Delivery.objects.get()
+            assert (item.event, item.state) == ("webhook.test", "waiting")
+            assert response.redirect_chain == [(f"{LOG}?tested={item.pk}#test", 302)]
+            assert "Sending… The response appears here." in words(response)
+            html = response.content.decode()
+            assert f'hx-get="{LOG}{item.pk}/result/"' in html
+            assert f'href="{LOG}?tested={item.pk}">' in html  # without scripts
+            assert f'value="{receiver.url}"' in html
+            assert deliver_here() == 1
+        browser = signed_in(owner)
+        with django_assert_num_queries(4):
+            response = browser.get(f"{LOG}{item.pk}/result/")
+        for answer in (response, browser.get(f"{LOG}?tested={item.pk}")):
+            assert re.search(r"Response 202 Accepted after 0\.\d\d s Manual", words(answer))
+            assert "X-Mood good" in words(answer)
+            assert "<b>thanks</b>" in words(answer)
+            assert f'href="{LOG}{item.pk}/">View delivery' in answer.content.decode()
+            assert "hx-get" not in answer.content.decode()
         (received,) = receiver.got
         assert received.webhook_id == item.pk
-        assert (item.event, item.state) == ("webhook.test", "delivered")
-        browser = signed_in(owner)
-        with django_assert_num_queries(5):
-            browser.get(f"{LOG}?tested={item.pk}")  # reloading sends nothing
-        assert len(receiver.got) == 1
+        assert Delivery.objects.get().state == "delivered"
+        assert deliver_here() == 0
+
+    def test_an_attempt_under_way_is_waited_for(self, owner: User) -> None:
+        item = made(owner, "webhook.test", claim_id=new_id())
+        attempted(item, finished_at=None)
+        page = signed_in(owner).get(f"{LOG}{item.pk}/result/").content.decode()
+        assert "Sending…" in page
+
+    @pytest.mark.parametrize(
+        ("age", "pause"), [(0, "1s"), (29, "1s"), (31, "2s"), (290, "10s"), (310, None)]
+    )
+    def test_the_page_asks_less_and_less_often(
+        self, owner: User, age: int, pause: str | None
+    ) -> None:
+        created_at = timezone.now() - timedelta(seconds=age)
+        item = made(owner, "webhook.test", created_at=created_at)
+        page = signed_in(owner).get(f"{LOG}{item.pk}/result/").content.decode()
+        assert re.findall(r"load delay:(\w+)", page) == ([pause] if pause else [])
+        assert "Check again" in page
+
+    def test_nobody_elses_and_nothing_else(self, owner: User, outsider: User) -> None:
+        item, other = made(owner, "webhook.test"), made(owner)
+        for user, pk in ((outsider, item.pk), (owner, other.pk), (owner, new_id())):
+            assert signed_in(user).get(f"{LOG}{pk}/result/").status_code == 404
+            assert signed_in(user).get(f"{LOG}?tested={pk}").status_code == 404
+        assert signed_in(owner).get(f"{LOG}?tested=x").status_code == 404
 
     def test_a_failure_is_an_answer_too(self, owner: User) -> None:
         with receiving(lambda _: Reply(500, {}, b"oops")) as receiver:
-            assert "500 Internal Server Error" in words(self.post(owner, receiver.url))
-        assert "No connection" in words(self.post(owner, dead_url()))
-        assert "is not a public address" in words(self.post(owner, "http://10.0.0.1/hook"))
+            assert "500 Internal Server Error" in words(self.post_and_send(owner, receiver.url))
+        assert "No connection" in words(self.post_and_send(owner, dead_url()))
+        refused = self.post_and_send(owner, "http://10.0.0.1/hook")
+        assert "is not a public address" in words(refused)
         assert {item.state for item in Delivery.objects.all()} == {"dead"}
 
     @pytest.mark.parametrize(
@@ -164,10 +206,24 @@ class TestTestEvent:
     )
     def test_noise_instead_of_an_answer(self, owner: User, noise: bytes) -> None:
         with misbehaving(lambda peer, _: peer.sendall(noise)) as port:
-            response = self.post(owner, f"http://127.0.0.1:{port}/")
+            response = self.post_and_send(owner, f"http://127.0.0.1:{port}/")
         assert response.status_code == 200
         assert "<script>" not in response.content.decode()
         assert Attempt.objects.get().finished_at
+
+    def test_a_few_may_wait(self, owner: User, member: User) -> None:
+        """However long the worker is away; the limit of a minute is in Redis, which may be too."""
+        url = "http://10.0.0.1/hook"
+        assert [self.post(owner, url).status_code for _ in range(6)] == [200] * 5 + [422]
+        response = self.post(owner, url)
+        assert "5 test events are waiting to be sent. Try again when they are done" in words(
+            response
+        )
+        assert f'value="{url}"' in response.content.decode()
+        assert self.post(member, url).status_code == 200
+        assert Delivery.objects.count() == 6
+        assert sum(deliver_here() for _ in range(3)) == 6
+        assert self.post(owner, url).status_code == 200
 
     @pytest.mark.parametrize(
         "url",
@@ -224,4 +280,5 @@ def test_a_test_event_is_on_record_before_it_is_sent(owner: User) -> None:
 
     with receiving(look) as receiver:
         signed_in(owner).post(f"{LOG}test/", {"url": receiver.url})
+        assert deliver_here() == 1
     assert seen == [1]

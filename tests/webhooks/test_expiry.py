@@ -118,9 +118,9 @@ def test_two_workers_give_up_side_by_side(
         assert other.submit(expire_alone).result(10) == 2
 
 
-def test_a_test_event_whose_sender_was_lost_is_dead_and_never_claimed(owner: User) -> None:
-    item = services._begin_test(owner.pk, HOOK, timezone.now())
-    delivery = Delivery.objects.get()
+def test_a_test_event_whose_worker_was_lost_is_dead_and_never_claimed_again(owner: User) -> None:
+    delivery = services.request_test(account_id=owner.pk, url=HOOK, now=timezone.now())
+    (item,) = outbox.claim_due(5)
     assert (outbox.claim_due(5), expiry.expire()) == ([], 0)
     make_due(delivery)
     assert outbox.claim_due(5) == []

@@ -1,0 +1,20 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("webhooks", "0002_vacuum")]
+    operations = [
+        migrations.AddField(
+            model_name="delivery",
+            name="newest_first",
+            field=models.BooleanField(db_default=False),
+        ),
+        migrations.AddIndex(
+            model_name="delivery",
+            index=models.Index(
+                condition=models.Q(("event", "webhook.test"), ("state", "waiting")),
+                fields=["account", "next_attempt_at"],
+                name="delivery_test",
+            ),
+        ),
+    ]
