@@ -24,7 +24,6 @@ from reviews.lifecycle.conditions import is_held_by
 from reviews.lifecycle.settling import read_settled
 from reviews.models import Feedback, Request, RequestQuerySet
 from reviews.notifications.push.dispatch import DISPATCHER
-from reviews.notifications.push.outbox import Item
 from reviews.response_types import get_response_type
 
 DEFERRED_TIMEOUT = timedelta(days=30)
@@ -62,7 +61,8 @@ def create_request(
 ) -> Request:
     """Creates a pending request for every active member (specification, POST create request).
 
-    `fields` are those of `RequestInput`. It is one statement and its own transaction. Raises
+    `fields` are those of `RequestInput`. It is one statement and its own transaction. Pushes leave
+    after the commit, on other threads: `notifications_sent` is 0 here and counts later. Raises
     LoopGone, NotTheOwner, NoActiveMembers, and IntegrityError if `request_id`, from the token of
     a form, has already created its request.
     """
@@ -80,13 +80,8 @@ def create_request(
     if not request.broadcasted_to:
         raise NoActiveMembers
     if pushes:
-        transaction.on_commit(partial(_send_pushes, request, pushes), robust=True)
+        transaction.on_commit(partial(DISPATCHER.send_at_once, pushes), robust=True)
     return request
-
-
-def _send_pushes(request: Request, pushes: list[Item]) -> None:
-    """Sends the pushes of a new request, and waits a moment to count those accepted."""
-    request.notifications_sent = DISPATCHER.send_at_once(pushes)
 
 
 def read_request(request_id: str, *, allowed: RequestQuerySet | None = None) -> Request:

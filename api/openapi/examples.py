@@ -74,7 +74,7 @@ CREATED: Final[dict[str, Any]] = {
     "priority": "high",
     "timeout_at": LISTED["timeout_at"],
     "broadcasted_to": 2,
-    "notifications_sent": 1,
+    "notifications_sent": 0,
     "polling_url": f"/v1/api/requests/{LISTED['id']}",
 }
 PAGE: Final[dict[str, Any]] = {

@@ -49,7 +49,9 @@ OPERATIONS: Operations = {
         "give a `callback_url`, to learn the answer. image_url is required when type is image, "
         "timeout_seconds when processing_type is time-sensitive; a deferred request without it "
         "times out after 30 days. default_response becomes the answer if the request times out. "
-        "Only the loop's creator may do this.",
+        "Only the loop's creator may do this. notifications_sent counts the push notifications "
+        "that push services have accepted so far: 0 here, since nobody waits for them, and more "
+        "in later reads.",
         message="Request created and broadcasted successfully",
         status=201,
         paths=LOOP_PATH,

@@ -18,8 +18,6 @@ from webhooks.engine import Engine
 THREADS = 8
 ROOM = 96  # of the queue before the threads
 PER_HOST = 4  # claimed of a host at once; a second claim may add as many
-AT_ONCE_SECONDS = 1.5  # how long a web request waits for its pushes
-SLOW_SECONDS = 10.0  # how long nobody waits for a host that was late
 
 
 class Dispatcher(Engine):
@@ -32,23 +30,13 @@ class Dispatcher(Engine):
         super().__init__()
         self.pool: Pool[Outcome | None] = Pool(threads, room)
         self.recorder = Recorder()
-        self._slow: dict[str, float] = {}  # hosts, and until when nobody waits for them
 
-    def send_at_once(self, items: Sequence[Item], seconds: float = AT_ONCE_SECONDS) -> int:
-        """Sends pushes now, and returns how many were accepted within `seconds`.
+    def send_at_once(self, items: Sequence[Item]) -> list[Future[Outcome | None]]:
+        """Has the threads of this process send pushes now; the caller does not wait for them.
 
-        The others go on after that; those that find no room are left to the worker. Nobody waits
-        for a host that was late a moment ago, so that a slow push service does not hold the
-        threads of the web server.
+        Those that find no room are left to the worker, and have no future.
         """
-        hosts = {future: item.host for item in items if (future := self.submit(item))}
-        now = time.monotonic()
-        awaited = [each for each, host in hosts.items() if self._slow.get(host, 0.0) <= now]
-        if late := wait(awaited, timeout=seconds).not_done:
-            still = {host: until for host, until in self._slow.items() if until > now}
-            slow = dict.fromkeys((hosts[each] for each in late), time.monotonic() + SLOW_SECONDS)
-            self._slow = {**still, **slow}
-        return sum(1 for each in hosts if each.done() and is_accepted(each.result()))
+        return [future for item in items if (future := self.submit(item))]
 
     def submit(self, item: Item) -> Future[Outcome | None] | None:
         """Has a thread attempt an item; None where there is no room, and it is given back."""

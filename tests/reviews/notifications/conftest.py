@@ -35,7 +35,6 @@ def push_key(settings: Settings) -> str:
 def service(push_key: str) -> Iterator[PushService]:
     """What is under way is over before the database goes."""
     DISPATCHER.recorder.idle = 0.05
-    DISPATCHER._slow = {}
     with push_service() as one:
         yield one
         one.release()

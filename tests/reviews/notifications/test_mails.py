@@ -18,9 +18,9 @@ from reviews.models import EmailPreference, Notification, Request
 from reviews.notifications import services
 from reviews.notifications.mail.attempt import DELAYS
 from reviews.notifications.mail.dispatch import Dispatcher
-from reviews.notifications.push.dispatch import DISPATCHER
 from tests.reviews.conftest import Make
 from tests.reviews.notifications.conftest import GivePhone
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -120,8 +120,7 @@ def test_a_device_takes_its_place_while_it_is_on(
 ) -> None:
     give_phone(member)
     make()
-    DISPATCHER.recorder.settle()
-    assert states() == [("push", "sent")]
+    wait_until(lambda: states() == [("push", "sent")])
     member.push_subscriptions.update(is_on=False)
     make()
     assert states() == [("push", "sent"), ("mail", "waiting")]
