@@ -40,10 +40,11 @@ def find_holder(email: str) -> Holder | None:
     return Holder(user, user.email) if user else None
 
 
-def find_or_create_holder(*, email: str, name: str) -> Holder | None:
+def find_or_create_holder(*, email: str, name: str, password: str = "") -> Holder | None:
     """Finds the account of a person who confirmed `email`, or creates it if there is a `name`.
 
     Without a name, a missing account is None. Two calls at once create only one account.
+    `password` is the hash of a new account's password; '' is none.
     """
     holder = find_holder(email)
     if holder is not None or not name:
@@ -52,6 +53,9 @@ def find_or_create_holder(*, email: str, name: str) -> Holder | None:
         with transaction.atomic():
             release_address(email)
             user = create_account(email=email, name=name, verified=True)
+            if password:
+                user.password = password
+                user.save(update_fields=["password"])
     except IntegrityError:
         return find_or_create_holder(email=email, name="")
     return Holder(user, user.email, is_new=True)

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from accounts import key_format
 from accounts.audit import record
 from accounts.models import ApiKey, User
+from accounts.notices import Origin, notify
 from accounts.services import check_permissions, describe_key, insert_api_key
 
 
@@ -16,11 +17,13 @@ class NotRollable(ValueError):
     """The key does not work, or was already rolled."""
 
 
-def create_api_key_once(*, user: User, secret: str, **fields: Any) -> ApiKey:
+def create_api_key_once(
+    *, user: User, secret: str, origin: Origin | None = None, **fields: Any
+) -> ApiKey:
     """Creates the key whose `secret` the form carried; sending the form again returns the same key.
 
-    The key has not been shown yet. `fields` are name, permissions and expires_at. Raises
-    UnknownPermission.
+    The key has not been shown yet. `fields` are name, permissions and expires_at. The holder gets
+    an email. Raises UnknownPermission.
     """
     check_permissions(fields["permissions"])
     try:
@@ -32,14 +35,17 @@ def create_api_key_once(*, user: User, secret: str, **fields: Any) -> ApiKey:
                 action="key.created",
                 subject=describe_key(key),
             )
+            notify(account=user, action="key.created", subject=describe_key(key), origin=origin)
     except IntegrityError:  # the form was sent before
         return ApiKey.objects.get(user=user, digest=key_format.digest(secret))
     return key
 
 
 @transaction.atomic
-def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
-    """Creates a successor with the key's name, permissions, limit and expiry.
+def roll_api_key(
+    *, key: ApiKey, secret: str, overlap: timedelta, origin: Origin | None = None
+) -> ApiKey:
+    """Creates a successor with the key's name, permissions, limit and expiry; emails the holder.
 
     The old key ends after `overlap`, or at its own expiry if that is earlier. Sending the same form
     twice rolls once. Raises NotRollable.
@@ -68,6 +74,7 @@ def roll_api_key(*, key: ApiKey, secret: str, overlap: timedelta) -> ApiKey:
     record(
         account_id=old.user_id, actor_id=old.user_id, action="key.rolled", subject=describe_key(old)
     )
+    notify(account=old.user, action="key.rolled", subject=describe_key(old), origin=origin)
     return successor
 
 

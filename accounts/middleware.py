@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.time_zones import find_zone
 
 WITHOUT_TIMES = ("/healthz", "/readyz", "/openapi.json", "/docs")
 
@@ -39,7 +40,4 @@ def read_time_zone(request: HttpRequest) -> ZoneInfo:
     if settings.SESSION_COOKIE_NAME in request.COOKIES:
         with suppress(DatabaseError, InterfaceError):  # the page will show the outage
             name = request.user.time_zone if isinstance(request.user, User) else name
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")  # this machine no longer knows the zone
+    return find_zone(name)

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from accounts import vault
 from accounts.audit import record
 from accounts.models import User, WebhookSecret
+from accounts.notices import Origin, notify
 from accounts.webhook_secrets import MAX_LENGTH, MIN_LENGTH, Secret, is_acceptable, new_secret
 
 OVERLAP = timedelta(hours=24)
@@ -96,16 +97,22 @@ def read_status(account_id: str) -> Status:
 
 
 @transaction.atomic
-def reveal_secrets(*, account: User) -> Secrets:
+def reveal_secrets(*, account: User, origin: Origin | None = None) -> Secrets:
     """Returns the secrets to show to the holder; adds an audit entry. Raises vault.Unreadable."""
     secrets = read_secrets(account.pk)
     _record(account, account, "revealed")
+    notify(account=account, action="webhook_secret.revealed", origin=origin)
     return secrets
 
 
 @transaction.atomic
 def set_secret(
-    *, account: User, text: str, actor: User | None = None, version: datetime | None = None
+    *,
+    account: User,
+    text: str,
+    actor: User | None = None,
+    version: datetime | None = None,
+    origin: Origin | None = None,
 ) -> None:
     """Sets the holder's own secret; the old secrets end at once. `version` is the one to replace.
 
@@ -116,6 +123,7 @@ def set_secret(
     row = _lock_row(account, version)
     row.update(sealed=vault.seal(text), issued=False, changed_at=Now(), **NO_PREVIOUS)
     _record(account, actor, "set")
+    notify(account=account, action="webhook_secret.set", origin=origin)
 
 
 @transaction.atomic
@@ -141,6 +149,7 @@ def rotate_secret(
     force: bool = False,
     actor: User | None = None,
     version: datetime | None = None,
+    origin: Origin | None = None,
 ) -> Secret:
     """Creates a new secret; the old one stays valid for 24 hours.
 
@@ -159,6 +168,7 @@ def rotate_secret(
         changed_at=Now(),
     )
     _record(account, actor, "rotated")
+    notify(account=account, action="webhook_secret.rotated", origin=origin)
     return secret
 
 

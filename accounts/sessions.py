@@ -13,7 +13,9 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
+from accounts import session_store
 from accounts.audit import record
+from accounts.session_store import SessionStore, hash_key
 from accounts.user_agent import format_browser
 
 MAX_SESSIONS = 50
@@ -39,7 +41,7 @@ def read_sessions(user_id: str, *, current: str | None) -> list[SignedInBrowser]
             browser=format_browser(row.user_agent),
             ip=row.ip,
             since=row.created_at,
-            is_current=row.session_key == current,
+            is_current=row.session_key == hash_key(current),
         )
         for row in _select_active(user_id).order_by("-created_at", "-pk")[:MAX_SESSIONS]
     ]
@@ -48,8 +50,8 @@ def read_sessions(user_id: str, *, current: str | None) -> list[SignedInBrowser]
 
 def ensure_listed(request: HttpRequest) -> None:
     """Adds the session of this browser to the list if it is missing."""
-    if not UserSession.objects.filter(session_key=request.session.session_key).exists():
-        UserSession.objects.create_from_request(request)
+    if not UserSession.objects.filter(session_key=hash_key(request.session.session_key)).exists():
+        _list_session(request)
 
 
 @transaction.atomic
@@ -60,7 +62,8 @@ def register_session(request: HttpRequest, user_id: str) -> None:
     cannot fill the table.
     """
     request.session.set_expiry(None)  # before the sign-in it may have ended within the hour
-    UserSession.objects.create_from_request(request)
+    session_store.begin(request.session)
+    _list_session(request)
     newest = (
         _select_active(user_id)
         .order_by("-created_at", "-pk")
@@ -85,7 +88,7 @@ def end_sessions(user_id: str, *, except_key: str | None, only: int | None = Non
     Returns how many were signed out. Without `only`, this also removes the data of browsers that
     are no longer signed in.
     """
-    rows = UserSession.objects.filter(user_id=user_id).exclude(session_key=except_key)
+    rows = UserSession.objects.filter(user_id=user_id).exclude(session_key=hash_key(except_key))
     if only is not None:
         rows = rows.filter(pk=only)
     pairs = list(rows.values_list("pk", "session_key"))
@@ -120,19 +123,35 @@ def remove_expired() -> int:
     return int(Session.objects.filter(session_key__in=expired).delete()[0])
 
 
+def _list_session(request: HttpRequest) -> None:
+    """Writes the row that the list of sessions shows; like the session, under the hashed key."""
+    if not request.session.session_key:
+        request.session.save()
+    longest = UserSession._meta.get_field("user_agent").max_length
+    UserSession.objects.update_or_create(
+        session_key=hash_key(request.session.session_key),
+        defaults={
+            "user": request.user,
+            "ip": request.META["REMOTE_ADDR"],
+            "user_agent": request.META.get("HTTP_USER_AGENT", "")[:longest],
+        },
+    )
+
+
 def _delete_sessions(
     user_id: str, session_keys: Sequence[str], remaining: Mapping[str, Any] | None = None
 ) -> int:
     """Deletes the sessions; returns how many there were."""
     rows = Session.objects.filter(session_key__in=session_keys)
     active = rows.filter(expire_date__gt=Now())
-    notify_sign_out(user_id, [row.get_decoded() for row in active], remaining)
+    contents = [SessionStore().decode(row.session_data) for row in active]
+    notify_sign_out(user_id, contents, remaining)
     return int(rows.delete()[0])
 
 
 def _read(session_key: str | None) -> dict[str, Any]:
-    row = Session.objects.filter(session_key=session_key).first() if session_key else None
-    return row.get_decoded() if row else {}
+    row = Session.objects.filter(session_key=hash_key(session_key)).first()
+    return SessionStore().decode(row.session_data) if row else {}
 
 
 def _select_active(user_id: str) -> Any:

@@ -1,4 +1,4 @@
-"""Lists the time zones that people can choose, grouped by region."""
+"""Lists the time zones that people can choose, grouped by region, and finds a chosen one."""
 
 import zoneinfo
 
@@ -16,3 +16,11 @@ def list_choices() -> list[tuple[str, list[tuple[str, str]]]]:
         if region in REGIONS and place:
             regions.setdefault(region, []).append((name, place.replace("_", " ")))
     return list(regions.items())
+
+
+def find_zone(name: str) -> zoneinfo.ZoneInfo:
+    """Returns the time zone, or UTC if this machine no longer knows it."""
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        return zoneinfo.ZoneInfo("UTC")

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import login
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.services import create_account
+from accounts.session_store import SessionStore
 from db.ids import new_id
 from loops.models import Loop
 from loops.services import create_loop

@@ -78,6 +78,16 @@ def read_vapid_subject(env: environ.Env, name: str, *, sender: str) -> str:
     return text
 
 
+def read_contact(env: environ.Env, name: str) -> str:
+    """Reads who may be told of a weakness: a mailto: or https: URL; '' is nobody."""
+    text = str(env.str(name, default="")).strip()
+    if text and not text.startswith(("mailto:", "https://")):
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}; set it to mailto:security@example.com or to an https address."
+        )
+    return text
+
+
 def build_connection_options(url_options: dict[str, Any]) -> dict[str, Any]:
     """Adds our connection options for PostgreSQL to those of DATABASE_URL."""
     pg_options = url_options.get("options", "")

@@ -2,6 +2,7 @@
 `.env.example` lists them all."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -35,6 +36,7 @@ if _site.scheme not in ("http", "https") or not _site.hostname:
     )
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_site.hostname])
 CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
+IS_HTTPS = _site.scheme == "https"
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -77,6 +79,7 @@ MIDDLEWARE = [
     "web.middleware.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "api.middleware.ApiMiddleware",  # calls below /v1 skip what follows
+    "web.middleware.HeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Lengths reveal no secret: other sites get no session, tokens are masked anew, it adds padding.
     "django.middleware.gzip.GZipMiddleware",
@@ -158,7 +161,11 @@ LOGIN_URL = "account_login"
 ON_SIGN_OUT = ["reviews.notifications.services.forget_browsers"]  # accounts imports no reviews
 LOGIN_REDIRECT_URL = "inbox"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
-SILENCED_SYSTEM_CHECKS = ["auth.W004"]  # e-mail is unique by lower("email")
+SILENCED_SYSTEM_CHECKS = [
+    "auth.W004",  # e-mail is unique by lower("email")
+    "security.W005",  # HSTS for subdomains,
+    "security.W021",  # and the preload list: other hosts of the operator may have no HTTPS
+]
 ACCOUNT_ADAPTER = "signin.adapter.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
@@ -178,8 +185,17 @@ ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_CONFIRM_EMAIL_ON_GET = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Review Loop: "
-ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_RATE_LIMITS = {"request_login_code": "20/m/ip,3/m/key,10/h/key"}
+ACCOUNT_SESSION_REMEMBER = None  # people choose; accounts.session_store ends sessions
+ACCOUNT_RATE_LIMITS = {
+    "request_login_code": "20/m/ip,3/m/key,10/h/key,20/d/key",
+    "reset_password": "20/m/ip,5/m/key,20/d/key",
+    "confirm_email": "1/180s/key,20/d/key",
+    # key: the address and its source, then the address alone (signin.guessing)
+    "password_failed": "10/m/ip,5/5m/key",
+    "password_failed_anywhere": "100/h/key",
+}
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60  # seconds
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
 MFA_ADAPTER = "signin.mfa.TwoFactorAdapter"
 MFA_FORMS = {
@@ -190,7 +206,20 @@ MFA_FORMS = {
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Review Loop"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s by which a phone's clock may differ
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _site.scheme == "https"
+SESSION_ENGINE = "accounts.session_store"
+SESSION_IDLE = timedelta(hours=env.int("SESSION_IDLE_HOURS", default=8))
+SESSION_LONGEST = timedelta(hours=env.int("SESSION_HOURS", default=24))
+REMEMBERED_IDLE = timedelta(days=env.int("REMEMBERED_IDLE_DAYS", default=14))
+REMEMBERED_LONGEST = timedelta(days=env.int("REMEMBERED_DAYS", default=90))
+# Browsers accept a cookie with this prefix only over HTTPS, from this host, for all of its paths.
+_host_prefix = "__Host-" if IS_HTTPS else ""
+SESSION_COOKIE_NAME = f"{_host_prefix}sessionid"
+CSRF_COOKIE_NAME = f"{_host_prefix}csrftoken"
+MESSAGE_COOKIE_NAME = f"{_host_prefix}messages"
+KNOWN_BROWSER_COOKIE = f"{_host_prefix}browser"
+NEW_KEY_COOKIE = "__Secure-fresh-key" if IS_HTTPS else "fresh-key"  # for the pages of keys only
+MESSAGE_STORAGE = "web.message_storage.MessageStorage"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "web.error_pages.form_expired"
 
@@ -294,6 +323,12 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = not (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_MAX_AGE = 3600  # seconds; files with a hash in their name never expire
+# Without a trusted proxy that says how a request arrived, a redirect would never end. Programs and
+# probes are not redirected: they may call from inside, and a redirect would hide a leaking key.
+SECURE_SSL_REDIRECT = IS_HTTPS and TRUSTED_PROXIES > 0
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^v1/"]
+SECURE_HSTS_SECONDS = 365 * 86_400 if IS_HTTPS else 0
+SECURITY_CONTACT = environment.read_contact(env, "SECURITY_CONTACT")
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True

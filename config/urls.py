@@ -6,12 +6,13 @@ Of `config`, only this module, `error_handlers`, `settings` and `celery` refer t
 from django.urls import include, path
 
 from accounts import admin as operator
-from web import health
+from web import health, security_txt
 
 urlpatterns = [
     path("", include("api.urls")),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    path(".well-known/security.txt", security_txt.security_txt),
     path("admin/", operator.site.urls),
     path("accounts/", include("signin.urls")),
     path("dashboard/", include("dashboard.urls")),

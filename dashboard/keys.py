@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts import key_services, key_tokens, services
 from accounts.models import ApiKey
+from accounts.notices import read_origin
 from accounts.queries import find_key, read_keys
 from accounts.usage import KeyUsage, read_hourly
 from dashboard import key_examples
@@ -19,8 +20,9 @@ from web.charts import Chart, Series
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, Stale, action, form_page, page
 from web.keyset import read_cursor
+from web.reauthentication import confirmed
 
-COOKIE = "fresh-key"
+COOKIE = settings.NEW_KEY_COOKIE
 SECRET_PAGE_MINUTES = 10
 PAGE_EXPIRED = "This page had expired. Nothing was created yet. Please submit it again."
 SHOWN_ONCE = "A key is shown only once. If you didn’t store this one, roll it."
@@ -37,6 +39,7 @@ def keys(request: SignedInRequest) -> HttpResponse:
 
 @recoverable
 @form_page
+@confirmed
 def create(request: SignedInRequest) -> HttpResponse:
     form = KeyForm(request.POST or None, initial={"token": issue_token(request, "create")})
     refill(request, form, "new-key")
@@ -51,7 +54,11 @@ def create(request: SignedInRequest) -> HttpResponse:
             fields = {name: form.cleaned_data[name] for name in ("name", "permissions")}
             expires_at = form.cleaned_data["expires_at"]
             key = key_services.create_api_key_once(
-                user=request.user, secret=secret, expires_at=expires_at, **fields
+                user=request.user,
+                secret=secret,
+                expires_at=expires_at,
+                origin=read_origin(request),
+                **fields,
             )
             return redirect_to_secret(request, key)
     return render(request, "dashboard/keys/new.html", {"form": form}, status=status)
@@ -90,6 +97,7 @@ def store(request: SignedInRequest, key_id: str) -> HttpResponse:
 
 
 @action("key")
+@confirmed
 def switch(request: SignedInRequest, key_id: str) -> HttpResponse:
     key = find_own_key(request, key_id)
     wanted = ApiKey.State.ACTIVE if request.POST.get("state") == "active" else ApiKey.State.INACTIVE
@@ -104,6 +112,7 @@ def switch(request: SignedInRequest, key_id: str) -> HttpResponse:
 
 @recoverable
 @action("key")
+@confirmed
 def roll(request: SignedInRequest, key_id: str) -> HttpResponse:
     key = find_own_key(request, key_id)
     purpose = f"roll.{key.pk}"
@@ -116,7 +125,10 @@ def roll(request: SignedInRequest, key_id: str) -> HttpResponse:
         return key_page(request, key, roll_form=form)
     try:
         fresh = key_services.roll_api_key(
-            key=key, secret=secret, overlap=form.cleaned_data["overlap"]
+            key=key,
+            secret=secret,
+            overlap=form.cleaned_data["overlap"],
+            origin=read_origin(request),
         )
     except key_services.NotRollable:
         sentence = "This key can no longer be rolled. It was already rolled, or it doesn’t work."
@@ -125,11 +137,13 @@ def roll(request: SignedInRequest, key_id: str) -> HttpResponse:
 
 
 @form_page
+@confirmed
 def revoke(request: SignedInRequest, key_id: str) -> HttpResponse:
     return end_key(request, key_id, ApiKey.State.REVOKED)
 
 
 @form_page
+@confirmed
 def delete(request: SignedInRequest, key_id: str) -> HttpResponse:
     return end_key(request, key_id, ApiKey.State.DELETED)
 

@@ -18,6 +18,7 @@ from reviews import services as review_services
 from web import form_tokens
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
+from web.reauthentication import confirmed
 
 PURPOSE = "loop"
 
@@ -77,6 +78,7 @@ def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
 
 
 @action("edit-loop")
+@confirmed
 def delete(request: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(request, loop_id)
     if request.POST.get("typed", "").split() != loop.name.split():

@@ -9,6 +9,7 @@ from accounts import services, sessions
 from dashboard.forms.profile import ProfileForm
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, Stale, action, form_page, page
+from web.reauthentication import confirmed
 
 
 @recoverable
@@ -40,6 +41,7 @@ def session_list(request: SignedInRequest) -> HttpResponse:
 
 
 @action("sessions")
+@confirmed
 def end_sessions(request: SignedInRequest) -> HttpResponse:
     """Ends one session, or all but the current one."""
     typed_id = request.POST.get("session", "")

@@ -5,22 +5,17 @@ from datetime import datetime
 from functools import wraps
 from typing import Any
 
-from allauth.account.internal.flows.reauthentication import (
-    did_recently_reauthenticate,
-    get_reauthentication_flows,
-)
-from allauth.core.exceptions import ReauthenticationRequired
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 
 from accounts import secret_services, vault
+from accounts.notices import read_origin
 from dashboard.forms.webhook_secret import SecretForm
 from web.guards import Page, SignedInRequest, Stale, action, page
+from web.reauthentication import confirmed, is_confirmed
 
 REVEAL = "reveal_webhook_secret"
-NO_REAUTHENTICATION = "Set a password first. You need it to see the secret."
 UNREADABLE = "The secret can’t be read because its encryption key is missing. Set a new one."
 CHANGED_MEANWHILE = "The secret changed after you opened this page. Here’s its current state."
 
@@ -30,6 +25,7 @@ def change_secret(view: Page) -> Callable[..., HttpResponse]:
     last change, raises Stale and changes nothing."""
 
     @action("webhook-secret")
+    @confirmed
     @wraps(view)
     def wrapped(request: SignedInRequest) -> HttpResponse:
         try:
@@ -49,13 +45,9 @@ def webhook_secret(request: SignedInRequest) -> HttpResponse:
 
 
 @action("webhook-secret")
+@confirmed
 def reveal(request: SignedInRequest) -> HttpResponse:
     """Shows the secret once, on the next page."""
-    if not get_reauthentication_flows(request.user):  # has no password: signs in by email code only
-        messages.info(request, NO_REAUTHENTICATION)
-        return redirect(f"{reverse('account_set_password')}?next={reverse('webhook-secret')}")
-    if not did_recently_reauthenticate(request):
-        raise ReauthenticationRequired
     request.session[REVEAL] = True
     return redirect("webhook-secret")
 
@@ -65,7 +57,12 @@ def set_own(request: SignedInRequest, seen: datetime) -> HttpResponse:
     form = SecretForm(request.POST)
     if not form.is_valid():
         return secret_page(request, form=form)
-    secret_services.set_secret(account=request.user, text=form.cleaned_data["secret"], version=seen)
+    secret_services.set_secret(
+        account=request.user,
+        text=form.cleaned_data["secret"],
+        version=seen,
+        origin=read_origin(request),
+    )
     messages.success(request, "Secret set. It signs from the next attempt on.")
     return redirect("webhook-secret")
 
@@ -74,7 +71,9 @@ def set_own(request: SignedInRequest, seen: datetime) -> HttpResponse:
 def rotate(request: SignedInRequest, seen: datetime) -> HttpResponse:
     force = "force" in request.POST
     try:
-        secret_services.rotate_secret(account=request.user, force=force, version=seen)
+        secret_services.rotate_secret(
+            account=request.user, force=force, version=seen, origin=read_origin(request)
+        )
     except secret_services.RotationUnderWay:
         messages.warning(
             request, "Nothing was changed. The old secret from the last rotation is still valid."
@@ -96,9 +95,11 @@ def secret_page(request: SignedInRequest, *, form: SecretForm | None = None) -> 
     revealed = None
     is_requested = request.method == "GET" and request.session.pop(REVEAL, False)
     # a flag left by an older visit reveals nothing
-    if is_requested and did_recently_reauthenticate(request):
+    if is_requested and is_confirmed(request):
         try:
-            revealed = secret_services.reveal_secrets(account=request.user)
+            revealed = secret_services.reveal_secrets(
+                account=request.user, origin=read_origin(request)
+            )
         except vault.Unreadable:
             messages.error(request, UNREADABLE)
     status = secret_services.read_status(request.user.pk)

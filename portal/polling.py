@@ -16,6 +16,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
+from accounts.session_store import hash_key
 from db.ids import normalize_id
 from portal.queue import MINE, build_first_sql, build_scope
 from reviews.lifecycle.conditions import lapsed, overdue
@@ -169,7 +170,7 @@ def read_token(request: HttpRequest) -> str | None:
 def is_signed_in(request: HttpRequest) -> bool:
     """Whether the session is still valid; checked only if there is a change to report."""
     living = Session.objects.filter(expire_date__gt=timezone.now())
-    return living.filter(session_key=_read_cookie(request)).exists()
+    return living.filter(session_key=hash_key(_read_cookie(request))).exists()
 
 
 def _read_cookie(request: HttpRequest) -> str:

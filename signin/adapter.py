@@ -12,11 +12,16 @@ from django.contrib import messages
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from accounts import services, sessions
 from accounts.audit import record
 from accounts.emails import match_email, validate_address
 from accounts.models import User
+from accounts.notices import notify, read_origin
+from accounts.sign_in_codes import find_confirming_address
+from signin import guessing, known_browsers
+from web.reauthentication import require_confirmation
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +33,8 @@ AUDIT_ACTIONS = {
     "totp_activated": "security.two_factor_on",
     "totp_deactivated": "security.two_factor_off",
     "recovery_codes_generated": "security.recovery_codes",
+    "webauthn_added": "security.passkey_added",
+    "webauthn_removed": "security.passkey_removed",
     "email_changed": "account.email_changed",
     "email_deleted": "account.email_removed",
 }
@@ -94,12 +101,37 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             record(account_id=user.pk, actor_id=user.pk, action="sign_in.done", ip=ip)
         response: HttpResponse = super().post_login(request, user, **options)
         sessions.register_session(request, user.pk)
+        if not options["signup"] and not known_browsers.is_known(request, user.pk):
+            notify(account=user, action="sign_in.new_browser", origin=read_origin(request))
+        known_browsers.remember(request, response, user.pk)
         return response
 
     def logout(self, request: HttpRequest) -> None:
         """Signs the person out and removes the data of this browser."""
         sessions.notify_sign_out(str(request.user.pk), [dict(request.session.items())])
         super().logout(request)
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Counts a try of a password; raises ValidationError if it may not be made."""
+        self._login_failed_rl_usage = guessing.count_password(request, credentials["email"])
+        if self._login_failed_rl_usage is None:
+            raise self.validation_error("too_many_login_attempts")
+
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
+        guessing.forget_passwords(request, credentials["email"])
+
+    def is_reauthentication_required(self, *, app: str, **options: Any) -> bool:
+        """Raises ReauthenticationRequired by our rule, in place of django-allauth's."""
+        require_confirmation(self.request)
+        return False
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """Offers an emailed code to people who have no other means."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        if not methods and user.is_authenticated and find_confirming_address(user):
+            url = reverse("confirm-by-code")
+            methods.append({"id": "code", "description": "Use an email code", "url": url})
+        return methods
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         """Records a wrong password; django-allauth limits the tries."""
@@ -116,19 +148,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         context: dict[str, Any] | None = None,
         email: str | None = None,
     ) -> None:
-        """Records every change of the sign-in data in the audit log, then sends the email."""
+        """Records every change of the sign-in data in the audit log, and emails the person."""
         action = AUDIT_ACTIONS.get(template_prefix.rpartition("/")[2])
         if action is not None:
             details = context or {}
             subject = details.get("to_email") or details.get("deleted_email") or ""
             record(account_id=user.pk, actor_id=user.pk, action=action, subject=subject)
+            origin = read_origin(self.request)
+            notify(account=user, action=action, subject=subject, origin=origin)
         if action in PASSWORD_ACTIONS:  # sign out everybody who knew the old password
             is_here = self.request.user == user
             current = self.request.session.session_key if is_here else None
             sessions.end_sessions(user.pk, except_key=current)
             if is_here:
                 sessions.ensure_listed(self.request)
-        super().send_notification_mail(template_prefix, user, context, email)
 
     def get_client_ip(self, request: HttpRequest) -> str:
         return str(request.META["REMOTE_ADDR"])  # set by web.middleware.TrustedProxyMiddleware

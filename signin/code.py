@@ -19,17 +19,35 @@ from django.views.decorators.http import require_http_methods
 from accounts import sign_in_codes
 from accounts.audit import record
 from accounts.code_services import find_holder, find_or_create_holder
+from accounts.session_store import REMEMBER
+from signin import guessing
 from signin.adapter import UNDELIVERED
 from signin.code_stage import CONFIRMED_ADDRESS
-from signin.forms import AddressForm, NewcomerForm, TypedCodeForm
+from signin.forms import CodeRequestForm, NewcomerForm, TypedCodeForm
 from web.cache import is_reachable
 from web.error_pages import too_many_requests
 
 Page = Callable[[HttpRequest], HttpResponse]
 ENDED = "That code has expired. Get a new one."
 UNSENT = "We couldn’t send an email to this address. Try again soon."
-TOO_MANY = "Too many codes. Wait a minute, or an hour after ten codes for one address."
+TOO_MANY = (
+    "Too many codes. Wait a minute. After ten codes for one address wait an hour, after twenty"
+    " a day."
+)
+HAD_ACCOUNT = (
+    "You already had an account with this address, and you’re signed in to it. The name and the"
+    " password that you just chose weren’t used."
+)
 NO_TRIES_LEFT = "Too many wrong codes. Get a new one."
+
+
+class NotSent(Exception):
+    """No code was sent; the message is shown beside `field`, or above the form."""
+
+    def __init__(self, sentence: str, *, field: str | None = "email", status: int = 422) -> None:
+        super().__init__(sentence)
+        self.field = field
+        self.status = status
 
 
 def signed_out_page(view: Page) -> Page:
@@ -50,7 +68,7 @@ def signed_out_page(view: Page) -> Page:
 
 @signed_out_page
 def sign_in_by_code(request: HttpRequest) -> HttpResponse:
-    return request_code(request, AddressForm(request.POST or None), "account/code_sign_in.html")
+    return request_code(request, CodeRequestForm(request.POST or None), "account/code_sign_in.html")
 
 
 @signed_out_page
@@ -77,10 +95,12 @@ def type_code(request: HttpRequest) -> HttpResponse:
                 return start_over(request, NO_TRIES_LEFT)
             form.add_error("code", f"Wrong code. Attempts left: {wrong.tries_left}")
     again = reverse("sign-up-by-code" if pending.name else "sign-in-by-code")
+    other = reverse("account_signup") if pending.password else again
     context = {
         "form": form,
         "pending": pending,
         "again": add_next(request, again),
+        "other": add_next(request, other),
         **build_next_context(request),
     }
     return render(request, "account/code.html", context, status=422 if form.is_bound else 200)
@@ -90,25 +110,52 @@ def request_code(request: HttpRequest, form: Any, template: str) -> HttpResponse
     """Shows the form that asks for an address, and sends a code to it."""
     status = 422 if form.is_bound else 200
     if form.is_valid():
-        email, name = form.cleaned_data["email"], form.cleaned_data.get("name", "")
-        pending = sign_in_codes.PendingSignIn(email, name)
-        if not is_reachable():  # without the throttle, codes could be guessed without limit
-            form.add_error("email", UNSENT)
-        elif not ratelimit.consume(request, action="request_login_code", key=pending.email):
-            form.add_error(None, TOO_MANY)
-            status = 429
-        else:
-            try:
-                send_code(request, pending)
-                return redirect(add_next(request, reverse("type-code")))
-            except UNDELIVERED:
-                form.add_error("email", UNSENT)
+        pending = sign_in_codes.PendingSignIn(
+            form.cleaned_data["email"], form.cleaned_data.get("name", "")
+        )
+        try:
+            return start(request, keep_password(request, pending))
+        except NotSent as refusal:
+            form.add_error(refusal.field, str(refusal))
+            status = refusal.status
     context = {
         "form": form,
         "waiting": sign_in_codes.read_pending(request.session),
         **build_next_context(request),
     }
     return render(request, template, context, status=status)
+
+
+def start(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpResponse:
+    """Sends a code and redirects to the page that asks for it. Raises NotSent."""
+    check_limits(request, pending.email)
+    if "remember" in request.POST:
+        request.session[REMEMBER] = True
+    else:
+        request.session.pop(REMEMBER, None)
+    try:
+        send_code(request, pending)
+    except UNDELIVERED:
+        raise NotSent(UNSENT) from None
+    return redirect(add_next(request, reverse("type-code")))
+
+
+def check_limits(request: HttpRequest, email: str) -> None:
+    """Counts a code that is about to be sent. Raises NotSent."""
+    if not is_reachable():  # without the throttle, codes could be guessed without limit
+        raise NotSent(UNSENT)
+    if not guessing.count_code(request, email):
+        raise NotSent(TOO_MANY, field=None, status=429)
+
+
+def keep_password(
+    request: HttpRequest, pending: sign_in_codes.PendingSignIn
+) -> sign_in_codes.PendingSignIn:
+    """Keeps the password that was chosen before the person asks for another code."""
+    before = sign_in_codes.read_pending(request.session)
+    if before is None or (before.email, before.name) != (pending.email, pending.name):
+        return pending
+    return before
 
 
 def send_code(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> None:
@@ -120,7 +167,11 @@ def send_code(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> Non
     code = sign_in_codes.new_code()
     holder = find_holder(pending.email)
     if pending.name or holder is not None:
-        values = {"code": code, "minutes": sign_in_codes.LIFE // 60}
+        values = {
+            "code": code,
+            "minutes": sign_in_codes.LIFE // 60,
+            "has_account": bool(pending.name and holder),
+        }
         address = holder.address if holder else pending.email
         get_adapter().deliver("account/email/login_code", address, values)
     else:
@@ -131,9 +182,13 @@ def send_code(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> Non
 
 def sign_in(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpResponse:
     """Signs the person in, or continues with the second step if there is one."""
-    holder = find_or_create_holder(email=pending.email, name=pending.name)
+    holder = find_or_create_holder(
+        email=pending.email, name=pending.name, password=pending.password
+    )
     if holder is None:  # the account was deleted meanwhile
         return start_over(request, ENDED)
+    if pending.password and not holder.is_new:
+        messages.info(request, HAD_ACCOUNT)
     record_authentication(request, holder.user, method="code", email=holder.address)
     login = Login(
         holder.user,

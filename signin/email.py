@@ -6,17 +6,52 @@ from allauth.account.views import EmailView
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 
+from accounts.audit import record
+from accounts.notices import notify, read_origin
 from web.form_recovery import recoverable, refill, save_form
 from web.guards import warn_page_expired
+from web.reauthentication import require_confirmation
+
+CHANGES = ("action_add", "action_remove", "action_primary")
 
 
 class EmailAddresses(EmailView):  # type: ignore[misc]
-    """Fills the form with the input saved before a sign-in."""
+    """Asks who it is before a change, reports it, and fills the form with saved input."""
 
     def get_form(self, form_class: Any = None) -> Form:
         form: Form = super().get_form(form_class)
         refill(self.request, form, "account_email")
         return form
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if any(name in request.POST for name in CHANGES):
+            require_confirmation(request)
+        response: HttpResponse = super().post(request, *args, **kwargs)
+        return response
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response: HttpResponse = super().form_valid(form)
+        user, address = self.request.user, form.cleaned_data["email"]
+        action = "account.email_added"
+        record(account_id=user.pk, actor_id=user.pk, action=action, subject=address)
+        notify(account=user, action=action, subject=address, origin=read_origin(self.request))
+        return response
+
+    def _action_remove(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponse | None:
+        """Also reports the removal to the removed address, if it was confirmed."""
+        address = self._get_email_address(request)
+        response: HttpResponse | None = super()._action_remove(request, *args, **kwargs)
+        if response is not None and address is not None and address.verified:
+            notify(
+                account=request.user,  # type: ignore[arg-type]
+                action="account.email_removed",
+                subject=address.email,
+                origin=read_origin(request),
+                recipients=[address.email],
+            )
+        return response
 
 
 def email_addresses(request: HttpRequest) -> HttpResponse:

@@ -36,6 +36,21 @@ class AddressForm(forms.Form):
         return str(self.cleaned_data["email"]).lower()
 
 
+def remember_field() -> forms.BooleanField:
+    """Returns the choice to stay signed in."""
+    return forms.BooleanField(
+        label="Keep me signed in",
+        required=False,
+        help_text="Only on a device that nobody else uses.",
+    )
+
+
+class CodeRequestForm(AddressForm):
+    """The address for a sign-in code, and whether the person stays signed in."""
+
+    remember = remember_field()
+
+
 class NewcomerForm(AddressForm):
     """The address for a code and the name of the new account."""
 

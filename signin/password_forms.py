@@ -16,8 +16,12 @@ from allauth.account.forms import (
     SignupForm,
 )
 from django import forms
+from django.http import HttpRequest, HttpResponse
 
 from accounts.code_services import find_holder
+from accounts.session_store import REMEMBER
+from accounts.sign_in_codes import can_send
+from signin.forms import remember_field
 
 WITHOUT_HELP_TEXT = ("password", "oldpassword")
 # The errors of empty fields.
@@ -45,11 +49,25 @@ class _OurWords(forms.Form):
 
 
 class SignInForm(_OurWords, LoginForm):  # type: ignore[misc]
-    """Asks for address and password."""
+    """Asks for address and password, and whether the person stays signed in."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["remember"] = remember_field()
+
+    def login(self, request: HttpRequest, redirect_url: str | None = None) -> HttpResponse:
+        """Notes the choice in the session, where it survives the second step."""
+        request.session[REMEMBER] = self.cleaned_data["remember"]
+        response: HttpResponse = super().login(request, redirect_url)
+        return response
 
 
 class SignUpForm(_OurWords, SignupForm):  # type: ignore[misc]
     """Asks for name, address and password."""
+
+    def validate_unique_email(self, value: str) -> str:
+        """Accepts every address if the service sends email; then only an email says more."""
+        return value if can_send() else str(super().validate_unique_email(value))
 
 
 class AddressForm(_OurWords, AddEmailForm):  # type: ignore[misc]

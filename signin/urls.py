@@ -3,12 +3,18 @@
 from django.urls import include, path
 
 from signin import code
+from signin.confirming import confirm_by_code
 from signin.email import email_addresses
+from signin.passwords import set_password
+from signin.sign_up import SignUp
 
 urlpatterns = [
     path("email/", email_addresses, name="account_email"),
     path("login/code/", code.sign_in_by_code, name="sign-in-by-code"),
     path("login/code/confirm/", code.type_code, name="type-code"),
+    path("password/set/", set_password, name="account_set_password"),
+    path("reauthenticate/code/", confirm_by_code, name="confirm-by-code"),
+    path("signup/", SignUp.as_view(), name="account_signup"),
     path("signup/code/", code.sign_up_by_code, name="sign-up-by-code"),
     path("", include("allauth.account.urls")),
     path("2fa/", include("allauth.mfa.urls")),

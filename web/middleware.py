@@ -42,6 +42,7 @@ class PollingMiddleware:
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
         ("Referrer-Policy", settings.SECURE_REFERRER_POLICY),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
     )
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -115,6 +116,36 @@ class TrustedProxyMiddleware:
         # django-ratelimit needs an address, and a unix socket has none
         request.META["REMOTE_ADDR"] = request.META.get("REMOTE_ADDR") or "127.0.0.1"
         return self.get_response(request)
+
+
+class HeadersMiddleware:
+    """Adds headers to pages and files: what a page may use, who may embed and who may store it.
+
+    Other sites may embed QR codes. Nothing may store the pages of accounts, which show secrets.
+    """
+
+    POLICY = ", ".join(
+        f"{feature}=()"
+        for feature in (
+            "accelerometer", "autoplay", "camera", "display-capture", "geolocation", "gyroscope",
+            "magnetometer", "microphone", "midi", "payment", "usb", "xr-spatial-tracking",
+        )
+    )  # fmt: skip
+    EMBEDDED = "/qr/"
+    UNSTORED = ("/accounts/", "/admin/")
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        is_embedded = request.path_info.startswith(self.EMBEDDED)
+        policy = "cross-origin" if is_embedded else "same-origin"
+        response.headers.setdefault("Cross-Origin-Resource-Policy", policy)
+        response.headers.setdefault("Permissions-Policy", self.POLICY)
+        if request.path_info.startswith(self.UNSTORED):
+            response.headers["Cache-Control"] = "no-store, private"
+        return response
 
 
 class OutageMiddleware:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
+from django.core import mail
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
@@ -16,6 +17,7 @@ from loops.models import Loop
 from loops.services import invite_member, join_loop, rotate_invite_code
 from tests.conftest import PASSWORD, Api
 from tests.portal import signed_in
+from tests.signin.test_code_by_mail import code_in, give
 
 pytestmark = pytest.mark.django_db
 SEED = "JBSWY3DPEHPK3PXP"
@@ -69,7 +71,9 @@ class TestSigningIn:
 
     def test_signing_up(self) -> None:
         form = {"name": "Nora", "email": "nora@example.org", "password1": PASSWORD}
-        Client().post("/accounts/signup/", form)
+        browser = Client()
+        browser.post("/accounts/signup/", form)
+        give(browser, code_in(mail.outbox[0]))
         assert told(User.objects.get()) == ["account.created"]
 
     def test_in_two_steps(self, owner: User) -> None:

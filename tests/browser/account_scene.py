@@ -8,13 +8,13 @@ from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.usersessions.models import UserSession
-from django.contrib.sessions.backends.db import SessionStore
 
 from accounts import key_format, secret_services
 from accounts.audit import record
 from accounts.key_services import roll_api_key
 from accounts.models import ApiKey, Usage, User
 from accounts.services import create_api_key, set_key_state
+from accounts.session_store import SessionStore, hash_key
 from reviews.notifications.mail import unsubscribe_link
 
 HOUR = timedelta(hours=1)
@@ -72,7 +72,7 @@ def sign_in_elsewhere(user: User) -> None:
         store.create()
         UserSession.objects.create(
             user=user,
-            session_key=str(store.session_key),
+            session_key=hash_key(store.session_key),
             user_agent=agent,
             ip=ip,
             created_at=datetime.now(UTC) - 24 * days_ago * HOUR,

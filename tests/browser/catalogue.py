@@ -132,6 +132,15 @@ ACCOUNT = [
     Stop("sessions", "sessions"),
     Stop("reauthenticate", "account_reauthenticate", pictured=False),
     Stop("reauthenticate-code", "mfa_reauthenticate", who="guarded", pictured=False),
+    Stop("reauthenticate-email", "confirm-by-code", who="newcomer", pictured=False),
+    Stop(
+        "reauthenticate-email-sent",
+        "confirm-by-code",
+        who="newcomer",
+        opens="main form .btn",
+        leads=True,
+        pictured=False,
+    ),
 ]
 KEYS = [
     Stop("keys", "keys"),

@@ -8,6 +8,7 @@ import pytest
 import requests
 
 from accounts.models import User
+from tests.browser.test_code_by_mail import code_in_the_mail, type_code
 from tests.browser.visitor import Visitor
 from tests.conftest import key_of
 from tests.waiting import stretched
@@ -90,6 +91,7 @@ def test_from_the_join_link_to_the_answers(program: Program, visitor: Visitor) -
     visitor.open(made["join_url"])
     visitor.reads("Owner invites you to the loop")
     visitor.sign_up(name="Rita Reviewer", email="rita@example.org")
+    type_code(visitor, code_in_the_mail())
     visitor.press("Join Refund desk")
     visitor.reads("You are a member of Refund desk.")
     visitor.reads("You’re all caught up")

@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts import sessions
 from accounts.models import AuditEntry, User
+from accounts.session_store import hash_key
 from accounts.user_agent import format_browser
 from tests.conftest import PASSWORD
 from tests.portal import signed_in, words
@@ -108,7 +109,7 @@ class TestSessions:
         browsers = [sign_in(owner) for _ in range(5)]
         assert [is_in(each) for each in browsers] == [False, False, True, True, True]
         assert UserSession.objects.count() == Session.objects.count() == 3
-        lapsed = Session.objects.get(pk=browsers[-1].session.session_key)
+        lapsed = Session.objects.get(pk=hash_key(browsers[-1].session.session_key))
         lapsed.expire_date = timezone.now()
         lapsed.save()
         sign_in(owner)
@@ -128,7 +129,7 @@ class TestSessions:
 
     def test_ending_one(self, owner: User) -> None:
         browser, phone, other = sign_in(owner), sign_in(owner, PHONE), sign_in(owner)
-        named = UserSession.objects.get(session_key=phone.session.session_key)
+        named = UserSession.objects.get(session_key=hash_key(phone.session.session_key))
         response = browser.post(END, {"session": named.pk}, follow=True)
         assert "That browser is signed out." in words(response)
         assert [is_in(each) for each in (browser, phone, other)] == [True, False, True]

@@ -12,7 +12,7 @@ from accounts import secret_services
 from accounts.models import AuditEntry, User
 from dashboard.webhook_secret import REVEAL
 from tests.conftest import PASSWORD
-from tests.portal import signed_in, words
+from tests.portal import long_signed_in, signed_in, words
 
 pytestmark = pytest.mark.django_db
 PAGE = "/dashboard/webhook-secret/"
@@ -52,29 +52,13 @@ class TestRevealing:
         assert text.removeprefix("whsec_") not in source
         assert "•••" in source
 
-    def test_whoever_has_no_password_sets_one_first(self, owner: User) -> None:
-        """Somebody who signs in with codes by mail: there is nothing to ask them for."""
-        (text,) = secrets_of(owner)
-        owner.set_unusable_password()
-        owner.save()
-        browser = signed_in(owner)
-        led = browser.post(f"{PAGE}reveal/", follow=True)
-        assert led.redirect_chain == [(f"/accounts/password/set/?next={PAGE}", 302)]
-        assert "Set a password first." in words(led)
-        form = {"password1": PASSWORD, "password2": PASSWORD, "next": PAGE}
-        assert browser.post("/accounts/password/set/", form)["Location"] == PAGE
-        asked = browser.post(f"{PAGE}reveal/", follow=True)
-        assert "Confirm it’s you" in words(asked)
-        assert text.removeprefix("whsec_") not in asked.content.decode()
-        assert told(owner) == []
-
     def test_the_password_comes_first_and_it_is_told(self, owner: User) -> None:
         (text,) = secrets_of(owner)
-        browser = signed_in(owner)
+        browser = long_signed_in(owner)
         asked = browser.post(f"{PAGE}reveal/", follow=True)
         asked_at = unquote(asked.redirect_chain[-1][0])
         assert asked_at == f"/accounts/reauthenticate/?next={PAGE}reveal/"
-        assert "Confirm your password" in words(asked)
+        assert "Confirm it’s you" in words(asked)
         form = {"password": "wrong", "next": f"{PAGE}reveal/"}
         refused = browser.post("/accounts/reauthenticate/", form, follow=True)
         assert text not in refused.content.decode()
@@ -91,7 +75,7 @@ class TestRevealing:
 
     def test_an_old_wish_opens_nothing(self, owner: User) -> None:
         (text,) = secrets_of(owner)
-        browser = signed_in(owner)
+        browser = long_signed_in(owner)
         session = browser.session
         session[REVEAL] = True  # its page was never fetched, and the password is long ago
         session.save()
@@ -101,7 +85,7 @@ class TestRevealing:
     def test_both_during_a_rotation(self, owner: User) -> None:
         secrets_of(owner)
         secret_services.rotate_secret(account=owner)
-        browser = signed_in(owner)
+        browser = long_signed_in(owner)
         browser.post(f"{PAGE}reveal/", follow=True)
         form = {"password": PASSWORD, "next": f"{PAGE}reveal/"}
         response = browser.post("/accounts/reauthenticate/", form, follow=True)

@@ -15,7 +15,9 @@ from accounts.models import User
 from accounts.passwords import GoodPassword
 from accounts.services import create_account, reserve_user_id
 from loops.models import Loop, Membership
-from tests.portal import signed_in, words
+from tests.conftest import PASSWORD
+from tests.portal import signed_in, unconfirmed, words
+from tests.signin.test_code_by_mail import CONFIRM, code_in, give
 
 pytestmark = pytest.mark.django_db
 FORM = {"name": "Nora New", "email": "Nora@Example.org", "password1": "correct horse battery"}
@@ -28,6 +30,12 @@ class Broken(BaseEmailBackend):
         raise SMTPException
 
 
+def sign_up(browser: Client, **change: str) -> Any:
+    """Signs up and types the code; the page after it."""
+    browser.post("/accounts/signup/", {**FORM, **change})
+    return give(browser, code_in(mail.outbox[-1]))
+
+
 def link_in(message: Any) -> str:
     (url,) = re.findall(r"^http\S+$", message.body, re.MULTILINE)[:1]
     return str(url)
@@ -38,13 +46,17 @@ def test_from_the_join_link_and_back(loop: Loop) -> None:
     assert f'href="/accounts/signup/?next={path}"' in browser.get(path).content.decode()
     form = browser.get(f"/accounts/signup/?next={path}").content.decode()
     assert re.search(rf'<input[^>]*name="next"[^>]*value="{path}"', form)
-    response = browser.post("/accounts/signup/", {**FORM, "next": path}, follow=True)
+    asked = browser.post("/accounts/signup/", {**FORM, "next": path}, follow=True)
+    assert "We sent an email to nora@example.org" in words(asked)
+    assert not User.objects.exclude(pk__in=loop.memberships.values("user")).exists()
+    response = give(browser, code_in(mail.outbox[0]), next=path)
     assert response.redirect_chain == [(path, 302)]
     assert "You are signed in as nora@example.org." in words(response)
     browser.post(path)
     user = User.objects.get(email="nora@example.org")
     assert user.name == "Nora New"
-    assert not EmailAddress.objects.get(user=user).verified
+    assert user.check_password(FORM["password1"])
+    assert EmailAddress.objects.get(user=user).verified
     assert Membership.objects.get(loop=loop, user=user).status == "active"
 
 
@@ -88,7 +100,6 @@ def test_the_form_has_three_fields(db: None) -> None:
         ({"name": "x" * 101}, "Ensure this value has at most 100 characters"),
         ({"name": "a\0b"}, "Null characters are not allowed."),
         ({"email": "nobody"}, "Enter a valid email address."),
-        ({"email": "OWNER@example.com"}, "already"),
         ({"password1": "short"}, "This password is too short."),
         ({"password1": "password1234"}, "This password is too common."),
     ],
@@ -105,8 +116,8 @@ def test_faults_stand_beside_their_fields(owner: User, change: dict[str, str], f
 
 def test_the_link_in_the_mail_confirms_the_address(settings: Settings) -> None:
     settings.SITE_URL = "https://review.example.com"
-    browser = Client()
-    browser.post("/accounts/signup/", FORM)
+    browser = unconfirmed(name="Nora", email="nora@example.org", password=FORM["password1"])
+    browser.post("/accounts/email/", {"action_send": "", "email": "nora@example.org"})
     (message,) = mail.outbox
     assert message.to == ["nora@example.org"]
     assert message.subject == "Review Loop: Confirm your email address"
@@ -122,16 +133,16 @@ def test_the_link_in_the_mail_confirms_the_address(settings: Settings) -> None:
     assert "This link no longer works" in words(Client().get("/accounts/confirm-email/x/"))
 
 
-def test_a_broken_mail_server_keeps_nobody_out(settings: Settings) -> None:
+def test_a_broken_mail_server_is_told(settings: Settings) -> None:
     settings.EMAIL_BACKEND = f"{__name__}.Broken"
-    response = Client().post("/accounts/signup/", FORM, follow=True)
-    assert response.redirect_chain == [("/inbox/", 302)]
-    assert User.objects.filter(email="nora@example.org").exists()
+    response = Client().post("/accounts/signup/", FORM)
+    assert response.status_code == 422
+    assert "We couldn’t send an email to this address." in words(response)
 
 
 def test_an_invited_address_gets_the_id_that_waits_for_it(db: None) -> None:
     reserved = reserve_user_id(email="nora@example.org")
-    Client().post("/accounts/signup/", FORM)
+    sign_up(Client())
     assert User.objects.get(email="nora@example.org").pk == reserved
 
 
@@ -141,7 +152,7 @@ def test_an_address_that_its_owner_gave_up_is_a_strangers_own(db: None) -> None:
     first.email = "elsewhere@example.org"
     first.save()
     EmailAddress.objects.filter(user=first).update(email=first.email)
-    Client().post("/accounts/signup/", FORM)
+    sign_up(Client())
     second = User.objects.get(email="nora@example.org")
     assert second.pk != reserved
     first.refresh_from_db()
@@ -159,3 +170,43 @@ def test_too_many_sign_ups_from_one_address(db: None) -> None:
 
 def test_who_is_signed_in_needs_no_sign_up(owner: User) -> None:
     assert signed_in(owner).get("/accounts/signup/")["Location"] == "/inbox/"
+
+
+class TestNobodyLearnsWhetherAnAddressIsTaken:
+    def test_the_pages_are_the_same(self, owner: User) -> None:
+        taken, free = Client(), Client()
+        pages = [
+            words(browser.post("/accounts/signup/", {**FORM, "email": email}, follow=True))
+            for browser, email in ((taken, "owner@example.com"), (free, "nobody@example.com"))
+        ]
+        assert pages[0].replace("owner@", "nobody@") == pages[1]
+        tried = [words(browser.post(CONFIRM, {"code": "000001"})) for browser in (taken, free)]
+        assert tried[0].replace("owner@", "nobody@") == tried[1]
+        assert User.objects.count() == 1
+        guess = {"login": "nobody@example.com", "password": FORM["password1"]}
+        assert "Wrong email address or password" in words(Client().post("/accounts/login/", guess))
+
+    def test_the_mail_tells_the_right_person(self, owner: User) -> None:
+        browser = Client()
+        landed = sign_up(browser, email="owner@example.com", password1="somebody else's choice")
+        assert "You already have an account with it." in mail.outbox[0].body
+        assert "You already had an account with this address" in words(landed)
+        owner.refresh_from_db()
+        assert owner.check_password(PASSWORD)
+        assert owner.name == "Owner"
+
+    def test_another_code_keeps_the_password(self) -> None:
+        browser = Client()
+        asked = browser.post("/accounts/signup/", FORM, follow=True)
+        assert 'href="/accounts/signup/"' in asked.content.decode()  # for another address
+        again = {"name": FORM["name"], "email": FORM["email"].lower()}
+        browser.post("/accounts/signup/code/", again)
+        give(browser, code_in(mail.outbox[-1]))
+        assert User.objects.get().check_password(FORM["password1"])
+
+    def test_without_mail_it_has_to_tell(self, owner: User, settings: Settings) -> None:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+        taken = {**FORM, "email": "OWNER@example.com"}
+        assert "already" in words(Client().post("/accounts/signup/", taken))
+        response = Client().post("/accounts/signup/", FORM, follow=True)
+        assert response.redirect_chain == [("/inbox/", 302)]

@@ -15,7 +15,7 @@ from accounts.secret_services import read_secrets
 from accounts.services import create_account, create_api_key
 from tests.accounts.test_audit import SEED, code_now
 from tests.conftest import PASSWORD, Api
-from tests.portal import confirmed, words
+from tests.portal import confirmed, unconfirmed, words
 from tests.signin.test_code_by_mail import CONFIRM, NORA, SIGN_UP, ask, code_in, give
 
 pytestmark = pytest.mark.django_db
@@ -29,10 +29,7 @@ def _fresh(db: None) -> None:
 
 def squat() -> Client:
     """The browser of somebody who has signed up with Nora's address, and not confirmed it."""
-    browser = Client()
-    browser.post("/accounts/signup/", {**NORA, "password1": PASSWORD})
-    mail.outbox.clear()
-    return browser
+    return unconfirmed(**NORA, password=PASSWORD)
 
 
 def prove(browser: Client) -> Any:

@@ -21,7 +21,7 @@ from accounts import vault
 from accounts.models import AuditEntry, User
 from signin.mfa import TwoFactorAdapter
 from tests.conftest import PASSWORD
-from tests.portal import confirmed, signed_in, words
+from tests.portal import confirmed, long_signed_in, words
 
 pytestmark = pytest.mark.django_db
 SEED = "JBSWY3DPEHPK3PXP"
@@ -88,7 +88,7 @@ class TestThePages:
 
     @pytest.mark.django_db(transaction=True)
     def test_on_with_codes_in_with_each_and_off(self, owner: User) -> None:
-        browser = signed_in(owner)
+        browser = long_signed_in(owner)
         assert "Authenticator app Off" in words(browser.get(INDEX))
         seed, shown = self.turn_on(browser)
         codes = re.findall(r"\b\d{8}\b", words(shown))
@@ -113,7 +113,7 @@ class TestThePages:
         ]
 
     def test_the_session_does_not_tell_the_secret(self, owner: User) -> None:
-        browser = signed_in(owner)
+        browser = long_signed_in(owner)
         seed = seed_on(self.confirm(browser, ON))
         assert seed not in json.dumps(dict(browser.session.items()))
         wrong = browser.post(ON, {"code": "000000"})
@@ -121,7 +121,7 @@ class TestThePages:
         assert seed_on(browser.get(ON)) != seed
 
     def test_a_code_works_once(self, owner: User) -> None:
-        seed, _ = self.turn_on(signed_in(owner))
+        seed, _ = self.turn_on(long_signed_in(owner))
         code, landings = code_of(seed, 1), []
         for _ in range(2):
             browser = Client()
@@ -142,11 +142,11 @@ class TestThePages:
 
     def test_an_unconfirmed_address_turns_nothing_on(self, owner: User) -> None:
         owner.emailaddress_set.update(verified=False)  # type: ignore[attr-defined]
-        response = signed_in(owner).get(ON, follow=True)
+        response = long_signed_in(owner).get(ON, follow=True)
         assert "until you have verified your email address" in words(response)
 
     def test_new_recovery_codes(self, owner: User) -> None:
-        browser = signed_in(owner)
+        browser = long_signed_in(owner)
         _, shown = self.turn_on(browser)
         assert "Your 10 unused codes stop working" in words(browser.get(NEW_CODES))
         fresh = browser.post(NEW_CODES, follow=True)
@@ -156,7 +156,7 @@ class TestThePages:
 
     def test_the_second_factor_confirms_too(self, owner: User) -> None:
         TOTP.activate(owner, SEED)
-        browser = signed_in(owner)
+        browser = long_signed_in(owner)
         asked = browser.get(OFF, follow=True)
         assert 'href="/accounts/2fa/reauthenticate/' in asked.content.decode()
         form = {"code": code_of(SEED), "next": OFF}
@@ -176,7 +176,7 @@ class TestThePages:
 
     @pytest.mark.parametrize("path", PATHS)
     def test_every_page_is_one_of_ours(self, owner: User, path: str) -> None:
-        browser = signed_in(owner)
+        browser = long_signed_in(owner)
         assert Client().get(INDEX + path)["Location"].startswith("/accounts/login/?next=")
         if path != "totp/activate/":
             TOTP.activate(owner, SEED)

@@ -11,6 +11,7 @@ from django.db import transaction
 from accounts import services
 from accounts.emails import match_email, validate_address
 from accounts.models import PERMISSIONS, User
+from accounts.notices import notify
 
 
 class Command(BaseCommand):
@@ -51,7 +52,8 @@ class Command(BaseCommand):
         if user is None:
             user = services.create_account(email=email, verified=True)
             self.stderr.write(f"Account {user.email} created; it has no password yet.")
-        _, secret = services.create_api_key(
+        key, secret = services.create_api_key(
             user=user, name=name, permissions=permissions, hourly_limit=limit
         )
+        notify(account=user, action="key.created", subject=services.describe_key(key))
         return secret

@@ -1,0 +1,65 @@
+"""Limits wrong passwords and codes without locking people out of their own accounts.
+
+Tries are counted for an address and a source together: a network, or a browser that signed in to
+the account before. Beyond that, all networks together get a limited number of tries for an address;
+known browsers are exempt from it. The rates are in ACCOUNT_RATE_LIMITS.
+"""
+
+import ipaddress
+
+from allauth.account.adapter import get_adapter
+from allauth.core.internal import ratelimit
+from allauth.core.internal.ratelimit import RateLimitUsage
+from django.http import HttpRequest
+
+from signin import known_browsers
+
+PREFIXES = {4: 24, 6: 48}  # bits of an address that name a network
+
+
+def count_password(request: HttpRequest, email: str) -> RateLimitUsage | None:
+    """Counts a try; None if it may not be made. A right password takes it back."""
+    address = email.lower()
+    browser = known_browsers.find_name(request, address)
+    usage = _consume(request, "password_failed", f"{address} {browser or find_network(request)}")
+    if usage is None or browser is not None:
+        return usage
+    of_all = _consume(request, "password_failed_anywhere", address)
+    if of_all is None:
+        usage.rollback()
+        return None
+    return RateLimitUsage([*usage.usage, *of_all.usage])
+
+
+def forget_passwords(request: HttpRequest, email: str) -> None:
+    """Starts anew for an address whose password was just reset."""
+    address = email.lower()
+    for action, key in (
+        ("password_failed", f"{address} {find_network(request)}"),
+        ("password_failed_anywhere", address),
+    ):
+        ratelimit.clear(request, app="allauth.account", action=action, key=key)
+
+
+def count_code(request: HttpRequest, email: str) -> bool:
+    """Counts a code that is about to be sent; False if it may not be."""
+    address = email.lower()
+    browser = known_browsers.find_name(request, address)
+    key = address if browser is None else f"{address} {browser}"
+    return _consume(request, "request_login_code", key) is not None
+
+
+def find_network(request: HttpRequest) -> str:
+    """Returns the network of the client's IP address."""
+    address = ipaddress.ip_address(get_adapter().get_client_ip(request))
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    network = ipaddress.ip_network((address, PREFIXES[address.version]), strict=False)
+    return str(network)
+
+
+def _consume(request: HttpRequest, action: str, key: str) -> RateLimitUsage | None:
+    usage: RateLimitUsage | None = ratelimit.consume(
+        request, app="allauth.account", action=action, key=key
+    )
+    return usage

@@ -1,0 +1,65 @@
+"""Recognizes browsers that signed in before, by a signed cookie that outlives the session.
+
+Wrong passwords and codes of such a browser are counted apart, so that strangers who guess cannot
+lock its owner out. A sign-in with any other browser is reported by email.
+"""
+
+import secrets
+from dataclasses import dataclass
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+
+_SALT = "signin.known_browsers"
+_LIFETIME = 400 * 86_400  # seconds; browsers keep no cookie for longer
+_MAX_ACCOUNTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """A browser's random name, and the accounts that signed in with it, the latest first."""
+
+    name: str
+    accounts: tuple[str, ...]
+
+
+def read_browser(request: HttpRequest) -> Browser | None:
+    """Returns the browser of the cookie; None without a valid one."""
+    cookie = request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE, "")
+    try:
+        name, accounts = signing.loads(cookie, salt=_SALT, max_age=_LIFETIME)
+    except (signing.BadSignature, ValueError):
+        return None
+    return Browser(str(name), tuple(accounts))
+
+
+def is_known(request: HttpRequest, user_id: str) -> bool:
+    """Whether the person has signed in with this browser before."""
+    browser = read_browser(request)
+    return browser is not None and user_id in browser.accounts
+
+
+def find_name(request: HttpRequest, email: str) -> str | None:
+    """Returns the name of the browser if somebody with the address signed in with it before."""
+    browser = read_browser(request)
+    if browser is None:
+        return None
+    holders = EmailAddress.objects.filter(email=email.lower(), user_id__in=browser.accounts)
+    return browser.name if holders.exists() else None
+
+
+def remember(request: HttpRequest, response: HttpResponse, user_id: str) -> None:
+    """Sets the cookie after a complete sign-in."""
+    browser = read_browser(request) or Browser(secrets.token_urlsafe(16), ())
+    others = [each for each in browser.accounts if each != user_id]
+    accounts = [user_id, *others][:_MAX_ACCOUNTS]
+    response.set_cookie(
+        settings.KNOWN_BROWSER_COOKIE,
+        signing.dumps([browser.name, accounts], salt=_SALT),
+        max_age=_LIFETIME,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
