@@ -23,7 +23,7 @@ from api.errors import (
 )
 from db.times import iso_from_unix
 
-_BEARER = re.compile(r"Bearer (\S+)\Z")
+_BEARER = re.compile(r"Bearer (\S+)\Z", re.ASCII)  # é and à arrive as Latin-1, à with a blank
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ def read_key(header: str | None) -> str:
     """Reads the key from an Authorization header. Raises Unauthorized."""
     if header is None:
         raise MissingAuthorization
-    if not header.strip():
+    if not header.strip(" \t"):
         raise KeyRequired
     if header.rstrip(" ") == "Bearer":
         raise EmptyKey

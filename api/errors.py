@@ -32,6 +32,10 @@ class InvalidBody(BadRequest):
     sentence = "Invalid request body"
 
 
+class UnknownHost(BadRequest):
+    sentence = "Unknown host"
+
+
 class ValidationFailed(BadRequest):
     sentence = "Validation failed"
 

@@ -1,32 +1,71 @@
-"""Handles errors outside views: in the envelope below /v1, with a page elsewhere."""
+"""Handles errors outside views: in the envelope for programs, with a page for people."""
 
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 
-from api.envelope import build_error_outside_views, is_api
-from api.errors import ApiError, InvalidBody, NotFound, ResourceDenied, ServerFailure
+from api.envelope import build_error_outside_views, build_error_response, is_api
+from api.errors import (
+    ApiError,
+    InvalidBody,
+    NotFound,
+    ResourceDenied,
+    ServerFailure,
+    UnknownHost,
+)
 from web import error_pages
+from web.json_clients import asks_for_json
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Responds 400, for example to an unknown Host."""
-    return build_api_error(request, InvalidBody) or error_pages.bad_request(request)
+    if isinstance(exception, DisallowedHost):
+        return unknown_host(request)
+    return build_api_error(request, InvalidBody()) or error_pages.bad_request(request)
+
+
+def unknown_host(request: HttpRequest) -> HttpResponse:
+    """Responds 400 to a Host that is not the service's: no key was looked at, so there is no quota
+    to report."""
+    if not accepts_envelope(request):
+        return error_pages.unknown_host(request)
+    host = request.META.get("HTTP_HOST", "")
+    return build_error_response(
+        UnknownHost(
+            f"This service is not at {host!r}: call {settings.SITE_URL}, or add the host to"
+            " ALLOWED_HOSTS."
+        )
+    )
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Responds 403."""
-    return build_api_error(request, ResourceDenied) or error_pages.forbidden(request)
+    return build_api_error(request, ResourceDenied()) or error_pages.forbidden(request)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Responds 404."""
-    return build_api_error(request, NotFound) or error_pages.not_found(request)
+    return build_api_error(request, NotFound()) or error_pages.not_found(request)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Responds 500."""
-    return build_api_error(request, ServerFailure) or error_pages.server_error(request)
+    return build_api_error(request, ServerFailure()) or error_pages.server_error(request)
 
 
-def build_api_error(request: HttpRequest, error: type[ApiError]) -> HttpResponse | None:
-    """Builds the error in the envelope for a path below /v1; None elsewhere."""
-    return build_error_outside_views(error()) if is_api(request) else None
+def build_api_error(request: HttpRequest, error: ApiError) -> HttpResponse | None:
+    """Builds the error in the envelope for a program; None for a browser.
+
+    Only calls below /v1 have a quota to report.
+    """
+    if is_api(request):
+        return build_error_outside_views(error)
+    return build_error_response(error) if accepts_envelope(request) else None
+
+
+def accepts_envelope(request: HttpRequest) -> bool:
+    """Tells whether the client reads the envelope of the API rather than a page."""
+    headers = request.META
+    return asks_for_json(
+        request.path_info, headers.get("HTTP_ACCEPT", ""), headers.get("CONTENT_TYPE", "")
+    )

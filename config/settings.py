@@ -74,6 +74,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "web.middleware.ProbeMiddleware",
     "web.middleware.TextMiddleware",
     "web.middleware.PollingMiddleware",
     "web.middleware.TrustedProxyMiddleware",

@@ -24,6 +24,12 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     return error_page(request, 400, "Bad request", "Your browser sent an invalid request.")
 
 
+def unknown_host(request: HttpRequest) -> HttpResponse:
+    """Renders the page for an address that is not the service's."""
+    sentence = f"This service isn’t available at this address. Go to {settings.SITE_URL}."
+    return error_page(request, 400, "Unknown address", sentence)
+
+
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Renders the 403 page."""
     return error_page(

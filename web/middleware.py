@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import get_resolver, resolve
 
 from db.outages import is_outage
+from web import health
 from web.error_pages import unavailable
 
 log = structlog.get_logger(__name__)
@@ -27,6 +28,22 @@ def is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class ProbeMiddleware:
+    """Answers /healthz and /readyz before the Host is checked: probes call a machine's address.
+
+    The web server (front/readiness.py) answers /healthz itself.
+    """
+
+    VIEWS = {"/healthz": health.healthz, "/readyz": health.readyz}
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        view = self.VIEWS.get(request.path_info)
+        return view(request) if view else self.get_response(request)
 
 
 class PollingMiddleware:

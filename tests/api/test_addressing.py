@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from accounts.models import User
@@ -112,11 +113,55 @@ def test_accept_is_ignored(owner_key: str, accept: str) -> None:
     granted(answer, "Loops retrieved successfully")
 
 
-@pytest.mark.contract("http.json_only", "quota.headers")
+@pytest.mark.contract("http.json_only", "http.unknown_host")
 @pytest.mark.parametrize("path", ["/v1/test", "/v1/nothing", f"/v1/api/requests/{NOWHERE}"])
-@pytest.mark.parametrize("host", ["elsewhere.example", "a b", "testserver:x", ""])
+@pytest.mark.parametrize(
+    "host", ["elsewhere.example", "a b", "testserver:x", "192.168.1.7:8000", ""]
+)
 def test_an_unknown_host(owner_key: str, path: str, host: str) -> None:
-    refused(send("GET", path, f"Bearer {owner_key}", Host=host), 400, "Invalid request body")
+    """It says what is wrong, and reports no quota: a client would wait for the next hour."""
+    answer = send("GET", path, f"Bearer {owner_key}", Host=host)
+    assert (answer.status_code, json_of(answer)["msg"]) == (400, "Unknown host")
+    detail = json_of(answer)["data"]
+    assert repr(host) in detail
+    assert settings.SITE_URL in detail
+    assert not [name for name in answer.headers if name.startswith("X-RateLimit")]
+
+
+BESIDE = ("/api/loops", "/v2/api/loops", "//v1/test", "/v1x", "/V1/test")
+
+
+@pytest.mark.contract("http.beside")
+@pytest.mark.parametrize("path", BESIDE)
+@pytest.mark.parametrize(
+    ("method", "raw", "headers"),
+    [
+        ("GET", b"", {"Accept": "application/json"}),
+        ("GET", b"", {"Accept": "application/json, text/plain, */*"}),
+        ("POST", b"{}", {}),
+    ],
+)
+def test_a_program_beside_the_api(
+    path: str, method: str, raw: bytes, headers: dict[str, str]
+) -> None:
+    kind = "application/json" if raw else "text/plain"
+    answer = send(method, path, raw=raw, content_type=kind, **headers)
+    assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
+    assert json_of(answer) == {"error": True, "msg": "Not found", "data": {}}
+    assert not [name for name in answer.headers if name.startswith("X-RateLimit")]
+
+
+@pytest.mark.contract("http.beside")
+@pytest.mark.parametrize("accept", ["", "*/*", "text/html,application/xhtml+xml,*/*;q=0.8"])
+def test_a_browser_beside_the_api(accept: str) -> None:
+    answer = send("GET", "/api/loops", content_type="", Accept=accept)
+    assert (answer.status_code, answer["Content-Type"]) == (404, "text/html; charset=utf-8")
+
+
+@pytest.mark.contract("http.beside")
+def test_a_program_beside_the_api_at_an_unknown_host() -> None:
+    answer = send("GET", "/api/loops", Accept="application/json", Host="elsewhere.example")
+    assert (answer.status_code, json_of(answer)["msg"]) == (400, "Unknown host")
 
 
 @pytest.mark.contract("http.json_only")

@@ -33,6 +33,8 @@ pytestmark = pytest.mark.django_db
         ("Bearer x", "Invalid API key"),
         ("Bearer {key}x", "Invalid API key"),
         ("Bearer \u00e9\u00ff", "Invalid API key"),
+        ("Bearer \u00c3\u00a0", "Invalid API key"),  # the bytes of à, of which one is a blank
+        ("\u00a0", "Invalid Authorization header format. Use 'Bearer <api_key>'"),
         ("Bearer " + "a" * 5000, "Invalid API key"),
         ("Bearer '; DROP", "Invalid Authorization header format. Use 'Bearer <api_key>'"),
     ],

@@ -14,6 +14,8 @@ ADDRESSING = {
     "http.slash": "a trailing slash is tolerated without a redirect",
     "http.unknown_path": "an unknown path is a 404 in the envelope: 'Not found'",
     "http.method": "a wrong method is a 405 in the envelope with Allow, HEAD and OPTIONS included",
+    "http.unknown_host": "an unknown Host: 400 in the envelope, which says so, without a quota",
+    "http.beside": "unknown paths outside /v1: the envelope for clients that ask for JSON",
     "http.json_only": "nothing below /v1 answers HTML; Accept is ignored, never 406",
     "http.ignored_bodies": "bodies of GET and DELETE are ignored",
     "http.openapi": "the OpenAPI document is at /openapi.json, outside /v1",
@@ -71,7 +73,8 @@ AUTHENTICATION = {
 QUOTA = {
     "quota.rate": "100 calls an hour and key, on every endpoint",
     "quota.window": "the window ends at the top of the hour, UTC",
-    "quota.headers": "X-RateLimit-Limit, -Remaining and -Reset on all responses, errors included",
+    "quota.headers": "X-RateLimit-Limit, -Remaining and -Reset on all responses, errors included"
+    " (but not where the Host is unknown)",
     "quota.keyless_headers": "without a valid key: the limit, 0 remaining, the next reset",
     "quota.over": "beyond the limit: 429 'API rate limit exceeded' with Retry-After",
     "quota.over_data": "429 data: usage_count, usage_limit, remaining, reset_at",

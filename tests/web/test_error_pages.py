@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -27,7 +28,8 @@ def test_nothing_is_there(
 
 def test_an_unknown_host_is_refused(db: None) -> None:
     response = Client(headers={"host": "elsewhere.example"}).get("/join/")
-    assert (response.status_code, "Bad request" in words(response)) == (400, True)
+    assert (response.status_code, "Unknown address" in words(response)) == (400, True)
+    assert settings.SITE_URL in words(response)
 
 
 def test_a_fault_of_ours_has_a_page(member: User) -> None:

@@ -1,5 +1,6 @@
 """/healthz and /readyz."""
 
+import pytest
 from django.db import connection
 from django.test import Client
 
@@ -26,6 +27,12 @@ def test_readyz_waits_for_migrations(db: None, client: Client) -> None:
     response = client.get("/readyz")
     assert response.status_code == 503
     assert response.json()["migrations"] == "pending"
+
+
+@pytest.mark.parametrize("host", ["10.0.0.7:8000", "a b", "", "elsewhere.example"])
+def test_a_probe_calls_any_address(db: None, client: Client, host: str) -> None:
+    for path in ("/healthz", "/readyz"):
+        assert client.get(path, headers={"host": host}).json()["status"] == "ok"
 
 
 def test_only_get_is_served(client: Client, api: type[Api]) -> None:
