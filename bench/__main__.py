@@ -13,7 +13,7 @@ from contextlib import ExitStack
 
 from bench import api, first_paint, inboxes, memory, page, scale
 from bench.outcome import Part, table
-from bench.serving import Web, web
+from bench.serving import Web, build_bare_command, web
 from bench.stage import Stage, say, stage
 
 SIZES = {"1k": 1_000, "100k": 100_000, "1M": 1_000_000}
@@ -25,11 +25,17 @@ def serve(here: Stage, size: str, stack: ExitStack, **environment: str) -> Web:
     return stack.enter_context(web(DATABASE_URL=here.database(size), **environment))
 
 
+def serve_floor(here: Stage, size: str, stack: ExitStack) -> Web:
+    """Starts the views of `bench.floor` on a bare server."""
+    environment = {"DATABASE_URL": here.database(size), "DJANGO_SETTINGS_MODULE": FLOOR}
+    return stack.enter_context(web(build_bare_command, **environment))
+
+
 def measure_api(here: Stage, sizes: dict[str, int]) -> Part:
     """Measures polls, creates and lists against the floor, and profiles polls."""
     cast = here.cast("1k", sizes["1k"])
     with ExitStack() as stack:
-        floor = serve(here, "1k", stack, DJANGO_SETTINGS_MODULE=FLOOR)
+        floor = serve_floor(here, "1k", stack)
         service = serve(here, "1k", stack)
         stack.enter_context(here.upkeep("1k"))
         found = [

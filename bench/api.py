@@ -146,7 +146,7 @@ def table_of(comparisons: list[Comparison]) -> str:
 
 def profile_of(parts: dict[str, float], polls: Measured) -> str:
     """Formats `parts`, in microseconds; the rest of the process's CPU is the web server's."""
-    rest = {"granian, threads, sockets": polls.web * 1000 - sum(parts.values())}
+    rest = {"web server, threads, sockets": polls.web * 1000 - sum(parts.values())}
     context = {**parts, **rest, "PostgreSQL's own processes": polls.database * 1000}
     whole = sum(context.values())
     rows = [

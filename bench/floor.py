@@ -2,7 +2,8 @@
 
 Plain Django views with hand-written SQL, without middleware or framework: one statement looks the
 key up and counts the call, and then the call does what the contract demands. Input is hardly
-checked, errors have no sentences, and the list has no total.
+checked, errors have no sentences, and the list has no total. The server is a bare granian, which
+keeps no slow client from the threads.
 """
 
 import hashlib

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ from local.processes import spawn, stop
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 STOPPING = ((signal.SIGTERM, 10.0),)
+
+Command = Callable[[int, Mapping[str, str]], tuple[str, ...]]
 
 
 def free_port() -> int:
@@ -44,13 +46,23 @@ class Web:
         return [pid for pid in children(self.process.pid) if is_python_worker(pid)]
 
 
+def build_bare_command(port: int, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Builds the command of a server without our front: the floor pays nothing for slow clients."""
+    ours = build_web_command(port, environment)
+    workers, threads = (ours[ours.index(name) + 1] for name in ("--workers", "--threads"))
+    granian = (sys.executable, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws")
+    size = ("--workers", workers, "--blocking-threads", threads, "--log-level", "error")
+    address = ("--host", "127.0.0.1", "--port", str(port))
+    return (*granian, *address, *size, "config.wsgi:application")
+
+
 @contextmanager
-def web(**environment: str) -> Iterator[Web]:
+def web(command: Command = build_web_command, /, **environment: str) -> Iterator[Web]:
     """Starts the service, or the application of another DJANGO_SETTINGS_MODULE."""
     port = free_port()
     given = {**os.environ, **environment, "PORT": str(port)}
     with tempfile.TemporaryFile() as log:
-        process = spawn(build_web_command(port, given), env=given, output=log, cwd=ROOT)
+        process = spawn(command(port, given), env=given, output=log, cwd=ROOT)
         try:
             deadline = time.monotonic() + 30
             while not answers(port):

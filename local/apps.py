@@ -39,10 +39,8 @@ def build_web_command(port: int, environment: Mapping[str, str]) -> tuple[str, .
     """Builds the web server's command. docs/performance.md has measurements for the defaults."""
     workers = environment.get("WEB_WORKERS") or str(min(count_cores(), MAX_WORKERS))
     threads = environment.get("WEB_THREADS") or "8"
-    web = (sys.executable, "-m", "local.web", "--interface", "wsgi", "--http", "1", "--no-ws")
     address = ("--host", "127.0.0.1", "--port", str(port))
-    size = ("--workers", workers, "--blocking-threads", threads, "--respawn-failed-workers")
-    return (*web, *address, *size, "--log-level", "error", "config.wsgi:application")
+    return (sys.executable, "-m", "front", *address, "--workers", workers, "--threads", threads)
 
 
 def count_cores() -> int:

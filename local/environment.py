@@ -29,7 +29,7 @@ def build_environment(
 
 
 def check_port(port: int) -> None:
-    """Raises CannotStart if the port is taken; granian would silently share it."""
+    """Raises CannotStart if the port is taken; the web server would silently share it."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -26,12 +26,11 @@ def database_url() -> str:
 
 @contextmanager
 def serving(log: Path) -> Iterator[str]:
-    """The address of a granian that runs until the end of the block. Its log goes to a file."""
+    """The address of a server that runs until the end of the block. Its log goes to a file."""
     port = free_port()
     command = [
-        *(sys.executable, "-m", "local.web", "--interface", "wsgi", "config.wsgi:application"),
-        *("--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
-        *("--blocking-threads", "4"),
+        *(sys.executable, "-m", "front", "--host", "127.0.0.1", "--port", str(port)),
+        *("--workers", "1", "--threads", "4"),
     ]
     environment = {**os.environ, "DATABASE_URL": database_url(), "PORT": str(port)}
     with log.open("wb") as output:

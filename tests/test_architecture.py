@@ -14,7 +14,7 @@ from webhooks.engine import Engine
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
     "config", "db", "web", "accounts", "webhooks", "loops", "reviews", "api", "portal", "dashboard",
-    "signin",
+    "signin", "front",
 )  # fmt: skip
 NO_PLACE = {"utils.py", "helpers.py", "common.py", "signals.py", "misc.py"}
 

@@ -21,7 +21,7 @@ Rows = list[tuple[Any, ...]]
 PASSWORD = "correct horse battery"
 PEOPLE = ("anna@example.com", "ben@example.com")
 PATTERNS = {
-    "web": r"local\.web ",
+    "web": r"-m front ",
     "worker": r"celery .* worker ",
     "beat": r"celery .* beat ",
     "postgres": r"bin/postgres -D",

@@ -43,7 +43,7 @@ def test_the_data_outlives_every_kind_of_end(new_stack: StackMaker) -> None:
 
 def test_the_web_servers_own_workers_die_with_it(new_stack: StackMaker) -> None:
     stack = new_stack().start_until_ready()
-    web = [pid for pid, command in stack.processes().items() if "local.web" in command]
+    web = [pid for pid, command in stack.processes().items() if "-m front " in command]
     assert len(web) == 1 + min(count_cores(), MAX_WORKERS)
 
     os.kill(stack.pid_of(r"-m local run"), signal.SIGSTOP)  # nobody tidies up after it
@@ -60,7 +60,7 @@ def test_the_web_servers_own_workers_die_with_it(new_stack: StackMaker) -> None:
 def test_a_second_interrupt_does_not_wait_for_the_applications(new_stack: StackMaker) -> None:
     stack = new_stack().start_until_ready()
     for pid, command in stack.processes().items():
-        if "local.web" in command:
+        if "-m front " in command:
             os.kill(pid, signal.SIGSTOP)  # it will not end by being asked
 
     stack.signal_group(signal.SIGINT)

@@ -1,0 +1,102 @@
+"""The worker process: an event loop with the connections, and the threads that run Django."""
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+from wsgiref.types import WSGIApplication
+
+from front.answering import Threads
+from front.connection import Connection
+from front.environ import build_base
+from front.limits import Limits, Memory
+from front.readiness import Readiness, answer_health
+from front.reading import Common, Message
+
+SWEEP = 1.0  # seconds
+_CROWD = 16  # one in so many connections makes room for new ones
+
+
+class Server:
+    """Serves an application on one socket. Its methods run in the event loop, except `tell`."""
+
+    def __init__(
+        self, application: WSGIApplication, *, site: str, threads: int, limits: Limits | None = None
+    ) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.limits = limits or Limits()
+        self.memory = Memory(self.limits)
+        self.common = Common(build_base(site), self.limits, self.memory, self.loop.time)
+        self.connections: set[Connection] = set()
+        self.threads = Threads(application, threads, self.tell)
+        self.readiness = Readiness(application, self)
+        self.is_stopping = False
+        self._told: deque[tuple[Callable[..., None], Message, bytes]] = deque()
+        self._is_woken = False
+
+    async def serve(
+        self, listener: socket.socket, ready: Callable[[], Any], stop: asyncio.Event
+    ) -> None:
+        """Serves until `stop` is set, and then answers what is under way."""
+        listening = await self.loop.create_server(
+            lambda: Connection(self), sock=listener, backlog=1024
+        )
+        self._sweep()
+        ready()
+        await stop.wait()
+        self.is_stopping = True
+        listening.close()
+        deadline = self.loop.time() + self.limits.stopping
+        while self.connections:
+            for connection in list(self.connections):
+                connection.hurry(deadline)
+            await asyncio.sleep(0.02)
+        await asyncio.to_thread(self.threads.stop)
+
+    def dispatch(self, connection: Connection, message: Message) -> None:
+        """Has a complete request answered."""
+        path = message.environ["PATH_INFO"]
+        if self.is_stopping:
+            message.keep_alive = False
+        if path == "/healthz":
+            answer_health(connection, message)
+        elif path == "/readyz":
+            self.readiness.ask(connection, message)
+        else:
+            self.threads.submit((connection, message))
+
+    def tell(self, function: Callable[..., None], message: Message, data: bytes) -> None:
+        """Runs a function in the event loop; threads call this."""
+        self._told.append((function, message, data))
+        if not self._is_woken:
+            self._is_woken = True
+            self.loop.call_soon_threadsafe(self._hear)
+
+    def _hear(self) -> None:
+        self._is_woken = False
+        while self._told:
+            function, message, data = self._told.popleft()
+            function(message, data)
+
+    def admit(self, connection: Connection) -> None:
+        """Takes in a connection; where there are too many, those that wait longest must go."""
+        if len(self.connections) >= self.limits.connections:
+            waiting = [other for other in self.connections if other.current is None]
+            waiting.sort(key=lambda other: other.deadline)
+            for other in waiting[: max(1, len(waiting) // _CROWD)]:
+                other.drop()
+                self.connections.discard(other)
+        self.connections.add(connection)
+
+    def _sweep(self) -> None:
+        """Ends what has taken too long."""
+        now = self.loop.time()
+        unsent = 0
+        for connection in list(self.connections):
+            if connection.deadline < now:
+                connection.end()
+            unsent += connection.count_unsent(now)
+        if unsent > self.limits.unsent:
+            max(self.connections, key=lambda each: each.count_unsent(now)).drop()
+        self.loop.call_later(SWEEP, self._sweep)

@@ -1,0 +1,188 @@
+"""Clients that are slow, silent or many: they cost no thread, and end in time."""
+
+import json
+import time
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tests.front.toy import Caller, Gate, Toy, echo, get, toy
+from tests.waiting import wait_until
+
+HEAD = b"POST %b HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
+QUICK: dict[str, Any] = {"head_seconds": 0.5, "body_seconds": 0.5, "first": 0.5, "linger": 0.2}
+
+
+def never_heard_of(environ: dict[str, Any], start: object) -> list[bytes]:
+    raise AssertionError("an incomplete request reached the application")
+
+
+@pytest.mark.parametrize(
+    ("sent", "detail"),
+    [
+        (HEAD % b"/v1/x", "The body took too long to arrive."),
+        (HEAD % b"/v1/x" + b"half of it", "The body took too long to arrive."),
+        (b"GET /v1/x HTTP/1.1\r\nHost: a\r\n", "The headers took too long to arrive."),
+        (b"GET /v1/x", "The headers took too long to arrive."),
+    ],
+)
+def test_who_stops_sending_is_told_in_time(sent: bytes, detail: str) -> None:
+    with toy(never_heard_of, **QUICK) as server, server.connect() as caller:
+        caller.send(sent)
+        answer = caller.read()
+        assert (answer.status, answer.headers["connection"]) == (408, "close")
+        assert json.loads(answer.body) == {
+            "error": True,
+            "msg": "Request timeout",
+            "data": detail,
+        }
+        assert caller.is_closed()
+
+
+def test_a_browser_gets_a_page() -> None:
+    with toy(never_heard_of, **QUICK) as server:
+        answer = server.exchange(HEAD % b"/inbox/")
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert b"Request timeout" in answer.body
+
+
+def test_who_sends_nothing_is_hung_up_on_without_a_word() -> None:
+    """Browsers open connections that they may use later."""
+    with toy(echo, idle=0.5, **QUICK) as server, server.connect() as caller:
+        assert caller.is_closed()
+        with server.connect() as second:
+            second.send(get("/"))
+            assert second.read().status == 200
+            assert second.is_closed()
+
+
+def test_a_trickle_is_too_slow_and_a_slow_stream_is_not() -> None:
+    """Every `body_rate` bytes earn a second."""
+    with toy(echo, body_rate=1000, **QUICK) as server:
+        with server.connect() as caller:
+            caller.send(HEAD % b"/v1/slow")
+            for _ in range(10):
+                caller.send(b"x" * 100)
+                time.sleep(0.1)
+            assert caller.read().body.endswith(b"\n" + b"x" * 1000)
+        with server.connect() as caller:
+            caller.send(HEAD % b"/v1/trickle")
+            assert trickle(caller) == 408
+
+
+def trickle(caller: Caller) -> int:
+    """Sends a byte now and then until there is a response; returns its status."""
+    caller.socket.settimeout(0.1)
+    while True:
+        caller.send(b"x")
+        try:
+            return caller.read().status
+        except TimeoutError:
+            continue
+
+
+def test_no_body_may_take_longer_than_the_longest() -> None:
+    with toy(echo, body_rate=1, body_longest=0.5, **QUICK) as server, server.connect() as caller:
+        caller.send(HEAD % b"/v1/x" + b"x" * 999)
+        assert caller.read().status == 408
+
+
+def test_hundreds_of_slow_clients_hold_no_thread() -> None:
+    with toy(echo, threads=1) as server, ExitStack() as stack:
+        for number in range(300):
+            caller = stack.enter_context(server.connect())
+            caller.send((HEAD % b"/v1/x", b"GET / HTTP/1.1\r\n", b"")[number % 3])
+        wait_until(lambda: len(server.server.connections) == 300)
+        with server.connect() as caller:
+            for _ in range(20):
+                caller.send(get("/"))
+                assert caller.read().status == 200
+
+
+def test_the_room_for_bodies_is_limited_but_small_ones_always_fit() -> None:
+    limits = {"bodies": 2000, "free": 500}
+    with toy(echo, **limits) as server, ExitStack() as stack:
+        holders = [stack.enter_context(server.connect()) for _ in range(4)]
+        for holder in holders:
+            holder.send(HEAD % b"/v1/x" + b"x" * 999)
+        wait_until(lambda: server.server.memory.held == 4 * 499)
+        answer = server.exchange(HEAD % b"/v1/x" + b"x" * 999)
+        assert (answer.status, json.loads(answer.body)["msg"]) == (
+            503,
+            "Server too busy",
+        )
+        small = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n" + b"x" * 500
+        assert server.exchange(small).status == 200
+        holders[0].send(b"x")
+        assert holders[0].read().status == 200
+        holders[1].socket.close()
+        wait_until(lambda: server.server.memory.held == 2 * 499)
+        assert server.exchange(HEAD % b"/v1/x" + b"x" * 1000).status == 200
+    assert server.server.memory.held == 0
+
+
+def test_who_waits_longest_makes_room_for_others() -> None:
+    with toy(echo, connections=16) as server, ExitStack() as stack:
+        first = stack.enter_context(server.connect())
+        wait_until(lambda: len(server.server.connections) == 1)
+        time.sleep(0.05)  # the clock of the loop has milliseconds
+        for _ in range(15):
+            stack.enter_context(server.connect())
+        wait_until(lambda: len(server.server.connections) == 16)
+        assert server.exchange(get("/")).status == 200
+        assert first.is_closed()
+
+
+def test_probes_are_answered_while_all_threads_are_busy() -> None:
+    gate = Gate()
+    with toy(gate, threads=2) as server, ExitStack() as stack:
+        held = [stack.enter_context(server.connect()) for _ in range(4)]
+        for caller in held:
+            caller.send(get("/wait"))
+        gate.hold(2)
+        for _ in range(3):
+            answer = server.exchange(get("/healthz"))
+            assert (answer.status, answer.body) == (200, b'{"status": "ok"}')
+            assert server.exchange(get("/readyz")).body.startswith(b"PATH_INFO=/readyz\n")
+        assert server.exchange(b"HEAD /healthz HTTP/1.0\r\n\r\n".replace(b"HEAD", b"GET")).status
+        assert server.exchange(get("/readyz").replace(b"GET", b"POST")).status == 405
+        gate.opened.set()
+        assert {caller.read().status for caller in held} == {200}
+    assert gate.ended == 4
+    assert len(gate.threads) == 3  # two, and that of /readyz
+
+
+def test_a_check_that_hangs_is_answered_in_time() -> None:
+    gate = Gate()
+
+    def application(environ: dict[str, Any], start: Any) -> list[bytes]:
+        return gate({**environ, "PATH_INFO": "/wait"}, start)
+
+    with toy(application, readiness=0.3) as server:
+        for _ in range(2):
+            answer = server.exchange(get("/readyz"))
+            assert (answer.status, json.loads(answer.body)["status"]) == (503, "unavailable")
+        assert gate.waiting == 1  # those that wait share one check
+        gate.opened.set()
+        wait_until(lambda: gate.ended == 1)
+        assert server.exchange(get("/readyz")).status == 200
+
+
+def test_a_request_is_not_begun_for_a_client_that_has_gone() -> None:
+    gate = Gate()
+    with toy(gate, threads=1) as server, server.connect() as first:
+        first.send(get("/wait"))
+        gate.hold(1)
+        with server.connect() as second:
+            second.send(get("/wait"))
+            wait_until(lambda: busy(server) == 2)
+        wait_until(lambda: busy(server) == 1)
+        gate.opened.set()
+        assert first.read().status == 200
+        assert server.exchange(get("/")).status == 200
+    assert gate.ended == 1
+
+
+def busy(server: Toy) -> int:
+    return sum(each.current is not None for each in list(server.server.connections))

@@ -1,0 +1,102 @@
+"""The parent of the worker processes."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+import requests
+
+from bench.serving import children
+from local.apps import ROOT
+from tests.processes.stack import free_port
+from tests.waiting import wait_until
+
+COUNT = 3
+
+
+@contextmanager
+def running(
+    port: int, application: str = "wsgiref.simple_server:demo_app"
+) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "front", "--port", str(port), "--workers", str(COUNT)]
+    process = subprocess.Popen(
+        [*command, "--threads", "1", "--application", application],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def replaced(parent: int, worker: int) -> bool:
+    workers = children(parent)
+    return worker not in workers and len(workers) == COUNT
+
+
+def serves(port: int) -> bool:
+    try:
+        return requests.get(f"http://127.0.0.1:{port}/healthz", timeout=5).ok
+    except requests.ConnectionError:
+        return False
+
+
+def test_workers_share_the_port_and_stop_when_asked() -> None:
+    port = free_port()
+    with running(port) as parent:
+        wait_until(lambda: serves(port))
+        workers = children(parent.pid)
+        assert len(workers) == COUNT
+        assert requests.get(f"http://127.0.0.1:{port}/x", timeout=5).text.startswith("Hello world!")
+        parent.send_signal(signal.SIGTERM)
+        assert parent.wait(10) == 0
+        assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def test_workers_die_with_their_parent() -> None:
+    port = free_port()
+    with running(port) as parent:
+        wait_until(lambda: serves(port))
+        workers = children(parent.pid)
+        parent.kill()
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def test_a_worker_that_was_killed_is_replaced() -> None:
+    port = free_port()
+    with running(port) as parent:
+        wait_until(lambda: serves(port))
+        for _ in range(2):
+            first = children(parent.pid)[0]
+            os.kill(first, signal.SIGKILL)
+            wait_until(partial(replaced, parent.pid, first))
+        assert all(serves(port) for _ in range(10))
+
+
+@pytest.mark.parametrize("application", ["nowhere:application", "wsgiref.simple_server:nothing"])
+def test_what_cannot_start_ends_and_says_why(application: str) -> None:
+    with running(free_port(), application) as parent:
+        assert parent.wait(20) == 1
+        assert parent.stderr is not None
+        told = parent.stderr.read()
+    assert "nowhere" in told or "nothing" in told
+    assert "A web worker ended while it was starting" in told
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with running(port) as parent:
+            assert parent.wait(10) == 1
+            assert parent.stderr is not None
+            assert f"Cannot listen on 127.0.0.1:{port}" in parent.stderr.read()
