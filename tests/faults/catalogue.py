@@ -14,6 +14,7 @@ from tests.faults import (
     punctuality,
     redis_faults,
     rogue_faults,
+    slow_faults,
     standby_faults,
     worker_faults,
 )
@@ -103,6 +104,11 @@ FAULTS = (
         "10,000 due at once, no worker, and a web process killed (-9) while it settles them",
         "every list ends right, none takes longer than 2 s, each request ends once",
         due_faults.many_at_once,
+    ),
+    Fault(
+        "400 clients that send too slowly: bodies, headers, nothing",
+        "p99 of the other calls under 1 s, and the slow ones are told 408",
+        slow_faults.many_slow_clients,
     ),
     Fault(
         "Deadlines",
