@@ -22,6 +22,7 @@ class Child:
         self.name = name
         self.process: subprocess.Popen[bytes] | None = None
         self.due = 0.0
+        self.starts = 0
         self._start = start
         self._stop = stop
         self._delay = 1.0
@@ -29,6 +30,7 @@ class Child:
 
     def start(self, check: Check) -> None:
         self._started = time.monotonic()
+        self.starts += 1
         self.process = self._start(check)
 
     def is_running(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from local import CannotStart
+from local import CannotStart, DidNotStart
 from local.account import Account, find_account
 from local.leftover import read_lines, stop_leftover
 from local.processes import Check, ended_within, finish, keep_waiting, spawn, stop
@@ -144,6 +144,6 @@ class Postgres:
         with self.log.open("ab") as log:
             return spawn(command, env=ENVIRONMENT, output=log, cwd="/", death_signal=signal.SIGINT)
 
-    def _build_error(self, what: str) -> CannotStart:
+    def _build_error(self, what: str) -> DidNotStart:
         last = read_lines(self.log)[-1:] or ["it said nothing"]
-        return CannotStart(f"PostgreSQL {what} ({last[0].strip()}): more is in {self.log}")
+        return DidNotStart(f"PostgreSQL {what} ({last[0].strip()}): more is in {self.log}")

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from local import CannotStart
+from local import CannotStart, DidNotStart
 from local.leftover import read_lines
 from local.processes import Check, ended_within, keep_waiting, spawn, stop
 
@@ -71,7 +71,7 @@ class Redis:
             check()
             if ended_within(process, 0.02) or time.monotonic() > deadline:
                 last = read_lines(self.log)[-1:] or ["it said nothing"]
-                raise CannotStart(f"Redis did not start ({last[0].strip()}): more is in {self.log}")
+                raise DidNotStart(f"Redis did not start ({last[0].strip()}): more is in {self.log}")
 
 
 def answers_ping(path: Path) -> bool:

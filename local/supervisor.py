@@ -5,21 +5,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from local import CannotStart, Interrupted
+from local import CannotStart, DidNotStart, Interrupted
 from local.apps import MANAGE, ROOT, App, list_apps
 from local.child import Child
 from local.datafolder import DataFolder
 from local.environment import build_environment, check_port, fetch_readiness, read_port
 from local.output import Output
+from local.patience import ATTEMPTS, Patience
 from local.postgres import Postgres
 from local.processes import Check, die_with_parent, finish, kill_group, spawn
 from local.redis import Redis
 from local.signals import Signals
 
-READY_WITHIN = 60.0  # seconds
+UNREACHABLE = "OperationalError"  # what Django says where the database is away
 GRACE = 7.0  # seconds for the applications; with those of the servers it stays below 15
 
 
@@ -31,6 +32,7 @@ class Supervisor:
         self.port = port
         self.signals = signals
         self.output = Output(signals.wakeup)
+        self.patience = Patience(signals.check, self.output.say)
         self.environment = dict(os.environ)
         self.servers: list[Child] = []
         self.apps: list[Child] = []
@@ -45,7 +47,7 @@ class Supervisor:
             self.output.say(f"Ready: http://127.0.0.1:{self.port}")
             while not self.signals.stop_requested:
                 self.output.pump(self._seconds_to_next_start())
-                self._restart_ended()
+                self._restart_ended((*self.servers, *self.apps), self.signals.check)
         except Interrupted:
             pass
         finally:
@@ -70,18 +72,38 @@ class Supervisor:
 
     def _prepare(self) -> None:
         log = self.folder.path / "migrate.log"
+        while self._migrate(log) != 0:
+            reason = log.read_text(encoding="utf-8", errors="replace").rstrip()
+            if UNREACHABLE not in reason and self._servers_run():
+                self.output.say(reason)
+                raise CannotStart("The database could not be migrated: the reason is above")
+            self._await_servers(reason.splitlines()[-1] if reason else "the database ended")
+        while self._run_manage("createdemo", output=sys.stdout.fileno()) != 0:
+            if self._servers_run():
+                raise CannotStart("The demo account could not be created: the reason is above")
+            self._await_servers("the database ended")
+
+    def _migrate(self, log: Path) -> int:
         with log.open("wb") as stream:
-            status = self._run_manage("migrate", "--no-input", "-v", "0", output=stream.fileno())
-        if status != 0:
-            self.output.say(log.read_text(encoding="utf-8", errors="replace").rstrip())
-            raise CannotStart("The database could not be migrated: the reason is above")
-        if self._run_manage("createdemo", output=sys.stdout.fileno()) != 0:
-            raise CannotStart("The demo account could not be created: the reason is above")
+            return self._run_manage("migrate", "--no-input", "-v", "0", output=stream.fileno())
 
     def _run_manage(self, *arguments: str, output: int) -> int:
         command = (*MANAGE, *arguments)
         process = spawn(command, env=self.environment, output=output, cwd=ROOT)
-        return finish(process, self.signals.check)
+        return finish(process, self.patience.waiting_for(f"manage.py {arguments[0]}"))
+
+    def _servers_run(self) -> bool:
+        return all(server.is_running() for server in self.servers)
+
+    def _await_servers(self, reason: str) -> None:
+        """Waits a second, and until every server of ours runs again."""
+        self.output.say(f"The database cannot be prepared yet ({reason}); trying again")
+        check, soon = self.patience.waiting_for("the database"), time.monotonic() + 1
+        while time.monotonic() < soon or not self._servers_run():
+            self._restart_ended(self.servers, check)
+            self._give_up_on_repeated_ends()
+            self.output.pump(0.1)
+            check()
 
     def _start_apps(self) -> None:
         for app in list_apps(self.port, self.folder.path, self.environment):
@@ -98,26 +120,40 @@ class Supervisor:
     def _add(self, group: list[Child], child: Child) -> None:
         self.signals.check()
         group.append(child)
-        child.start(self.signals.check)
+        check = self.patience.waiting_for(child.name)
+        while True:
+            try:
+                return child.start(check)
+            except DidNotStart as error:
+                if child.starts >= ATTEMPTS:
+                    raise
+                self.output.say(f"{error}; trying again in {child.postpone():.0f} s")
+            while time.monotonic() < child.due:
+                self.output.pump(0.1)
+                check()
 
     def _await_ready(self) -> None:
-        deadline = time.monotonic() + READY_WITHIN
         while not (readiness := fetch_readiness(self.port)).startswith("200"):
             self.output.pump(0.1)
-            self.signals.check()
-            for child in (*self.servers, *self.apps):
-                if not child.is_running():
-                    self.output.pump(0.1)  # shows its last lines
-                    raise CannotStart(f"{child.name} ended while it was starting")
-            if time.monotonic() > deadline:
-                raise CannotStart(f"/readyz was not green after {READY_WITHIN:.0f} s: {readiness}")
+            self._restart_ended((*self.servers, *self.apps), self._check_for("/readyz", readiness))
+            self._give_up_on_repeated_ends()
+            self._check_for("/readyz", readiness)()
+
+    def _check_for(self, what: str, state: str) -> Check:
+        return self.patience.waiting_for(f"{what}: {state.strip()}")
+
+    def _give_up_on_repeated_ends(self) -> None:
+        for child in (*self.servers, *self.apps):
+            if child.starts >= ATTEMPTS and not child.is_running():
+                self.output.pump(0.1)  # shows its last lines
+                raise CannotStart(f"{child.name} ended {ATTEMPTS} times while it was starting")
 
     def _seconds_to_next_start(self) -> float:
         waiting = [child.due for child in (*self.servers, *self.apps) if child.process is None]
         return max(0.0, min([1.0, *(due - time.monotonic() for due in waiting)]))
 
-    def _restart_ended(self) -> None:
-        for child in (*self.servers, *self.apps):
+    def _restart_ended(self, children: Iterable[Child], check: Check) -> None:
+        for child in children:
             if child.process is not None and not child.is_running():
                 status = child.process.returncode
                 child.stop()  # ends its own children, which may still use the port or the queue
@@ -127,7 +163,7 @@ class Supervisor:
                 )
             elif child.process is None and time.monotonic() >= child.due:
                 try:
-                    child.start(self.signals.check)
+                    child.start(check)
                 except CannotStart as error:
                     child.postpone()
                     self.output.say(str(error))

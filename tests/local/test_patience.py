@@ -1,0 +1,42 @@
+"""How long a start waits, and what it says."""
+
+import pytest
+
+from local import CannotStart, Interrupted, patience
+from local.patience import SAYS_EVERY, START_WITHIN, Patience
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(patience, "time", made)
+    return made
+
+
+def test_it_speaks_every_few_seconds_and_ends(clock: Clock) -> None:
+    said: list[str] = []
+    check = Patience(lambda: None, said.append).waiting_for("redis")
+    for second in range(int(START_WITHIN) + 1):
+        clock.now = float(second)
+        check()
+    assert said[0] == "Starting for 5 s, waiting for redis"
+    assert len(said) == START_WITHIN / SAYS_EVERY
+    clock.now = START_WITHIN + 0.1
+    with pytest.raises(CannotStart, match="Not ready after 300 s, still waiting for redis"):
+        check()
+
+
+def test_a_signal_goes_through() -> None:
+    def check() -> None:
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        Patience(check, print).wait_for("anything")
