@@ -72,7 +72,10 @@ def build_error_outside_views(error: ApiError) -> HttpResponse:
 def build_error_response(error: ApiError) -> HttpResponse:
     """Builds the body and the status of an error."""
     body = build_envelope(error.sentence, error.detail, error=True)
-    return build_response(dumps(body), status=error.status)
+    response = build_response(dumps(body), status=error.status)
+    if error.retry_after is not None:
+        response["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def is_api(request: HttpRequest) -> bool:

@@ -6,15 +6,19 @@ repeat them literally.
 
 from typing import Any, ClassVar
 
+from web.error_pages import RETRY_AFTER
+
 
 class ApiError(Exception):
     """An error that the client receives in the envelope.
 
-    `detail` becomes `data`: a string or an object, `{}` by default.
+    `detail` becomes `data`: a string or an object, `{}` by default. `retry_after` (seconds)
+    becomes the Retry-After header.
     """
 
     status: ClassVar[int] = 500
     sentence: ClassVar[str] = "Internal server error"
+    retry_after: int | None = None
 
     def __init__(self, detail: str | dict[str, Any] | None = None) -> None:
         super().__init__(self.sentence)
@@ -191,7 +195,7 @@ class MethodNotAllowed(ApiError):
 
 
 class RateLimited(ApiError):
-    """The quota is used up; `retry_after` (seconds) becomes the Retry-After header."""
+    """The quota is used up."""
 
     status = 429
     sentence = "API rate limit exceeded"
@@ -270,3 +274,4 @@ class AddFeedbackFailed(ServerFailure):
 class ServiceUnavailable(ApiError):
     status = 503
     sentence = "Service temporarily unavailable"
+    retry_after = RETRY_AFTER

@@ -31,7 +31,7 @@ from api.errors import (
     ServiceUnavailable,
     ValidationFailed,
 )
-from db.outages import is_outage
+from db.outages import is_outage, note_outage
 from db.times import iso_from_unix
 from web import strict_json
 
@@ -105,13 +105,12 @@ class ApiView(APIView):
         response = build_error_response(error)
         if isinstance(error, MethodNotAllowed):
             response["Allow"] = ", ".join(self.allowed_methods)
-        if isinstance(error, RateLimited):
-            response["Retry-After"] = str(error.retry_after)
         return response
 
     def convert_unexpected(self, exc: Exception) -> ApiError:
         """Logs an unexpected exception and returns the error that the client receives."""
         if isinstance(exc, DatabaseError | InterfaceError) and is_outage(exc):
+            note_outage(exc)
             log.error("api.database_unreachable", error=str(exc))
             return ServiceUnavailable()
         if isinstance(exc, TooManyFieldsSent):  # Django's own limit, on query strings

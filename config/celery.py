@@ -6,6 +6,7 @@ from celery import Celery
 from celery.signals import worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+os.environ.setdefault("PROCESS_KIND", "worker")
 
 app = Celery("reviewloop")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -88,7 +88,31 @@ def read_contact(env: environ.Env, name: str) -> str:
     return text
 
 
-def build_connection_options(url_options: dict[str, Any]) -> dict[str, Any]:
+def read_time_limit(env: environ.Env, name: str, *, default: float, more_than: float) -> float:
+    """Reads a number of seconds."""
+    seconds = float(env.float(name, default=default))
+    if not seconds > more_than:
+        raise ImproperlyConfigured(f"{name} is {seconds:g}; set it to more than {more_than:g}.")
+    return seconds
+
+
+def build_server_options(url_options: str, *, lock: float, statement: float) -> str:
+    """Builds the start-up options of a connection; `lock` and `statement` are in seconds.
+
+    They limit a wait for a lock and a whole statement; 0 is no limit.
+    """
+    settings = (
+        # a process that hangs inside a transaction must not keep its locks
+        "idle_in_transaction_session_timeout=30s",
+        f"lock_timeout={lock * 1000:.0f}",
+        f"statement_timeout={statement * 1000:.0f}",
+    )
+    return " ".join([url_options, *(f"-c {setting}" for setting in settings)]).strip()
+
+
+def build_connection_options(
+    url_options: dict[str, Any], *, lock: float, statement: float
+) -> dict[str, Any]:
     """Adds our connection options for PostgreSQL to those of DATABASE_URL."""
     pg_options = url_options.get("options", "")
     return {
@@ -98,8 +122,7 @@ def build_connection_options(url_options: dict[str, Any]) -> dict[str, Any]:
         "keepalives_idle": 30,
         "keepalives_interval": 10,
         "keepalives_count": 3,
-        # a process that hangs inside a transaction must not keep its locks
-        "options": f"{pg_options} -c idle_in_transaction_session_timeout=30s".strip(),
+        "options": build_server_options(pg_options, lock=lock, statement=statement),
         "application_name": "reviewloop",
         "server_side_binding": True,
         "prepare_threshold": 5,

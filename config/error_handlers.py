@@ -1,5 +1,7 @@
 """Handles errors outside views: in the envelope for programs, with a page for people."""
 
+import sys
+
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
@@ -11,8 +13,10 @@ from api.errors import (
     NotFound,
     ResourceDenied,
     ServerFailure,
+    ServiceUnavailable,
     UnknownHost,
 )
+from db.outages import is_outage, note_outage
 from web import error_pages
 from web.json_clients import asks_for_json
 
@@ -49,7 +53,11 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Responds 500."""
+    """Responds 500; 503 if the database could not serve, such as when a session is saved."""
+    error = sys.exc_info()[1]
+    if is_outage(error):
+        note_outage(error)
+        return build_api_error(request, ServiceUnavailable()) or error_pages.unavailable(request)
     return build_api_error(request, ServerFailure()) or error_pages.server_error(request)
 
 

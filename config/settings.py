@@ -74,6 +74,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "web.middleware.DatabaseLimitsMiddleware",
     "web.middleware.ProbeMiddleware",
     "web.middleware.TextMiddleware",
     "web.middleware.PollingMiddleware",
@@ -114,6 +115,23 @@ TEMPLATES = [
 
 # Data
 
+PROCESS_KIND = env.str("PROCESS_KIND", default="command")  # config/wsgi.py says web, celery worker
+WEB_LOCK_SECONDS = environment.read_time_limit(env, "WEB_LOCK_SECONDS", default=2, more_than=0)
+WEB_DATABASE_SECONDS = environment.read_time_limit(
+    env, "WEB_DATABASE_SECONDS", default=8, more_than=WEB_LOCK_SECONDS + 1
+)
+WORKER_LOCK_SECONDS = environment.read_time_limit(
+    env, "WORKER_LOCK_SECONDS", default=10, more_than=0
+)
+WORKER_DATABASE_SECONDS = environment.read_time_limit(
+    env, "WORKER_DATABASE_SECONDS", default=300, more_than=WORKER_LOCK_SECONDS
+)
+_time_limits = {
+    # the server ends a statement a second before the whole call is cut off
+    "web": {"lock": WEB_LOCK_SECONDS, "statement": WEB_DATABASE_SECONDS - 1},
+    "worker": {"lock": WORKER_LOCK_SECONDS, "statement": WORKER_DATABASE_SECONDS},
+    # a migration that waits for a lock stops everybody who comes after it
+}.get(PROCESS_KIND, {"lock": 30, "statement": 0})
 DATABASES = {
     "default": env.db_url_config(
         require(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name.")
@@ -124,7 +142,9 @@ DATABASES["default"].update(
     HOST=unquote(DATABASES["default"]["HOST"]),  # a socket folder is percent-encoded
     CONN_MAX_AGE=None,
     CONN_HEALTH_CHECKS=True,
-    OPTIONS=environment.build_connection_options(DATABASES["default"].get("OPTIONS", {})),
+    OPTIONS=environment.build_connection_options(
+        DATABASES["default"].get("OPTIONS", {}), **_time_limits
+    ),
 )
 
 REDIS_URL = require(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock.")

@@ -1,22 +1,52 @@
-"""Recognizes an unreachable database, and repeats what a restart of it has broken."""
+"""Recognizes a database that cannot serve now, and repeats what a restart of it has broken."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
+
+from db import lock_waits, writability
 
 T = TypeVar("T")
 
+LOCK_TIMEOUT = "55P03"
+# 08: connection error, 53: no room (disk, memory, connections), 57P: shutting down or starting
+CLASSES = ("08", "53", "57P")
+STATES = {
+    LOCK_TIMEOUT,
+    "57014",  # the statement took too long
+    "25P03",  # the server ended a transaction that was idle for too long
+    "25006",  # read-only, such as a standby
+    "40001",  # cannot be serialized
+    "40P01",  # deadlock
+    "58030",  # the disk reports an error
+}
 
-def is_outage(error: Exception) -> bool:
-    """Whether the error means an unreachable database, not a wrong statement."""
+
+def is_outage(error: BaseException | None) -> bool:
+    """Whether the database could not serve in time, but may later: not a wrong statement."""
     if isinstance(error, InterfaceError):
         return True
-    if not isinstance(error, OperationalError):
-        return False
-    state = getattr(error.__cause__, "sqlstate", None)
-    # 08: connection error, 53: no free connections, 57P: shutting down or starting
-    return state is None or state[:2] in ("08", "53") or state.startswith("57P")
+    state = read_state(error)
+    if state is None:
+        return isinstance(error, OperationalError)
+    return state in STATES or state.startswith(CLASSES)
+
+
+def note_outage(error: BaseException | None) -> None:
+    """Remembers what the outage tells about later calls: a long lock, or a failed write."""
+    state = read_state(error)
+    if state == LOCK_TIMEOUT:
+        lock_waits.note_timeout()
+    elif state in writability.FAILURES:
+        writability.note_failure()
+
+
+def read_state(error: BaseException | None) -> str | None:
+    """Reads the SQLSTATE of an exception of Django; None without one."""
+    cause = error.__cause__ if isinstance(error, DatabaseError) else None
+    state: str | None = getattr(cause, "sqlstate", None)
+    return state
 
 
 def retry_once(ask: Callable[[], T]) -> T:

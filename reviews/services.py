@@ -15,6 +15,7 @@ from accounts import quota
 from accounts.quota import Account
 from db.columns import dumps
 from db.ids import owned_id
+from db.time_limits import allow_longer
 from loops.models import Loop, Membership
 from loops.services import lock_loop, lock_membership, record_audit, touch
 from reviews.insertion import NotTheOwner as NotTheOwner
@@ -29,6 +30,7 @@ from reviews.response_types import get_response_type
 DEFERRED_TIMEOUT = timedelta(days=30)
 LEAVE_GRACE = timedelta(seconds=5)
 MAX_ATTEMPTS = 3
+WITHDRAWING_SECONDS = 60.0  # to cancel all open requests of a loop, about 10,000 a second
 
 
 class TransitionLost(Exception):
@@ -222,6 +224,7 @@ def delete_loop(*, loop_id: str, account_id: str, key_id: str | None = None) -> 
     """
     loops = Loop.objects.of_creator(account_id).filter(pk=loop_id)
     loop = loops.select_for_update().get()
+    allow_longer(WITHDRAWING_SECONDS)
     loops.update(deleted_at=Now(), updated_at=Now())
     transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id)
     record_audit(loop, "loop.deleted", loop.name, key_id=key_id)

@@ -1,5 +1,7 @@
 """Celery tasks that sweep requests. They are idempotent and may run in parallel."""
 
+import threading
+from collections import defaultdict
 from collections.abc import Callable
 
 from celery import shared_task
@@ -7,6 +9,10 @@ from celery import shared_task
 from db import worker_status
 from reviews import counters
 from reviews.lifecycle import states, transitions
+
+RUNS = 2
+"""Runs of one sweep at a time in a process: a locked table must not occupy all its threads."""
+_places: dict[str, threading.Semaphore] = defaultdict(lambda: threading.BoundedSemaphore(RUNS))
 
 
 @shared_task(expires=2)
@@ -37,10 +43,18 @@ def _sweep(name: str, transition: states.Transition) -> int:
 
 
 def _run_batches(name: str, run_batch: Callable[[], int], batch: int) -> int:
-    """Runs batches until one is not full, then records the task's heartbeat."""
-    total = done = run_batch()
-    while done == batch:
-        done = run_batch()
-        total += done
+    """Runs batches until one is not full, then records the task's heartbeat.
+
+    Does nothing while RUNS others are under way in this process.
+    """
+    if not _places[name].acquire(blocking=False):
+        return 0
+    try:
+        total = done = run_batch()
+        while done == batch:
+            done = run_batch()
+            total += done
+    finally:
+        _places[name].release()
     worker_status.record_heartbeat(name)
     return total

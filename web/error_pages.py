@@ -1,14 +1,17 @@
 """Renders the error pages 400, 403, 404, 429, 500 and 503."""
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+UNAVAILABLE = "Temporarily unavailable"
 OldTokenHandler = Callable[..., None]
 SIGN_IN_PAGES = ("account_login", "account_signup", "sign-in-by-code", "sign-up-by-code")
+RETRY_AFTER = 2  # seconds, with every 503
 SYMBOLS = {
     400: "alert-circle",
     403: "lock",
@@ -92,12 +95,31 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
-    """Renders the 503 page, shown while the database is unreachable."""
-    sentence = "Nothing was sent or lost. Try again in a moment."
-    return error_page(request, 503, "Temporarily unavailable", sentence)
+    """Renders the 503 page, shown while the database cannot serve.
+
+    It carries a form that was sent, so that its sender can send it again. A form with secrets is
+    not carried: only views whose form may be saved (`on_old_token`) have it.
+    """
+    view = request.resolver_match
+    is_kept = request.method == "POST" and getattr(view and view.func, "on_old_token", None)
+    if not is_kept:
+        sentence = "The service can’t reach its database. Try again in a moment."
+        return retry_later(error_page(request, 503, UNAVAILABLE, sentence))
+    fields = [(name, value) for name in request.POST for value in request.POST.getlist(name)]
+    sentence = "What you sent may not have arrived. It’s safe to send it again."
+    return retry_later(error_page(request, 503, UNAVAILABLE, sentence, fields=fields))
 
 
-def error_page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
+def retry_later(response: HttpResponse) -> HttpResponse:
+    """Adds the headers of a 503."""
+    response["Retry-After"] = str(RETRY_AFTER)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def error_page(
+    request: HttpRequest, status: int, title: str, sentence: str, **context: Any
+) -> HttpResponse:
     """Renders an error page without the database, which may be what failed."""
-    context = {"title": title, "sentence": sentence, "status": status, "symbol": SYMBOLS[status]}
+    context |= {"title": title, "sentence": sentence, "status": status, "symbol": SYMBOLS[status]}
     return render(request, "error.html", context, status=status)

@@ -13,6 +13,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from db import worker_status
+from db.writability import is_writable
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +28,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Returns 200 if the database is reachable and migrated, otherwise 503.
+    """Returns 200 if the database is reachable, migrated and takes writes, otherwise 503.
 
     The response also reports Redis and the lag of background work (seconds since each sweep last
     ran). They do not change the status, because the API works without them.
@@ -38,6 +39,8 @@ def readyz(request: HttpRequest) -> JsonResponse:
             checks["migrations"] = "pending"
         else:
             checks["background_lag_seconds"] = worker_status.read_lags()
+            if not is_writable(checks["background_lag_seconds"]):
+                checks["database"] = "not writable"
     except (DatabaseError, InterfaceError) as error:
         log.warning("readyz.database_unreachable", error=str(error))
         checks.update(database="unreachable", migrations="unknown")

@@ -12,9 +12,11 @@ from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_resolver, resolve
 
-from db.outages import is_outage
+from db import lock_waits
+from db.outages import is_outage, note_outage
+from db.time_limits import WATCHDOG
 from web import health
-from web.error_pages import unavailable
+from web.error_pages import RETRY_AFTER, unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +30,22 @@ def is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class DatabaseLimitsMiddleware:
+    """Limits how long each call may use the database, and how many wait for locks."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        WATCHDOG.begin(settings.WEB_DATABASE_SECONDS)
+        has_place = lock_waits.begin_call()
+        try:
+            return self.get_response(request)
+        finally:
+            lock_waits.end_call(has_place)
+            WATCHDOG.end()
 
 
 class ProbeMiddleware:
@@ -85,7 +103,8 @@ class PollingMiddleware:
         except (DatabaseError, InterfaceError) as error:
             if not is_outage(error):
                 raise
-            return HttpResponse(status=503)
+            note_outage(error)
+            return HttpResponse(status=503, headers={"Retry-After": str(RETRY_AFTER)})
         return response
 
 
@@ -177,5 +196,6 @@ class OutageMiddleware:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, DatabaseError | InterfaceError) or not is_outage(exception):
             return None
+        note_outage(exception)
         log.error("page.database_unreachable", error=str(exception))
         return unavailable(request)

@@ -37,7 +37,7 @@ owns it, within the permissions of the key.
 24 hexadecimal characters. Unknown fields in a body are ignored; null counts as left out.
 
 **Quota.** Each call uses 1 of the key's calls for the hour. The count starts again at every full
-hour (UTC); the `X-RateLimit-*` headers say how many calls remain. A 429 response has
+hour (UTC); the `X-RateLimit-*` headers say how many calls remain. A 429 or 503 response has
 `Retry-After`.
 
 **Errors.** A path that is not listed here returns 404, and a method that is not listed returns 405

@@ -94,7 +94,7 @@ def refer_to_common() -> dict[str, Schema]:
 def list_headers(status: int) -> dict[str, Schema]:
     """Lists the headers of a response with this status."""
     names = [*RATE_HEADERS]
-    names += {429: ["Retry-After"], 405: ["Allow"]}.get(status, [])
+    names += {429: ["Retry-After"], 503: ["Retry-After"], 405: ["Allow"]}.get(status, [])
     return {name: component(name, "headers") for name in names}
 
 

@@ -1,12 +1,18 @@
-"""The database connection with a cheaper health check."""
+"""The database connection: a cheaper health check, and the gate for connecting."""
 
 import select
+from typing import Any
 
+from django.conf import settings
 from django.db.backends.postgresql import base
+
+from db.time_limits import GATE
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Runs Django's health check only if the socket shows that the server closed the connection.
+
+    In a web process, connects through the gate.
 
     With CONN_HEALTH_CHECKS, Django sends `SELECT 1` before the first statement of every call. The
     operating system already knows when the server has closed the connection: the socket becomes
@@ -21,6 +27,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             if self.connection.closed or is_readable(self.connection.fileno()):
                 super().close_if_health_check_failed()
             self.health_check_done = True
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        if settings.PROCESS_KIND != "web":
+            return super().get_new_connection(conn_params)
+        with GATE.pass_one():
+            return super().get_new_connection(conn_params)
 
 
 def is_readable(descriptor: int) -> bool:

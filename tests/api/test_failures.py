@@ -132,6 +132,7 @@ def test_a_database_out_of_reach(operation: Operation, owner_key: str) -> None:
         answer = scene.send(operation, f"Bearer {owner_key}")
         refused(answer, 503, "Service temporarily unavailable")
         assert answer["X-RateLimit-Limit"].isdigit()
+        assert answer["Retry-After"] == "2"
 
 
 @pytest.mark.contract("status.503")

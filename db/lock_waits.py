@@ -1,0 +1,62 @@
+"""Limits how many web threads wait for locks at a time.
+
+One lock that is held for long would otherwise stop every thread of the process in turn, and with
+them the calls that do not need it. After a lock time-out only a few calls wait for the full
+WEB_LOCK_SECONDS. All others wait for a moment and then get their 503.
+"""
+
+import threading
+import time
+from contextlib import suppress
+from weakref import WeakSet
+
+import psycopg
+from django.db import DatabaseError, InterfaceError, connection
+
+MEMORY = 5.0  # seconds after a lock time-out
+PATIENT = 2  # calls of this process that may wait for the full time meanwhile
+BRIEF = "100ms"
+
+_places = threading.BoundedSemaphore(PATIENT)
+_brief: WeakSet[psycopg.Connection] = WeakSet()
+"""The connections on which BRIEF is set."""
+_until = 0.0
+
+
+def note_timeout() -> None:
+    """Remembers that a call of this process has waited in vain for a lock."""
+    global _until
+    _until = time.monotonic() + MEMORY
+
+
+def forget() -> None:
+    """Forgets earlier lock time-outs."""
+    global _until
+    _until = 0.0
+
+
+def begin_call() -> bool:
+    """Sets how long this call waits for locks; whether it took one of the PATIENT places."""
+    if time.monotonic() >= _until:
+        if _brief:
+            set_brief(is_brief=False)
+        return False
+    has_place = _places.acquire(blocking=False)
+    set_brief(is_brief=not has_place)
+    return has_place
+
+
+def end_call(has_place: bool) -> None:
+    if has_place:
+        _places.release()
+
+
+def set_brief(*, is_brief: bool) -> None:
+    """Changes the lock time-out of this thread's connection, if it has one and needs to."""
+    raw = connection.connection
+    if raw is None or is_brief == (raw in _brief):
+        return
+    with suppress(DatabaseError, InterfaceError):  # the call itself will find out
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = '{BRIEF}'" if is_brief else "RESET lock_timeout")
+        (_brief.add if is_brief else _brief.discard)(raw)
