@@ -1,10 +1,11 @@
-"""Compares and checks email addresses.
+"""Compares, checks and locks email addresses.
 
 Addresses are stored and compared in the lowercase of Python. PostgreSQL's upper() turns ı into I
 and ſ into S, so Django's `iexact` could match the address of another person that looks similar.
 """
 
 from django.core.exceptions import ValidationError
+from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.db.models.lookups import Exact
@@ -23,3 +24,12 @@ def validate_address(address: str) -> None:
     """
     if not address.rpartition("@")[0].isascii():
         raise ValidationError("Enter a valid email address.", code="invalid")
+
+
+def lock_address(address: str) -> None:
+    """Lets nobody else confirm, reserve or release the address until the transaction ends.
+
+    Take this lock before a lock on a user or a loop.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [address.lower()])

@@ -72,7 +72,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class ReservedId(models.Model):
-    """The user id that an invited address (in lowercase) will have after its owner signs up."""
+    """The user id of an invited address (in lowercase) that no account has confirmed yet."""
 
     user_id = LookupField(max_length=24, primary_key=True)
     email = LookupField(max_length=254)

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from allauth.account.models import EmailAddress
-from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db import transaction
 
 from accounts import key_format
 from accounts.audit import record
-from accounts.emails import match_email
+from accounts.confirmed import confirmed
+from accounts.emails import lock_address, match_email
 from accounts.models import PERMISSIONS, ApiKey, ReservedId, User
 from db.ids import new_id
 
@@ -27,40 +27,44 @@ class FinalKeyState(ValueError):
 def create_account(
     *, email: str, name: str = "", password: str | None = None, verified: bool = False
 ) -> User:
-    """Creates an account, with the id that an invitation reserved for its address."""
-    user = User(id=find_reserved_id(email) or new_id(), email=email.lower(), name=name)
+    """Creates an account. With a `verified` address it gets the id that an invitation reserved.
+
+    Without one it gets an id of its own: the address may be somebody else's.
+    """
+    user_id = take_reserved_id(email=email) if verified else None
+    user = User(id=user_id or new_id(), email=email.lower(), name=name)
     user.set_password(password)
     user.save(force_insert=True)
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=verified)
     return user
 
 
-def find_reserved_id(email: str) -> str | None:
-    """Finds the user id reserved for `email`, unless a user already has it.
+@transaction.atomic
+def take_reserved_id(*, email: str) -> str | None:
+    """Ends the reservation for `email` and returns its user id, or None if there is none.
 
-    That user may have signed up with this address and changed it later.
+    The id is the new account's from now on, and nobody else can get it.
     """
-    free = ~Exists(User.objects.filter(pk=OuterRef("user_id")))
-    reserved = ReservedId.objects.filter(free, match_email(email))
-    return reserved.values_list("user_id", flat=True).first()
+    lock_address(email)
+    taken = ReservedId.objects.filter(match_email(email)).values_list("user_id", flat=True).first()
+    ReservedId.objects.filter(user_id=taken).delete()
+    return taken
 
 
 @transaction.atomic
 def reserve_user_id(*, email: str) -> str:
-    """Returns the id of the account of `email`, or reserves one for a future account."""
+    """Returns the id of the account that confirmed `email` as its address.
+
+    If there is none, reserves an id for the person who will confirm it.
+    """
     address = email.lower()
-    known = User.objects.filter(match_email(address)).values_list("id", flat=True).first()
+    lock_address(address)
+    holders = User.objects.filter(match_email(address), confirmed(""))
+    known = holders.values_list("id", flat=True).first()
     if known is not None:
         return known
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO accounts_reservedid (email, user_id) VALUES (%s, %s)"
-            " ON CONFLICT ON CONSTRAINT reserved_email_unique"
-            " DO UPDATE SET email = excluded.email RETURNING user_id",
-            [address, new_id()],
-        )
-        (user_id,) = cursor.fetchone()
-    return str(user_id)
+    row, _ = ReservedId.objects.get_or_create(email=address, defaults={"user_id": new_id()})
+    return str(row.user_id)
 
 
 @transaction.atomic

@@ -107,7 +107,7 @@ class LoopMembers(ApiView):
 
     def get(self, call: Call, loop_id: str) -> HttpResponse:
         loop = find_own_loop(loop_id, call.account, denied=LoopDenied)
-        memberships = loop.memberships.select_related("user").in_order()
+        memberships = loop.memberships.with_people().in_order()
         members = [MemberSerializer(membership).data for membership in memberships]
         pending = sum(member["status"] == "pending" for member in members)
         data = {

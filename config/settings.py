@@ -180,6 +180,7 @@ AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"
 AUTH_PASSWORD_VALIDATORS = [{"NAME": "accounts.passwords.GoodPassword"}]
 LOGIN_URL = "account_login"
 ON_SIGN_OUT = ["reviews.notifications.services.forget_browsers"]  # accounts imports no reviews
+ON_ADDRESS_CONFIRMED = ["loops.services.pass_invitations"]  # nor loops
 LOGIN_REDIRECT_URL = "inbox"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 SILENCED_SYSTEM_CHECKS = [
@@ -245,6 +246,11 @@ SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "web.error_pages.form_expired"
 
 vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+# Where email is only printed or dropped, nobody can confirm an address.
+REQUIRE_CONFIRMED_ADDRESSES = urlsplit(env.str("EMAIL_URL", default="consolemail:")).scheme not in (
+    "consolemail",
+    "dummymail",
+)
 EMAIL_TIMEOUT = 10  # seconds; people wait for the page meanwhile
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str(
     "DEFAULT_FROM_EMAIL", default=f"Review Loop <noreply@{_site.hostname}>"

@@ -7,6 +7,7 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from accounts.confirmed import lacks_confirmation
 from dashboard import loop_stats, request_examples
 from dashboard.forms.loops import InviteForm
 from loops.models import Loop
@@ -33,6 +34,7 @@ def loop_page(
         "page": read_members(request, loop, records, total=count.members),
         "newest": f"{loop_stats.MAX_ANSWERS:,}" if answered == loop_stats.MAX_ANSWERS else None,
         "invite_form": form,
+        "must_confirm": lacks_confirmation(request.user),
         "tabs": request_examples.build_ask_tabs(loop.pk),
         "site_url": settings.SITE_URL,
     }
@@ -43,9 +45,7 @@ def read_members(
     request: SignedInRequest, loop: Loop, records: dict[str, loop_stats.Record], *, total: int
 ) -> Page[Any]:
     """Returns the page of members named in the URL. Each row has `member`, `record`, `is_me`."""
-    paginator = Paginator(
-        loop.memberships.select_related("user").in_order(), loop_stats.MEMBERS_PER_PAGE
-    )
+    paginator = Paginator(loop.memberships.with_people().in_order(), loop_stats.MEMBERS_PER_PAGE)
     paginator.count = total  # otherwise the paginator counts again
     page: Page[Any] = paginator.get_page(request.GET.get("page"))
     page.object_list = [

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError
 from django.http import HttpResponse
@@ -10,7 +11,7 @@ from django.urls import reverse
 
 from dashboard import loop_stats, request_examples
 from dashboard.access import Stale, action, find_loop, form_page, page, read_cursor
-from dashboard.forms.loops import LoopForm
+from dashboard.forms.loops import EditForm, LoopForm
 from dashboard.loop_page import loop_page
 from loops import services
 from loops.models import Loop
@@ -60,11 +61,16 @@ def show(request: SignedInRequest, loop_id: str) -> HttpResponse:
 @form_page
 def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(request, loop_id)
-    initial = {"name": loop.name, "description": loop.description, "icon": loop.icon}
-    form = LoopForm(request.POST or None, initial=initial, current_icon=loop.icon)
+    initial = EditForm.build_initial(loop)
+    form = EditForm(request.POST or None, initial=initial, current_icon=loop.icon)
     refill(request, form, "edit-loop", loop_id=loop.pk)
     if not form.is_valid():
-        context = {"form": form, "loop": loop, "count": loop_stats.count_heads(loop)}
+        context = {
+            "form": form,
+            "loop": loop,
+            "count": loop_stats.count_heads(loop),
+            "sends_mail": settings.REQUIRE_CONFIRMED_ADDRESSES,
+        }
         status = 422 if form.is_bound else 200
         return render(request, "dashboard/loops/edit.html", context, status=status)
     changes = form.find_changes(loop)

@@ -3,10 +3,12 @@
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower, Now
 
+from accounts.confirmed import confirmed
 from db.columns import LookupField, bucket_constraint, owned_id_field
 from loops.active_members import IS_ACTIVE
 from loops.invite_codes import new_code
@@ -36,12 +38,15 @@ class LoopQuerySet(models.QuerySet["Loop"]):
     def with_members(self) -> "LoopQuerySet":
         """Prefetches members with their users, in the order of invitation."""
         return self.prefetch_related(
-            models.Prefetch("memberships", Membership.objects.select_related("user").in_order())
+            models.Prefetch("memberships", Membership.objects.with_people().in_order())
         )
 
 
 class Loop(models.Model):
-    """A named group of reviewers. A deleted loop keeps its row for its finished requests."""
+    """A named group of reviewers. A deleted loop keeps its row for its finished requests.
+
+    `require_verified` and `allowed_domains` limit who may join (`loops.admission`).
+    """
 
     id = owned_id_field("creator_id")
     name = models.CharField(max_length=100)
@@ -51,6 +56,8 @@ class Loop(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="loops", db_index=False
     )
     invite_code = LookupField(max_length=12, default=new_code)
+    require_verified = models.BooleanField(default=True, db_default=True)
+    allowed_domains = ArrayField(models.CharField(max_length=253), default=list, db_default=[])
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, editable=False)
@@ -94,6 +101,15 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
     def active(self) -> "MembershipQuerySet":
         return self.filter(IS_ACTIVE)
 
+    def with_people(self) -> "MembershipQuerySet":
+        """Joins the users and adds `verified`: whether they have confirmed their address."""
+        columns: dict[str, Any] = {"verified": confirmed("user")}
+        return self.select_related("user").annotate(**columns)
+
+    def known_as(self, member_id: str) -> "MembershipQuerySet":
+        """Keeps the member with this id, or with an id that an invitation reserved for them."""
+        return self.filter(Q(member_id=member_id) | Q(former_ids__contains=[member_id]))
+
     def in_order(self) -> "MembershipQuerySet":
         return self.order_by("invited_at", "id")
 
@@ -102,7 +118,8 @@ class Membership(models.Model):
     """A person in a loop: invited by e-mail address (pending), or joined (active).
 
     `account` is the creator of the loop. `member_id` is the user id that the API shows; `user` is
-    null until the person joins.
+    null until the person joins. `former_ids` are the ids that invitations had reserved for a person
+    who had an account with another id.
     """
 
     class Status(models.TextChoices):
@@ -128,7 +145,9 @@ class Membership(models.Model):
     status = models.CharField(max_length=7, choices=Status)
     invited_at = models.DateTimeField(db_default=Now(), editable=False)
     joined_at = models.DateTimeField(null=True)
+    former_ids = ArrayField(models.CharField(max_length=24), default=list, db_default=[])
 
+    verified: bool  # set by MembershipQuerySet.with_people()
     objects: ClassVar[Any] = MembershipQuerySet.as_manager()
 
     class Meta:
@@ -146,6 +165,7 @@ class Membership(models.Model):
         ]
         indexes = [
             models.Index(fields=["user", "loop"], condition=Q(status="active"), name="active_in"),
+            models.Index(fields=["email"], condition=Q(status="pending"), name="invited_by_email"),
         ]
 
     def __str__(self) -> str:

@@ -10,10 +10,12 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from accounts.audit import record
+from accounts.emails import lock_address
 from accounts.models import User
 from accounts.services import reserve_user_id
 from db.ids import owned_id, owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
+from loops.admission import check_admission
 from loops.invite_codes import is_well_formed, new_code, normalize_code
 from loops.models import Loop, Membership
 
@@ -35,12 +37,14 @@ def create_loop(
     description: str = "",
     loop_id: str | None = None,
     key_id: str | None = None,
+    **admission: Any,
 ) -> Loop:
     """Creates a loop with its creator as the first active member.
 
-    Raises IntegrityError if the form with this token (`loop_id`) was submitted before.
+    `admission` may set `require_verified` and `allowed_domains`. Raises IntegrityError if the form
+    with this token (`loop_id`) was submitted before.
     """
-    loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id)
+    loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id, **admission)
     loop.id = loop_id or owned_id(owner_id)
     loop.save(force_insert=True)
     Membership(
@@ -60,7 +64,7 @@ def create_loop(
 
 @transaction.atomic
 def update_loop(*, loop: Loop, changes: dict[str, Any], key_id: str | None = None) -> None:
-    """Updates name, description or icon, and `updated_at`. Raises Loop.DoesNotExist."""
+    """Updates the loop's fields and `updated_at`. Raises Loop.DoesNotExist."""
     write_loop(loop, changes)
     record_audit(loop, "loop.edited", changes.get("name", loop.name), key_id=key_id)
 
@@ -105,6 +109,7 @@ def invite_member(*, loop: Loop, email: str) -> Membership:
 
     Raises AlreadyMember, Loop.DoesNotExist.
     """
+    lock_address(email)
     lock_loop(loop.pk, account_id=loop.creator_id)
     member_id = reserve_user_id(email=email)
     membership, created = Membership.objects.get_or_create(
@@ -140,13 +145,13 @@ INSERT INTO loops_membership (id, account_id, loop_id, member_id, user_id, email
        invited_at, joined_at)
 SELECT {owned_id_sql("creator_id")}, creator_id, id, %(user_id)s, %(user_id)s, '', 'active',
        statement_timestamp(), statement_timestamp()
-  FROM loops_loop WHERE invite_code = %(code)s AND deleted_at IS NULL FOR NO KEY UPDATE
+  FROM loops_loop WHERE id = %(loop_id)s AND creator_id = %(account_id)s
 ON CONFLICT ON CONSTRAINT member_once_per_loop DO UPDATE
    SET user_id = excluded.user_id, status = 'active', email = '',
        joined_at = coalesce(loops_membership.joined_at, excluded.joined_at)
-RETURNING loop_id, account_id, (SELECT count(*) FROM loops_membership old
-                     WHERE old.loop_id = loops_membership.loop_id
-                       AND old.member_id = %(user_id)s AND old.status = 'active')
+RETURNING (SELECT count(*) FROM loops_membership old
+            WHERE old.loop_id = loops_membership.loop_id
+              AND old.member_id = %(user_id)s AND old.status = 'active')
 """  # noqa: S608 (nothing in it comes from outside)
 
 
@@ -154,31 +159,60 @@ RETURNING loop_id, account_id, (SELECT count(*) FROM loops_membership old
 def join_loop(*, user: User, code: str) -> str:
     """Makes `user` an active member of the code's loop and returns the loop's id.
 
-    Joining again changes nothing. Invitations to the user's other addresses are removed if those
-    addresses are verified. Raises InviteNotFound.
+    Joining again changes nothing. Invitations to the user's other addresses pass to them if those
+    addresses are confirmed. Raises InviteNotFound, admission.NotAdmitted.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_JOIN, {"user_id": user.pk, "code": normalize_code(code)})
-        row = cursor.fetchone()
-    if row is None:
+    rows = Loop.objects.alive().filter(invite_code=normalize_code(code))
+    loop = rows.select_for_update(no_key=True).first()
+    if loop is None:
         raise InviteNotFound
-    loop_id, account_id, was_active = row
+    check_admission(loop, user)
+    keys = {"loop_id": loop.pk, "account_id": loop.creator_id, "user_id": user.pk}
+    with connection.cursor() as cursor:
+        cursor.execute(_JOIN, keys)
+        (was_active,) = cursor.fetchone()
     if not was_active:
-        delete_invitations(loop_id, user)
-        touch(loop_id, account_id=account_id)
-        loop = Loop.objects.of_creator(account_id).only("creator_id", "name").get(pk=loop_id)
+        confirmed = EmailAddress.objects.filter(user=user, verified=True)
+        inherit_invitations(loop, user, list(confirmed.values_list("email", flat=True)))
+        touch(loop.pk, account_id=loop.creator_id)
         record_audit(loop, "member.joined", loop.name, actor_id=user.pk)
-    return str(loop_id)
+    return str(loop.pk)
 
 
-def delete_invitations(loop_id: str, user: User) -> None:
-    """Deletes the loop's pending invitations to the user's verified addresses."""
-    verified = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
-    Membership.objects.filter(
-        loop_id=loop_id,
-        status=Membership.Status.PENDING,
-        email__in=[address.lower() for address in verified],
-    ).delete()
+@transaction.atomic
+def pass_invitations(*, user: User, address: str) -> None:
+    """Passes the pending invitations to the address that an account has just confirmed.
+
+    An invitation to a further address passes when the person joins: until then, nobody needs to
+    learn that two addresses are one person's.
+    """
+    if user.email != address:
+        return
+    invited = Membership.objects.filter(status=Membership.Status.PENDING, email=address)
+    ids = invited.exclude(member_id=user.pk).values_list("loop_id", flat=True)
+    loops = Loop.objects.alive().filter(pk__in=list(ids)).order_by("pk")
+    for loop in loops.select_for_update(no_key=True):
+        inherit_invitations(loop, user, [address])
+        touch(loop.pk, account_id=loop.creator_id)
+
+
+def inherit_invitations(loop: Loop, user: User, addresses: list[str]) -> None:
+    """Makes the loop's pending invitations to these addresses the user's membership.
+
+    The ids that they had reserved still name the member. The loop is locked.
+    """
+    members = Membership.objects.filter(loop=loop, account_id=loop.creator_id)
+    pending = members.filter(status=Membership.Status.PENDING, email__in=addresses)
+    invited = list(pending.exclude(member_id=user.pk).in_order())
+    if not invited:
+        return
+    own = members.filter(member_id=user.pk).first() or invited[0]
+    for row in invited:
+        own.former_ids = [*own.former_ids, row.member_id]
+        if row is not own:
+            row.delete()
+    own.member_id = user.pk
+    own.save(update_fields=["member_id", "former_ids"])
 
 
 def lock_loop(loop_id: str, *, account_id: str) -> None:

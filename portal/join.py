@@ -15,9 +15,11 @@ from django_ratelimit.core import get_usage
 
 from accounts.models import User
 from loops import qr
+from loops.admission import AddressUnconfirmed, NotAdmitted, needs_confirmation
 from loops.models import Loop
 from loops.services import InviteNotFound, find_invite, join_loop
 from portal.join_form import CodeForm
+from web import return_page
 from web.error_pages import not_found, too_many_requests
 
 CodeView = Callable[[HttpRequest, str], HttpResponse]
@@ -88,14 +90,34 @@ def show_invitation(request: HttpRequest, code: str) -> HttpResponse:
             return redirect_to_login(path)
         return accept(request, person, loop)
     is_member = isinstance(person, User) and Loop.objects.of_member(person.pk).contains(loop)
-    context = {"loop": loop, "path": path, "is_member": is_member}
+    context = {
+        "loop": loop,
+        "path": path,
+        "is_member": is_member,
+        "needs_confirmation": needs_confirmation(loop),
+        "domains": " or ".join(loop.allowed_domains),
+    }
     return render(request, "portal/join/join.html", context)
 
 
 def accept(request: HttpRequest, person: User, loop: Loop) -> HttpResponse:
-    join_loop(user=person, code=loop.invite_code)
+    try:
+        join_loop(user=person, code=loop.invite_code)
+    except NotAdmitted as refusal:
+        return refuse(request, loop, refusal)
     messages.success(request, f"You are a member of {loop.name}.")
     return redirect("inbox")
+
+
+def refuse(request: HttpRequest, loop: Loop, refusal: NotAdmitted) -> HttpResponse:
+    """Says what to do first; the confirmation leads back to this page."""
+    return_page.remember(request)
+    context = {
+        "loop": loop,
+        "is_unconfirmed": isinstance(refusal, AddressUnconfirmed),
+        "domains": " or ".join(loop.allowed_domains),
+    }
+    return render(request, "portal/join/refused.html", context, status=403)
 
 
 @require_safe

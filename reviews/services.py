@@ -241,17 +241,21 @@ def remove_member(
 ) -> datetime:
     """Ends a membership and releases the member's claims; returns the time of removal.
 
-    `account_id` is the loop's. `actor_id` is the member's own id if the member leaves.
+    `account_id` is the loop's. `member_id` may also be an id that an invitation had reserved for
+    the member. `actor_id` is the member's own id if the member leaves.
 
     Raises Loop.DoesNotExist, Membership.DoesNotExist.
     """
     lock_loop(loop_id, account_id=account_id)
-    members = Membership.objects.filter(loop_id=loop_id, account_id=account_id, member_id=member_id)
-    address = members.values_list(Coalesce("user__email", "email"), flat=True).first()
-    removed_at: datetime | None = members.select_for_update().values_list(Now(), flat=True).first()
-    if removed_at is None:
+    members = Membership.objects.filter(loop_id=loop_id, account_id=account_id)
+    known = members.known_as(member_id).exclude(member_id=account_id)
+    found = known.values_list("pk", "member_id", Coalesce("user__email", "email")).first()
+    if found is None:
         raise Membership.DoesNotExist
-    members.delete()
+    pk, member_id, address = found
+    row = members.filter(pk=pk)
+    removed_at: datetime = row.select_for_update().values_list(Now(), flat=True).get()
+    row.delete()
     touch(loop_id, account_id=account_id)
     transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
     loop = Loop.objects.of_creator(account_id).only("creator_id", "name").get(pk=loop_id)

@@ -14,13 +14,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from accounts import services, sessions
+from accounts import sessions
 from accounts.audit import record
 from accounts.emails import match_email, validate_address
 from accounts.models import User
 from accounts.notices import notify, read_origin
 from accounts.sign_in_codes import find_confirming_address
 from signin import guessing, known_browsers
+from signin.proof import mark_creator
 from web.reauthentication import require_confirmation
 
 log = structlog.get_logger(__name__)
@@ -46,7 +47,7 @@ UNDELIVERED = (OSError, SMTPException, ValueError)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Connects django-allauth to our accounts. New users get the id reserved for their address."""
+    """Connects django-allauth to our accounts."""
 
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultAccountAdapter.error_messages,
@@ -56,8 +57,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     }
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
-        email = form.cleaned_data["email"].lower()
-        user.id = services.find_reserved_id(email) or user.id
         user.name = form.cleaned_data.get("name", "")
         try:
             with transaction.atomic():
@@ -89,14 +88,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         }
         super().send_mail(template_prefix, email.lower(), {**values, "site_url": settings.SITE_URL})
 
-    def get_login_stages(self) -> list[str]:
-        return [*super().get_login_stages(), "signin.code_stage.ConfirmAddress"]
-
     def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:
         """Records the sign-in, after the second step if there is one."""
         ip = self.get_client_ip(request)
         if options["signup"]:
             record(account_id=user.pk, actor_id=user.pk, action="account.created", ip=ip)
+            mark_creator(request, user)
         else:
             record(account_id=user.pk, actor_id=user.pk, action="sign_in.done", ip=ip)
         response: HttpResponse = super().post_login(request, user, **options)

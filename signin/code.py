@@ -19,16 +19,18 @@ from django.views.decorators.http import require_http_methods
 from accounts import sign_in_codes
 from accounts.audit import record
 from accounts.code_services import find_holder, find_or_create_holder
+from accounts.proofs import AddressTaken
 from accounts.session_store import REMEMBER
 from signin import guessing
 from signin.adapter import UNDELIVERED
-from signin.code_stage import CONFIRMED_ADDRESS
 from signin.forms import CodeRequestForm, NewcomerForm, TypedCodeForm
+from signin.proof import prove
 from web.cache import is_reachable
 from web.error_pages import too_many_requests
 
 Page = Callable[[HttpRequest], HttpResponse]
 ENDED = "That code has expired. Get a new one."
+PASSWORD_ADVICE = "Continue with email codes, or set a password under Account."  # noqa: S105
 UNSENT = "We couldn’t send an email to this address. Try again soon."
 TOO_MANY = (
     "Too many codes. Wait a minute. After ten codes for one address wait an hour, after twenty"
@@ -181,11 +183,18 @@ def send_code(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> Non
 
 
 def sign_in(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpResponse:
-    """Signs the person in, or continues with the second step if there is one."""
+    """Confirms the address and signs the person in, or continues with the second step.
+
+    The first proof removes a second factor, which a stranger may have set up.
+    """
     holder = find_or_create_holder(
         email=pending.email, name=pending.name, password=pending.password
     )
     if holder is None:  # the account was deleted meanwhile
+        return start_over(request, ENDED)
+    try:
+        prove(request, holder.user, holder.address, advice=PASSWORD_ADVICE)
+    except AddressTaken:  # another account confirmed it this very moment
         return start_over(request, ENDED)
     if pending.password and not holder.is_new:
         messages.info(request, HAD_ACCOUNT)
@@ -195,7 +204,6 @@ def sign_in(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpR
         redirect_url=get_next_redirect_url(request),
         signup=holder.is_new,
         email=holder.address,
-        state={CONFIRMED_ADDRESS: holder.address},
     )
     response: HttpResponse = perform_login(request, login)
     return response

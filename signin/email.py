@@ -3,6 +3,7 @@
 from typing import Any
 
 from allauth.account.views import EmailView
+from django.contrib import messages
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 
@@ -13,6 +14,7 @@ from web.guards import warn_page_expired
 from web.reauthentication import require_confirmation
 
 CHANGES = ("action_add", "action_remove", "action_primary")
+JUST_SENT = "We have just sent a link. Look in your spam folder, or try again in three minutes."
 
 
 class EmailAddresses(EmailView):  # type: ignore[misc]
@@ -52,6 +54,21 @@ class EmailAddresses(EmailView):  # type: ignore[misc]
                 recipients=[address.email],
             )
         return response
+
+    def _action_send(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Sends the link again; at most one goes to an address within three minutes."""
+        response = super()._action_send(request, *args, **kwargs)
+        if not self._did_send_verification_email:
+            messages.info(request, JUST_SENT)
+        return response
+
+    def _action_primary(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Makes a confirmed address the account's own; another may be somebody else's."""
+        address = self._get_email_address(request)
+        if address is not None and not address.verified:
+            messages.error(request, "Confirm this address first.")
+            return None
+        return super()._action_primary(request, *args, **kwargs)
 
 
 def email_addresses(request: HttpRequest) -> HttpResponse:

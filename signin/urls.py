@@ -1,15 +1,23 @@
 """The URLs below /accounts/ for signing up, signing in and securing an account."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from signin import code
+from signin.confirm import ConfirmAddress
 from signin.confirming import confirm_by_code
 from signin.email import email_addresses
 from signin.passwords import set_password
+from signin.reset import ResetPassword
 from signin.sign_up import SignUp
 
 urlpatterns = [
     path("email/", email_addresses, name="account_email"),
+    path("confirm-email/<str:key>/", ConfirmAddress.as_view(), name="account_confirm_email"),
+    re_path(
+        r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
+        ResetPassword.as_view(),
+        name="account_reset_password_from_key",
+    ),
     path("login/code/", code.sign_in_by_code, name="sign-in-by-code"),
     path("login/code/confirm/", code.type_code, name="type-code"),
     path("password/set/", set_password, name="account_set_password"),

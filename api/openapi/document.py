@@ -190,9 +190,10 @@ class ContractSchema(AutoSchema):
             isinstance(serializer, type) and issubclass(serializer, Input)
         )
         if not is_input:
+            optional = getattr(serializer, "optional", ())
             return {
                 **schema,
-                "required": [*schema["properties"]],
+                "required": [name for name in schema["properties"] if name not in optional],
                 "additionalProperties": False,
             }
         required = schema.get("required", [])

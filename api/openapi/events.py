@@ -48,7 +48,16 @@ EVENT: Final[Schema] = object_of(
             {
                 "request": component(RequestDetail.__name__),
                 "loop": object_of({"id": ID, "name": STRING}),
-                "reviewer": nullable(object_of({"user_id": ID, "name": STRING, "email": STRING})),
+                "reviewer": nullable(
+                    object_of(
+                        {
+                            "user_id": ID,
+                            "name": STRING,
+                            "email": STRING,
+                            "verified": {"type": "boolean"},
+                        }
+                    )
+                ),
             }
         ),
     }
@@ -72,6 +81,7 @@ EXAMPLE: Final[dict[str, Any]] = {
             "user_id": REVIEWER["id"],
             "name": REVIEWER["name"],
             "email": REVIEWER["email"],
+            "verified": True,
         },
     },
 }

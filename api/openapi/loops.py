@@ -34,12 +34,14 @@ MEMBERS: Final[list[dict[str, Any]]] = [
         "email": "ada@example.com",
         "status": "active",
         "joined_at": "2026-05-04T10:15:00.120Z",
+        "verified": True,
     },
     {
         "user_id": "019df2a4550f0b7c2d9e4a66",
         "email": "grace@example.com",
         "status": "pending",
         "joined_at": None,
+        "verified": False,
     },
 ]
 LOOP: Final[dict[str, Any]] = {
@@ -76,7 +78,9 @@ OPERATIONS: Operations = {
         tag="Loops",
         summary="Create a loop",
         description="Creates a loop with you as its first active member. Give the join link, its "
-        "QR code or the invite code to the people who should answer.",
+        "QR code or the invite code to the people who should answer. Where the service sends "
+        "email, only people with a confirmed address may join, unless `require_verified` is "
+        "false; `allowed_domains` also limits the domains of their addresses.",
         message="Loop created successfully with QR code",
         status=201,
         body=Body(
@@ -132,7 +136,13 @@ OPERATIONS: Operations = {
         "needed. Only the loop's creator may do this.",
         message="Loop updated successfully",
         paths=LOOP_PATH,
-        body=Body(LoopChanges, {"rename": {"name": "Refunds and vouchers"}}),
+        body=Body(
+            LoopChanges,
+            {
+                "rename": {"name": "Refunds and vouchers"},
+                "limit": {"allowed_domains": ["example.com"]},
+            },
+        ),
         data={"loop": OwnLoopSerializer},
         example={"loop": {**OWN_LOOP, "name": "Refunds and vouchers"}},
         errors=(
@@ -149,7 +159,8 @@ OPERATIONS: Operations = {
         tag="Loops",
         summary="List a loop's members",
         description="Active members receive requests; pending members were invited and have not "
-        "joined yet. Only the loop's creator may do this.",
+        "joined yet. `verified` says whether a person has confirmed their address. Only the loop's "
+        "creator may do this.",
         message="Loop members retrieved successfully",
         paths=LOOP_PATH,
         data={
@@ -190,8 +201,8 @@ OPERATIONS: Operations = {
         tag="Loops",
         summary="Remove a member",
         description="The member, active or pending, loses access at once. Requests that they "
-        "claimed become pending again. They may rejoin with the invite code. Only the loop's "
-        "creator may do this.",
+        "claimed become pending again. They may rejoin with the invite code. The user id that an "
+        "invitation had reserved works, too. Only the loop's creator may do this.",
         message="Member removed from loop successfully",
         paths={**LOOP_PATH, "user_id": "The member's user id."},
         data={"loop_id": ID, "user_id": ID, "removed_at": TIMESTAMP},

@@ -1,11 +1,34 @@
 """Serializers of loops and members (specification, Loop and Member)."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from api.errors import LoopIconRequired, LoopNameRequired
-from api.fields import Identifier, Input, StrictChoice, StrictText, Timestamp
+from api.fields import (
+    Identifier,
+    Input,
+    StrictBoolean,
+    StrictChoice,
+    StrictStrings,
+    StrictText,
+    Timestamp,
+)
+from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
 from loops.icons import ICONS
 from loops.models import Loop, Membership
+
+
+class Domains(StrictStrings):
+    """The domains of addresses, stored in lowercase and sorted."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        try:
+            return clean_domains(super().run_validation(data))
+        except InvalidDomain:
+            raise serializers.ValidationError(
+                f"must be an array of at most {MAX_DOMAINS} domains, such as example.com"
+            ) from None
 
 
 class LoopInput(Input):
@@ -16,6 +39,8 @@ class LoopInput(Input):
     name = StrictText(shortest=1, longest=100)
     description = StrictText(longest=500, required=False)
     icon = StrictText(shortest=1, longest=100)
+    require_verified = StrictBoolean(required=False)
+    allowed_domains = Domains(required=False)
 
 
 class LoopChanges(Input):
@@ -24,6 +49,8 @@ class LoopChanges(Input):
     name = StrictText(shortest=1, longest=100, required=False)
     description = StrictText(longest=500, required=False)
     icon = StrictChoice(choices=ICONS, required=False)
+    require_verified = StrictBoolean(required=False)
+    allowed_domains = Domains(required=False)
 
 
 class MemberSerializer(serializers.Serializer[Membership]):
@@ -33,10 +60,13 @@ class MemberSerializer(serializers.Serializer[Membership]):
     email = serializers.EmailField(source="address")
     status = serializers.ChoiceField(choices=Membership.Status.choices)
     joined_at = Timestamp(allow_null=True)
+    verified = serializers.BooleanField()
 
 
 class LoopSerializer(serializers.Serializer[Loop]):
-    """A loop with all its members."""
+    """A loop with all its members. The `optional` fields are left out at their defaults."""
+
+    optional = ("require_verified", "allowed_domains")
 
     id = Identifier()
     name = serializers.CharField()
@@ -48,6 +78,16 @@ class LoopSerializer(serializers.Serializer[Loop]):
     pending_count = serializers.SerializerMethodField()
     created_at = Timestamp()
     updated_at = Timestamp()
+    require_verified = serializers.BooleanField(required=False)
+    allowed_domains = serializers.ListField(child=serializers.CharField(), required=False)
+
+    def to_representation(self, instance: Loop) -> dict[str, Any]:
+        data: dict[str, Any] = super().to_representation(instance)
+        if instance.require_verified:
+            del data["require_verified"]
+        if not instance.allowed_domains:
+            del data["allowed_domains"]
+        return data
 
     def get_member_count(self, loop: Loop) -> int:
         return len(loop.memberships.all())

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from accounts.emails import validate_address
+from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
 from loops.icons import ICONS, get_symbol
 from loops.models import Loop
 from reviews.response_types.posted import unify_newlines
@@ -65,10 +66,59 @@ class LoopForm(forms.Form):
             for value, name in choices
         ]
 
-    def find_changes(self, loop: Loop) -> dict[str, str]:
-        """Returns the fields that differ from the loop."""
+
+class EditForm(LoopForm):
+    """Also sets who may join."""
+
+    joiners = forms.ChoiceField(
+        label="Who can join with the link or code",
+        choices=[
+            ("confirmed", "People with a confirmed email address"),
+            ("anyone", "Anyone"),
+        ],
+        required=False,
+        widget=forms.RadioSelect,
+        help_text="Current members stay.",
+    )
+    allowed_domains = forms.CharField(
+        label="Only addresses at these domains may join",
+        max_length=2000,
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text=(
+            "Separated by commas, such as example.com. Empty for all. Whoever you invite by email"
+            " may join from any domain."
+        ),
+    )
+
+    def clean_allowed_domains(self) -> list[str]:
+        typed = self.cleaned_data["allowed_domains"].replace(",", " ").split()
+        try:
+            return clean_domains(typed)
+        except InvalidDomain:
+            raise forms.ValidationError(
+                f"Enter up to {MAX_DOMAINS} domains, such as example.com"
+            ) from None
+
+    def find_changes(self, loop: Loop) -> dict[str, Any]:
+        """Returns the fields that differ from the loop; one that was not sent stays."""
         fields = {name: self.cleaned_data[name] for name in ("name", "description", "icon")}
+        if self.cleaned_data["joiners"]:
+            fields["require_verified"] = self.cleaned_data["joiners"] == "confirmed"
+        if "allowed_domains" in self.data:
+            fields["allowed_domains"] = self.cleaned_data["allowed_domains"]
         return {name: value for name, value in fields.items() if value != getattr(loop, name)}
+
+    @staticmethod
+    def build_initial(loop: Loop) -> dict[str, str]:
+        """Returns the loop's fields as the form shows them."""
+        return {
+            "name": loop.name,
+            "description": loop.description,
+            "icon": loop.icon,
+            "joiners": "confirmed" if loop.require_verified else "anyone",
+            "allowed_domains": ", ".join(loop.allowed_domains),
+        }
 
 
 class InviteForm(forms.Form):

@@ -8,6 +8,7 @@ once are settled with their events in about a second, and no transition is witho
 
 from collections.abc import Iterable
 
+from accounts.confirmed import CONFIRMED_SQL
 from db.json_sql import (
     Value,
     json_object,
@@ -24,7 +25,9 @@ _ANSWERED_MS, _CREATED_MS = map(whole_milliseconds, ("r.response_at", "r.created
 _RESPONSE_SECONDS = f"round(({_ANSWERED_MS} - {_CREATED_MS}) / 1000, 3)::double precision"
 _PERSON: dict[str, str | Value] = {"name": "p.name", "email": "p.email"}
 _ANSWERER = json_object({"id": word("p.id"), **_PERSON})
-_REVIEWER = json_object({"user_id": word("p.id"), **_PERSON})
+_REVIEWER = json_object(
+    {"user_id": word("p.id"), **_PERSON, "verified": raw(CONFIRMED_SQL.format(user="p"))}
+)
 
 REQUEST: dict[str, str | Value] = {
     "id": word("r.id"),

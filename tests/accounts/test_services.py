@@ -54,6 +54,25 @@ def test_addresses_are_unique_in_any_case(owner: User) -> None:
 def test_a_reserved_id_is_stable_and_becomes_the_accounts(db: None, owner: User) -> None:
     reserved = services.reserve_user_id(email="New@example.com")
     assert services.reserve_user_id(email="new@EXAMPLE.com") == reserved
-    assert services.create_account(email="new@example.com").pk == reserved
+    stranger = services.create_account(email="new@example.com")
+    assert stranger.pk != reserved
+    assert services.reserve_user_id(email="new@example.com") == reserved
+    stranger.emailaddress_set.all().delete()  # type: ignore[attr-defined]
+    stranger.email = "other@example.com"
+    stranger.save()
+    person = services.create_account(email="new@example.com", verified=True)
+    assert person.pk == reserved
     assert services.reserve_user_id(email="new@example.com") == reserved
     assert services.reserve_user_id(email=owner.email) == owner.pk
+
+
+def test_an_address_that_changes_hands_gets_another_id(db: None) -> None:
+    """The first holder keeps the id that was reserved, and nobody else's invitations."""
+    reserved = services.reserve_user_id(email="new@example.com")
+    first = services.create_account(email="new@example.com", verified=True)
+    first.emailaddress_set.update(email="other@example.com")  # type: ignore[attr-defined]
+    first.email = "other@example.com"
+    first.save()
+    again = services.reserve_user_id(email="new@example.com")
+    assert again != reserved
+    assert services.create_account(email="new@example.com", verified=True).pk == again

@@ -54,6 +54,7 @@ def test_it_answers_with_the_loop(api: Api, owner: User, owner_key: str) -> None
                 "email": owner.email,
                 "status": "active",
                 "joined_at": member["joined_at"],
+                "verified": True,
             }
         ],
         "member_count": 1,

@@ -46,12 +46,14 @@ def test_it_lists_them(api: Api, owner: User, owner_key: str, member: User, loop
             "user_id": person.pk,
             "email": person.email,
             "status": "active",
+            "verified": True,
         }
     assert people[invited.member_id] == {
         "user_id": invited.member_id,
         "email": "new@example.org",
         "status": "pending",
         "joined_at": None,
+        "verified": False,
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 
 from accounts.models import User
@@ -71,7 +72,7 @@ def test_completed(
     assert body["completed_at"] == body["response_at"] is not None
     assert body["response_time_seconds"] >= 0
     person = {"name": "Member", "email": "member@example.com"}
-    assert body["data"]["reviewer"] == {"user_id": member.pk, **person}
+    assert body["data"]["reviewer"] == {"user_id": member.pk, **person, "verified": True}
     assert body["data"]["request"]["response_by_user"] == {"id": member.pk, **person}
     assert body["data"]["request"]["answered_by"] == "human"
     assert body["data"]["request"]["context"] == {"order": "Größe ✓", "n": 1e308}
@@ -87,8 +88,15 @@ def test_claimed(asked: Request, member: User, loop: Loop, read: Callable[[Reque
     assert body["data"]["request"]["claimed_by"] == member.pk
     assert body["data"]["request"]["claimed_at"] is not None
     assert body["data"]["reviewer"] == {
-        "user_id": member.pk, "name": "Member", "email": "member@example.com",
+        "user_id": member.pk, "name": "Member", "email": "member@example.com", "verified": True,
     }  # fmt: skip
+
+
+def test_a_reviewer_whose_address_is_not_confirmed(asked: Request, member: User) -> None:
+    EmailAddress.objects.filter(user=member).update(verified=False)
+    services.answer_request(request=asked, reviewer_id=member.pk, answer="yes")
+    (body,) = told(asked)
+    assert body["data"]["reviewer"]["verified"] is False
 
 
 @pytest.mark.parametrize("claimed", [False, True])

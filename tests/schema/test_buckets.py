@@ -76,7 +76,7 @@ def live(owner: User, member: User, client: Api) -> None:
     signed_in(member).post(f"/join/{loop.invite_code}")
     assert Membership.objects.filter(user=member).exists()
     invited = invite_member(loop=loop, email="later@example.com")
-    assert create_account(email="later@example.com").pk == invited.member_id
+    assert create_account(email="later@example.com", verified=True).pk == invited.member_id
     secret_services.read_status(owner.pk)
     notifications.choose_mails(user_id=member.pk, mails="every")
     asked = {"callback_url": HOOK, **QUESTION}

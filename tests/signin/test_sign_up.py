@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from accounts.passwords import GoodPassword
-from accounts.services import create_account, reserve_user_id
+from accounts.services import reserve_user_id
 from loops.models import Loop, Membership
 from tests.conftest import PASSWORD
 from tests.portal import signed_in, unconfirmed, words
@@ -140,24 +140,17 @@ def test_a_broken_mail_server_is_told(settings: Settings) -> None:
     assert "We couldn’t send an email to this address." in words(response)
 
 
-def test_an_invited_address_gets_the_id_that_waits_for_it(db: None) -> None:
+def test_who_only_types_an_invited_address_gets_an_id_of_their_own(db: None) -> None:
+    reserved = reserve_user_id(email="nora@example.org")
+    unconfirmed(email="nora@example.org", name="Eve", password=PASSWORD)
+    assert User.objects.get(email="nora@example.org").pk != reserved
+    assert reserve_user_id(email="nora@example.org") == reserved
+
+
+def test_who_confirms_an_invited_address_gets_the_id_that_waits_for_it(db: None) -> None:
     reserved = reserve_user_id(email="nora@example.org")
     sign_up(Client())
     assert User.objects.get(email="nora@example.org").pk == reserved
-
-
-def test_an_address_that_its_owner_gave_up_is_a_strangers_own(db: None) -> None:
-    reserved = reserve_user_id(email="nora@example.org")
-    first = create_account(email="nora@example.org", password="the first one's")
-    first.email = "elsewhere@example.org"
-    first.save()
-    EmailAddress.objects.filter(user=first).update(email=first.email)
-    sign_up(Client())
-    second = User.objects.get(email="nora@example.org")
-    assert second.pk != reserved
-    first.refresh_from_db()
-    assert first.pk == reserved
-    assert first.check_password("the first one's")
 
 
 def test_too_many_sign_ups_from_one_address(db: None) -> None:

@@ -1,10 +1,12 @@
-"""What a first code does to an account that used the unconfirmed address before."""
+"""What the first proof of a mailbox does to an account that used the address before."""
 
 import re
 from typing import Any
 
 import pytest
-from allauth.account.models import EmailAddress
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
 from django.core import mail
 from django.core.management import call_command
@@ -12,7 +14,8 @@ from django.test import Client
 
 from accounts.models import ApiKey, AuditEntry, User, WebhookSecret
 from accounts.secret_services import read_secrets
-from accounts.services import create_account, create_api_key
+from accounts.services import create_account, create_api_key, set_key_state
+from reviews.models import PushSubscription
 from tests.accounts.test_audit import SEED, code_now
 from tests.conftest import PASSWORD, Api
 from tests.portal import confirmed, unconfirmed, words
@@ -20,6 +23,8 @@ from tests.signin.test_code_by_mail import CONFIRM, NORA, SIGN_UP, ask, code_in,
 
 pytestmark = pytest.mark.django_db
 EMAIL, EVIL = "nora@example.org", "evil@evil.example"
+NEW = "quite another battery"
+WAYS = ["code", "reset", "link"]
 
 
 @pytest.fixture(autouse=True)
@@ -39,11 +44,49 @@ def prove(browser: Client) -> Any:
     return give(browser, code_in(mail.outbox[-1]))
 
 
+def link_in(message: Any, kind: str) -> str:
+    (path,) = re.findall(rf"http://testserver(/\S+{kind}\S+)", str(message.body))
+    return str(path)
+
+
+def reset(browser: Client) -> Any:
+    """Nora asks for a new password, and sets one."""
+    mail.outbox.clear()
+    browser.post("/accounts/password/reset/", {"email": EMAIL})
+    form = browser.get(link_in(mail.outbox[-1], "reset/key"), follow=True)
+    return set_password(browser, form)
+
+
+def confirm(browser: Client) -> Any:
+    """Nora opens the link in the first email that her address got, and does what it asks."""
+    row = EmailAddress.objects.get(email=EMAIL)
+    path = f"/accounts/confirm-email/{EmailConfirmationHMAC(row).key}/"
+    assert "you’ll choose a new password next" in words(browser.get(path))
+    form = browser.post(path, follow=True)
+    assert "Now choose a new password." in words(form)
+    return set_password(browser, form), words(form)
+
+
+def set_password(browser: Client, form: Any) -> Any:
+    (path, _) = form.redirect_chain[-1]
+    return browser.post(path, {"password1": NEW, "password2": NEW}, follow=True)
+
+
+def prove_by(way: str) -> str:
+    """The text of the page that says what has changed."""
+    browser = Client()
+    if way == "code":
+        return words(prove(browser))
+    if way == "reset":
+        return words(reset(browser))
+    _, page = confirm(browser)
+    return str(page)
+
+
 def add_address(user: User) -> str:
     """Another one; the path that confirms it."""
     confirmed(user).post("/accounts/email/", {"action_add": "", "email": EVIL})
-    (path,) = re.findall(r"http://testserver(/\S+confirm-email\S+)", str(mail.outbox[-1].body))
-    return str(path)
+    return link_in(mail.outbox[-1], "confirm-email")
 
 
 def told(user: User) -> list[tuple[str, str]]:
@@ -51,45 +94,66 @@ def told(user: User) -> list[tuple[str, str]]:
     return list(rows.values_list("action", "subject"))
 
 
-def test_a_stranger_keeps_no_way_in() -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_a_stranger_keeps_no_way_in(way: str) -> None:
     squatter = squat()
     user = User.objects.get()
     _, secret = create_api_key(user=user, name="mine")
+    hidden, asleep = create_api_key(user=user, name="asleep")
+    set_key_state(key=hidden, state=ApiKey.State.INACTIVE)
     old = read_secrets(user.pk).current.text
+    PushSubscription.objects.create(user=user, endpoint="https://push.example/1", host="x")
     link = add_address(user)
-    browser = Client()
-    page = words(prove(browser))
+    TOTP.activate(user, SEED)
+    RecoveryCodes.activate(user)
+    page = prove_by(way)
     for part in (
         "Your address is confirmed. Someone else may have created this account",
         "all other browsers and devices were signed out",
-        "the password was removed",
+        "two-factor sign-in was turned off",
         f"{EVIL} no longer belongs to it",
-        "the API keys were deactivated",
+        "the API keys were revoked",
         "the webhook secret was replaced",
     ):
         assert part in page
-    assert browser.get("/inbox/").status_code == 200
+    assert ("the password was removed" in page) is (way != "reset")  # there it was replaced
     assert squatter.get("/inbox/").status_code == 302
-    assert squatter.post(link).status_code in (302, 404)
+    assert Client().login(email=EMAIL, password=PASSWORD) is False
+    assert squatter.post(link).status_code == 404
     assert list(EmailAddress.objects.values_list("email", "verified", "primary")) == [
         (EMAIL, True, True)
     ]
-    assert Api(secret).get("/v1/test").status_code == 401
-    assert ApiKey.objects.get().state == "inactive"
+    for each in (secret, asleep):
+        assert Api(each).get("/v1/test").status_code == 401
+    assert set(ApiKey.objects.values_list("state", flat=True)) == {"revoked"}
+    assert not PushSubscription.objects.exists()
+    assert not Authenticator.objects.exists()
     now = read_secrets(user.pk)
     assert now.current.text != old
     assert (now.current.issued, now.previous) == (True, None)
     entries = told(user)
-    assert ("security.password_ended", "") in entries
-    assert ("account.email_removed", EVIL) in entries
-    assert ("webhook_secret.replaced", "") in entries
-    assert [action for action, _ in entries].count("key.inactive") == 1
+    for entry in (
+        ("account.email_removed", EVIL),
+        ("account.email_confirmed", EMAIL),
+        ("webhook_secret.replaced", ""),
+        ("security.two_factor_off", ""),
+    ):
+        assert entry in entries
+    assert [action for action, _ in entries].count("key.revoked") == 2
+
+
+@pytest.mark.parametrize("way", ["reset", "link"])
+def test_the_new_password_is_the_only_one(way: str) -> None:
+    squat()
+    prove_by(way)
+    assert Client().login(email=EMAIL, password=NEW) is True
+    assert Client().login(email=EMAIL, password=PASSWORD) is False
 
 
 def test_an_account_without_a_password_is_taken_over_too() -> None:
     user = create_account(email=EMAIL, name="Nora")
     create_api_key(user=user, name="mine")
-    assert "the API keys were deactivated" in words(prove(Client()))
+    assert "the API keys were revoked" in words(prove(Client()))
     assert not WebhookSecret.objects.exists()  # nobody has ever seen one
 
 
@@ -120,7 +184,7 @@ def test_who_has_confirmed_another_address_keeps_the_account() -> None:
     assert list(EmailAddress.objects.filter(user=first).values_list("email", "primary")) == [
         (EVIL, True)
     ]
-    assert told(first)[-1] == ("account.email_lost", EVIL)
+    assert told(first)[-1] == ("account.email_removed", EMAIL)
     assert mistyped.get("/inbox/").status_code == 200
     assert Api(secret).get("/v1/test").status_code == 200
 
@@ -150,31 +214,28 @@ class TestForgottenPassword:
 
 
 class TestSecondFactor:
-    def ask_and_give(self, user: User) -> tuple[Client, Any]:
-        TOTP.activate(user, SEED)
+    """Of an account that a stranger made, it must not keep the owner of the mailbox out."""
+
+    def ask_and_give(self) -> tuple[Client, Any]:
+        TOTP.activate(User.objects.get(), SEED)
         browser = Client()
         ask(browser, email=EMAIL)
         return browser, give(browser, code_in(mail.outbox[-1]))
 
-    def test_the_mailbox_alone_ends_nothing(self) -> None:
-        squatter = squat()
-        user = User.objects.get()
-        _, asked = self.ask_and_give(user)
-        assert asked.redirect_chain == [("/accounts/2fa/authenticate/", 302)]
-        user.refresh_from_db()
-        assert user.has_usable_password()
-        assert squatter.get("/inbox/").status_code == 200
-        assert not EmailAddress.objects.get().verified
-
-    def test_after_it_the_address_is_confirmed(self) -> None:
-        squatter = squat()
-        browser, _ = self.ask_and_give(User.objects.get())
-        form = {"code": code_now()}
-        landed = browser.post("/accounts/2fa/authenticate/", form, follow=True)
-        assert "Your address is confirmed." in words(landed)
+    def test_a_strangers_is_removed(self) -> None:
+        squat()
+        browser, landed = self.ask_and_give()
+        assert "two-factor sign-in was turned off" in words(landed)
         assert browser.get("/inbox/").status_code == 200
-        assert squatter.get("/inbox/").status_code == 302
-        assert EmailAddress.objects.get().verified
+        assert not Authenticator.objects.exists()
+
+    def test_the_owners_is_asked_for(self) -> None:
+        create_account(email=EMAIL, name="Nora", password=PASSWORD, verified=True)
+        browser, asked = self.ask_and_give()
+        assert asked.redirect_chain == [("/accounts/2fa/authenticate/", 302)]
+        assert browser.get("/inbox/").status_code == 302
+        browser.post("/accounts/2fa/authenticate/", {"code": code_now()})
+        assert browser.get("/inbox/").status_code == 200
 
 
 def test_who_comes_with_a_password_confirms_nothing() -> None:

@@ -1,0 +1,61 @@
+"""The loop's settings: who may join."""
+
+import pytest
+from pytest_django import Settings
+
+from accounts.models import User
+from accounts.services import create_account
+from loops.models import Loop
+from loops.services import join_loop
+from tests.portal import signed_in, words
+
+pytestmark = pytest.mark.django_db
+
+
+def edit(owner: User, loop: Loop, **fields: str) -> tuple[int, str]:
+    form = {"name": loop.name, "description": loop.description, "icon": loop.icon, **fields}
+    response = signed_in(owner).post(f"/dashboard/loops/{loop.pk}/edit/", form)
+    loop.refresh_from_db()
+    return response.status_code, words(response)
+
+
+def test_the_choices_are_stored_and_shown(owner: User, loop: Loop) -> None:
+    domains = "Example.org, @example.com  bücher.example"
+    assert edit(owner, loop, joiners="anyone", allowed_domains=domains)[0] == 302
+    assert loop.require_verified is False
+    assert loop.allowed_domains == ["example.com", "example.org", "xn--bcher-kva.example"]
+    source = signed_in(owner).get(f"/dashboard/loops/{loop.pk}/edit/").content.decode()
+    assert 'value="example.com, example.org, xn--bcher-kva.example"' in source
+    assert edit(owner, loop, joiners="confirmed", allowed_domains="")[0] == 302
+    assert (loop.require_verified, loop.allowed_domains) == (True, [])
+
+
+def test_a_form_without_them_changes_nothing(owner: User, loop: Loop) -> None:
+    Loop.objects.filter(pk=loop.pk).update(require_verified=False, allowed_domains=["a.example"])
+    assert edit(owner, loop, name="Renamed")[0] == 302
+    assert (loop.name, loop.require_verified) == ("Renamed", False)
+    assert loop.allowed_domains == ["a.example"]
+
+
+@pytest.mark.parametrize("typed", ["nora@example.org", "example", "http://example.org"])
+def test_what_is_no_domain(owner: User, loop: Loop, typed: str) -> None:
+    status, page = edit(owner, loop, allowed_domains=typed)
+    assert status == 422
+    assert "Enter up to 20 domains, such as example.com" in page
+    assert loop.allowed_domains == []
+
+
+def test_members_whose_address_is_not_confirmed_are_marked(owner: User, loop: Loop) -> None:
+    browser, path = signed_in(owner), f"/dashboard/loops/{loop.pk}/"
+    assert "Not confirmed" not in words(browser.get(path))
+    join_loop(user=create_account(email="nora@example.org"), code=loop.invite_code)
+    assert words(browser.get(path)).count("Not confirmed") == 1
+
+
+def test_without_mail_the_page_says_that_nobody_can_confirm(
+    owner: User, loop: Loop, settings: Settings
+) -> None:
+    path, note = f"/dashboard/loops/{loop.pk}/edit/", "This service sends no email"
+    assert note in words(signed_in(owner).get(path))
+    settings.REQUIRE_CONFIRMED_ADDRESSES = True
+    assert note not in words(signed_in(owner).get(path))
