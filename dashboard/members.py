@@ -9,7 +9,7 @@ from dashboard.access import Stale, action, find_loop
 from dashboard.forms.loops import InviteForm
 from dashboard.loop_page import loop_page
 from loops import services
-from loops.invitations import send_invitation
+from loops.invitations import InviterUnconfirmed, check_inviter, send_invitation
 from loops.models import Loop, Membership
 from reviews import services as review_services
 from web.form_recovery import recoverable
@@ -17,12 +17,29 @@ from web.guards import SignedInRequest
 
 # Limits of an account: for all invitations, and for those to one address
 MAIL_RATE, ADDRESS_RATE = "60/h", "5/h"
+# Limits across accounts: for one recipient, and for one IP address
+RECIPIENT_RATE, IP_RATE = "10/d", "120/h"
 TOO_MANY_INVITATIONS = (
     "You’ve reached the limit of 60 invitations an hour. Wait {} min, or share the link yourself"
 )
 TOO_MANY_TO_ADDRESS = (
     "This address got 5 invitations this hour. Wait {} min, or share the link yourself"
 )
+TOO_MANY_TO_RECIPIENT = (
+    "This address got 10 invitations today, from everybody together. Share the link yourself"
+)
+TOO_MANY_FROM_IP = (
+    "Too many invitations were sent from your network. Wait {} min, or share the link yourself"
+)
+CONFIRM_FIRST = "Confirm your own email address first, or share the link yourself"
+
+
+class TooManyMails(Exception):
+    """A limit is reached; the message says which, and another email may be sent after `seconds`."""
+
+    def __init__(self, sentence: str, seconds: int) -> None:
+        super().__init__(sentence.format(seconds // 60 + 1))
+        self.seconds = max(1, seconds)
 
 
 @recoverable
@@ -32,12 +49,18 @@ def invite(request: SignedInRequest, loop_id: str) -> HttpResponse:
     form = InviteForm(request.POST, auto_id="invite-%s")
     if form.is_valid():
         email = form.cleaned_data["email"]
-        refusal = count_mail(request, email)
-        if refusal:
-            form.add_error("email", refusal)
-            return loop_page(request, loop, invite_form=form, status=429)
         try:
+            check_inviter(request.user)
+            count_mail(request, email)
             services.invite_member(loop=loop, email=email)
+        except InviterUnconfirmed:
+            form.add_error("email", CONFIRM_FIRST)
+            return loop_page(request, loop, invite_form=form, status=403)
+        except TooManyMails as refusal:
+            form.add_error("email", str(refusal))
+            response = loop_page(request, loop, invite_form=form, status=429)
+            response["Retry-After"] = str(refusal.seconds)
+            return response
         except services.AlreadyMember:
             form.add_error("email", "This person is already in the loop")
         except Loop.DoesNotExist:
@@ -55,9 +78,12 @@ def resend(request: SignedInRequest, loop_id: str, member_id: str) -> HttpRespon
     member = invited.filter(status=Membership.Status.PENDING).first()
     if member is None:
         raise Stale("This invitation is no longer open.", back="loop", loop_id=loop.pk)
-    refusal = count_mail(request, member.email)
-    if refusal:
-        messages.error(request, f"Nothing was sent to {member.email}. {refusal}.")
+    try:
+        check_inviter(request.user)
+        count_mail(request, member.email)
+    except (InviterUnconfirmed, TooManyMails) as refusal:
+        reason = str(refusal) or CONFIRM_FIRST
+        messages.error(request, f"Nothing was sent to {member.email}. {reason}.")
     else:
         send_mail(request, loop, member.email)
     return redirect("loop", loop_id=loop.pk)
@@ -94,20 +120,29 @@ def send_mail(request: SignedInRequest, loop: Loop, email: str) -> None:
         )
 
 
-def count_mail(request: SignedInRequest, email: str) -> str:
-    """Counts an invitation. Returns the reason if a limit is reached, else ''."""
+def count_mail(request: SignedInRequest, email: str) -> None:
+    """Counts an invitation. Raises TooManyMails if a limit is reached.
+
+    Without the cache nothing is counted.
+    """
+    local, _, domain = email.lower().rpartition("@")
+    mailbox = f"{local.partition('+')[0]}@{domain}"  # ada+1@ and ada+2@ are usually one mailbox
+
+    def pair(*_: object) -> str:
+        return f"{request.user.pk} {mailbox}"
 
     def recipient(*_: object) -> str:
-        return f"{request.user.pk} {email.lower()}"
+        return mailbox
 
-    for key, rate, sentence in (
-        (recipient, ADDRESS_RATE, TOO_MANY_TO_ADDRESS),
-        ("user", MAIL_RATE, TOO_MANY_INVITATIONS),
+    for group, key, rate, sentence in (
+        ("pair", pair, ADDRESS_RATE, TOO_MANY_TO_ADDRESS),
+        ("account", "user", MAIL_RATE, TOO_MANY_INVITATIONS),
+        ("ip", "ip", IP_RATE, TOO_MANY_FROM_IP),
+        ("recipient", recipient, RECIPIENT_RATE, TOO_MANY_TO_RECIPIENT),
     ):
-        usage = get_usage(request, f"invitation-{rate}", key=key, rate=rate, increment=True)
+        usage = get_usage(request, f"invitation-{group}", key=key, rate=rate, increment=True)
         if usage and usage["should_limit"]:
-            return sentence.format(usage["time_left"] // 60 + 1)
-    return ""
+            raise TooManyMails(sentence, usage["time_left"])
 
 
 def build_stale(loop: Loop) -> Stale:

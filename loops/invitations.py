@@ -1,7 +1,7 @@
-"""Sends the e-mail that invites a person to a loop.
+"""Sends the email that invites a person to a loop.
 
-The names in it come from users, and the recipient may know neither them nor us. So each name stays
-on one line: it must not look like another line or header of the e-mail.
+The recipient may know neither the sender nor us. So the email has no text of the sender's but two
+names without links, and an inviter has to confirm their own address first.
 """
 
 from smtplib import SMTPException
@@ -10,28 +10,37 @@ import structlog
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 
+from accounts.confirmed import lacks_confirmation
 from accounts.models import User
 from loops.models import Loop
-from web.sanitize import to_one_line
+from web.sanitize import to_plain_name
 
 log = structlog.get_logger(__name__)
+
+
+class InviterUnconfirmed(Exception):
+    """The inviter has to confirm their own address first."""
+
+
+def check_inviter(user: User) -> None:
+    """Raises InviterUnconfirmed. Call it before the invitation is stored."""
+    if lacks_confirmation(user):
+        raise InviterUnconfirmed
 
 
 def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
     """Sends the invitation and returns whether the mail server accepted it.
 
-    Call it after the invitation is committed.
+    Call it after the invitation is committed. Raises InviterUnconfirmed.
     """
-    inviter_name, loop_name = to_one_line(inviter.get_short_name()), to_one_line(loop.name)
-    context = {
-        "name": loop_name,
-        "description": [to_one_line(line) for line in loop.description.splitlines()],
-        "join_url": loop.join_url,
-        "inviter": inviter_name,
-        "address": inviter.email,
+    check_inviter(inviter)
+    names = {
+        "inviter": to_plain_name(inviter.get_short_name()) or "Somebody",
+        "name": to_plain_name(loop.name) or "a loop",
     }
+    context = {**names, "join_url": loop.join_url, "address": inviter.email}
     mail = EmailMessage(
-        subject=f"{inviter_name} invites you to {loop_name}",
+        subject="{inviter} invites you to {name}".format(**names),
         body=render_to_string("loops/email/invitation.txt", context),
         to=[email],
         reply_to=[inviter.email],

@@ -1,9 +1,12 @@
 """Cleans user text for places where it must not imitate other content. Pure."""
 
+import re
 import unicodedata
 
 _BREAKS = ("Cc", "Zl", "Zp")  # line breaks and other controls
 _JOINERS = "\u200c\u200d"  # needed for the shape of some letters and emojis
+_DOTS = ".\u2024\u3002\ufe52\uff0e\uff61"  # browsers read all of them as the dot of a domain
+_LINK_PARTS = re.compile(rf"[/\\@\uff0f\uff20]|:(?=//)|[{_DOTS}](?=\S)")
 
 
 def to_one_line(text: str) -> str:
@@ -17,3 +20,13 @@ def to_one_line(text: str) -> str:
         if unicodedata.category(c) != "Cf" or c in _JOINERS
     ]
     return " ".join("".join(characters).split())
+
+
+def to_plain_name(text: str, *, longest: int = 60) -> str:
+    """Returns a name for an email to strangers: one line, bounded, and no part becomes a link.
+
+    Email programs turn addresses of pages and people into links. So slashes and @ become spaces,
+    and so does a dot inside a word.
+    """
+    plain = " ".join(_LINK_PARTS.sub(" ", to_one_line(text)).replace('"', "'").split())
+    return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"

@@ -6,13 +6,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
+from django.core.cache.backends.redis import RedisCache
 from django.core.mail.backends.locmem import EmailBackend
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import User
+from accounts.services import create_account
 from dashboard import loop_stats, members
+from loops.invitations import InviterUnconfirmed, send_invitation
 from loops.models import Loop, Membership
 from loops.services import create_loop, invite_member
 from reviews import services
@@ -29,6 +33,10 @@ class BrokenBackend(EmailBackend):
 
     def send_messages(self, messages: Any) -> int:
         raise smtplib.SMTPServerDisconnected("gone")
+
+
+def away(*_: Any, **__: Any) -> None:
+    raise ConnectionError
 
 
 def path(loop: Loop, rest: str = "") -> str:
@@ -112,7 +120,12 @@ class TestInvite:
         ("typed", "shown"),
         [
             ("Two\nlines <b>&", "Two lines <b>&"),
-            ("Two\r\nBcc: eve@example.org", "Two Bcc: eve@example.org"),
+            ("Two\r\nBcc: eve@example.org", "Two Bcc: eve example org"),
+            ("Win at https://evil.example/now", "Win at https evil example now"),
+            ("www.evil.com//x\\y evil。com ｅvil．com", "www evil com x y evil com ｅvil com"),
+            ("Dr. A. Smith", "Dr. A. Smith"),
+            ('Refund" on Review Loop. Pay', "Refund' on Review Loop. Pay"),
+            ("x" * 99, "x" * 59 + "…"),
             ("a\tb\x0bc\x0cd\x1ce\x85f\u2028g\u2029h", "a b c d e f g h"),
             ("Pay\x00\x07\x1b[31m now".replace("\x00", ""), "Pay [31m now"),
             ("\u202eksed dnufeR\u202c \u2067x", "ksed dnufeR x"),
@@ -131,19 +144,50 @@ class TestInvite:
         (mail,) = mailoutbox
         assert mail.subject == f"{shown} invites you to {shown}"
         assert (mail.to, mail.cc, mail.bcc) == (["ada@example.org"], [], [])
-        _, asks, quoted, *rest = mail.body.split("\n\n")
+        _, asks, *rest = mail.body.split("\n\n")
         assert asks == f'{shown} (owner@example.com) invited you to join "{shown}" on Review Loop.'
-        assert all(line.startswith("> ") for line in quoted.splitlines())
-        assert " ".join(line[2:] for line in quoted.splitlines()).split() == [
-            *shown.split(),
-            "More",
-        ]
+        assert "More" not in mail.body  # nor anything else that they wrote
+        assert re.findall(r"https?://\S+", mail.body) == [loop.join_url]
         assert len(rest) == 3
         assert mail.message().as_bytes().count(b"\nBcc") == 0
 
-    def test_a_loop_without_a_description(self, owner: User, loop: Loop, mailoutbox: Any) -> None:
+    def test_names_that_are_nothing_but_a_link(
+        self, owner: User, loop: Loop, mailoutbox: Any
+    ) -> None:
+        Loop.objects.filter(pk=loop.pk).update(name="//")
+        User.objects.filter(pk=owner.pk).update(name="@/")
         invite(signed_in(owner), loop, "ada@example.org")
-        assert "on Review Loop.\n\nPrograms and AI agents" in mailoutbox[0].body
+        assert mailoutbox[0].subject == "Somebody invites you to a loop"
+
+    @pytest.mark.parametrize("resend", [False, True])
+    def test_only_with_a_confirmed_address(
+        self, owner: User, loop: Loop, resend: bool, settings: Settings, mailoutbox: Any
+    ) -> None:
+        settings.REQUIRE_CONFIRMED_ADDRESSES = True
+        pending = invite_member(loop=loop, email="grace@example.org")
+        again = path(loop, f"members/{pending.member_id}/resend/")
+        EmailAddress.objects.filter(user=owner).update(verified=False)
+        browser = signed_in(owner)
+        assert "Confirm your own email address" in words(browser.get(path(loop)))
+        answer = (
+            browser.post(again, follow=True) if resend else invite(browser, loop, "ada@example.org")
+        )
+        assert answer.status_code == (200 if resend else 403)
+        sentence = "Confirm your own email address first, or share the link yourself"
+        assert sentence in words(answer)
+        assert mailoutbox == []
+        assert not Membership.objects.filter(email="ada@example.org").exists()
+        with pytest.raises(InviterUnconfirmed):
+            send_invitation(loop=loop, inviter=owner, email="ada@example.org")
+        EmailAddress.objects.filter(user=owner).update(verified=True)
+        page = words(browser.post(again, follow=True))
+        assert "Invitation sent to grace@example.org" in page
+        assert "Confirm your own email address" not in page
+
+    def test_where_no_mail_is_sent_nobody_confirms(self, owner: User, loop: Loop) -> None:
+        EmailAddress.objects.filter(user=owner).update(verified=False)
+        assert invite(signed_in(owner), loop, "ada@example.org").status_code == 200
+        assert Membership.objects.filter(email="ada@example.org").exists()
 
     def test_twice_is_one_member_and_two_mails(
         self, owner: User, loop: Loop, mailoutbox: Any
@@ -214,6 +258,48 @@ class TestInvite:
         theirs = create_loop(owner_id=outsider.pk, name="Theirs", icon="star")
         invite(signed_in(outsider), theirs, "ada@example.org")
         assert len(mailoutbox) == 7
+
+    def test_many_accounts_do_not_flood_one_mailbox(
+        self, loop: Loop, monkeypatch: pytest.MonkeyPatch, mailoutbox: Any
+    ) -> None:
+        monkeypatch.setattr(members, "RECIPIENT_RATE", "2/d")
+        answers = []
+        for number, email in enumerate(
+            ("ada@example.org", "Ada+1@example.org", "ada+2@EXAMPLE.org")
+        ):
+            sender = create_account(email=f"sender{number}@example.com", verified=True)
+            theirs = create_loop(owner_id=sender.pk, name="Theirs", icon="star")
+            answers.append(invite(signed_in(sender), theirs, email))
+        assert [answer.status_code for answer in answers] == [200, 200, 429]
+        assert "This address got 10 invitations today" in words(answers[-1])
+        assert int(answers[-1]["Retry-After"]) > 0
+        assert len(mailoutbox) == 2
+
+    def test_many_accounts_from_one_network(
+        self, loop: Loop, monkeypatch: pytest.MonkeyPatch, mailoutbox: Any
+    ) -> None:
+        monkeypatch.setattr(members, "IP_RATE", "2/h")
+        for number in range(3):
+            sender = create_account(email=f"sender{number}@example.com", verified=True)
+            theirs = create_loop(owner_id=sender.pk, name="Theirs", icon="star")
+            answer = invite(signed_in(sender), theirs, f"ada{number}@example.org")
+        assert answer.status_code == 429
+        assert "Too many invitations were sent from your network." in words(answer)
+        assert len(mailoutbox) == 2
+        elsewhere = Client(REMOTE_ADDR="203.0.113.9")
+        elsewhere.force_login(sender)
+        assert invite(elsewhere, theirs, "ada9@example.org").status_code == 200
+
+    def test_without_redis_nothing_is_counted(
+        self, owner: User, loop: Loop, monkeypatch: pytest.MonkeyPatch, mailoutbox: Any
+    ) -> None:
+        monkeypatch.setattr(members, "MAIL_RATE", "1/h")
+        monkeypatch.setattr(RedisCache, "incr", away)
+        monkeypatch.setattr(RedisCache, "add", away)
+        browser = signed_in(owner)
+        for number in range(2):
+            assert invite(browser, loop, f"ada{number}@example.org").status_code == 200
+        assert len(mailoutbox) == 2
 
     def test_resending(self, owner: User, loop: Loop, mailoutbox: Any) -> None:
         pending = invite_member(loop=loop, email="ada@example.org")
