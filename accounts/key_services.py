@@ -10,6 +10,7 @@ from accounts import key_format
 from accounts.audit import record
 from accounts.models import ApiKey, User
 from accounts.notices import Origin, notify
+from accounts.secured import lock_account
 from accounts.services import check_permissions, describe_key, insert_api_key
 
 
@@ -23,11 +24,12 @@ def create_api_key_once(
     """Creates the key whose `secret` the form carried; sending the form again returns the same key.
 
     The key has not been shown yet. `fields` are name, permissions and expires_at. The holder gets
-    an email. Raises UnknownPermission.
+    an email. Raises UnknownPermission, AccountSecured.
     """
     check_permissions(fields["permissions"])
     try:
         with transaction.atomic():
+            lock_account(user)
             key = insert_api_key(secret, user=user, shown_at=None, **fields)
             record(
                 account_id=user.pk,
@@ -50,6 +52,7 @@ def roll_api_key(
     The old key ends after `overlap`, or at its own expiry if that is earlier. Sending the same form
     twice rolls once. Raises NotRollable.
     """
+    lock_account(key.user)
     rows = ApiKey.objects.filter(pk=key.pk, user_id=key.user_id)
     old = rows.select_for_update(of=("self",)).select_related("user").get()
     successor: ApiKey | None = ApiKey.objects.filter(

@@ -12,6 +12,7 @@ from accounts import vault
 from accounts.audit import record
 from accounts.models import User, WebhookSecret
 from accounts.notices import Origin, notify
+from accounts.secured import lock_account
 from accounts.webhook_secrets import MAX_LENGTH, MIN_LENGTH, Secret, is_acceptable, new_secret
 
 OVERLAP = timedelta(hours=24)
@@ -98,7 +99,11 @@ def read_status(account_id: str) -> Status:
 
 @transaction.atomic
 def reveal_secrets(*, account: User, origin: Origin | None = None) -> Secrets:
-    """Returns the secrets to show to the holder; adds an audit entry. Raises vault.Unreadable."""
+    """Returns the secrets to show to the holder; adds an audit entry.
+
+    Raises vault.Unreadable, AccountSecured.
+    """
+    lock_account(account)
     secrets = read_secrets(account.pk)
     _record(account, account, "revealed")
     notify(account=account, action="webhook_secret.revealed", origin=origin)
@@ -116,8 +121,9 @@ def set_secret(
 ) -> None:
     """Sets the holder's own secret; the old secrets end at once. `version` is the one to replace.
 
-    Raises UnacceptableSecret, ChangedMeanwhile.
+    Raises UnacceptableSecret, ChangedMeanwhile, AccountSecured.
     """
+    lock_account(account)
     if not is_acceptable(text):
         raise UnacceptableSecret(f"A webhook secret has {MIN_LENGTH} to {MAX_LENGTH} characters.")
     row = _lock_row(account, version)

@@ -9,6 +9,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -16,6 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_ratelimit.core import get_usage
 
+from accounts.secured import AccountSecured, lock_account
 from accounts.user_agent import format_browser
 from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import services
@@ -114,12 +116,17 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         return respond(400, error="The body must be a JSON object.")
     except InvalidSubscription as error:
         return respond(400, error=str(error))
-    subscribed = services.subscribe(
-        user_id=request.user.pk,
-        subscription=subscription,
-        label=format_browser(request.headers.get("User-Agent", ""), unknown="Browser"),
-        is_new=body.get("is_new") is not False,
-    )
+    try:
+        with transaction.atomic():
+            lock_account(request.user)
+            subscribed = services.subscribe(
+                user_id=request.user.pk,
+                subscription=subscription,
+                label=format_browser(request.headers.get("User-Agent", ""), unknown="Browser"),
+                is_new=body.get("is_new") is not False,
+            )
+    except AccountSecured:
+        return respond(403, error="Sign in again.")
     if subscribed is None:
         return respond(200, state="ask")
     device_id, is_on = subscribed
