@@ -224,8 +224,15 @@ MFA_FORMS = {
     "activate_totp": "signin.mfa.ActivationForm",
     "authenticate": "signin.mfa.SecondStepForm",
     "reauthenticate": "signin.mfa.ConfirmForm",
+    "add_webauthn": "signin.passkey_forms.PasskeyForm",
+    "edit_webauthn": "signin.passkey_forms.RenameForm",
+    "login_webauthn": "signin.passkey_forms.SignInForm",
+    "authenticate_webauthn": "signin.passkey_forms.SecondStepForm",
+    "reauthenticate_webauthn": "signin.passkey_forms.ConfirmForm",
 }
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # fingerprint, face or PIN, also as a second step
 MFA_TOTP_ISSUER = "Review Loop"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s by which a phone's clock may differ
 SESSION_ENGINE = "accounts.session_store"

@@ -40,6 +40,13 @@ AUDIT_ACTIONS = {
     "email_deleted": "account.email_removed",
 }
 
+# How people can confirm who they are.
+METHODS = {
+    "reauthenticate": "Use your password",
+    "mfa_reauthenticate": "Use an authenticator app or a recovery code",
+    "mfa_reauthenticate:webauthn": "Use a passkey",
+}
+
 PASSWORD_ACTIONS = {"security.password_changed", "security.password_reset"}
 
 # The errors of sending; ValueError means that email cannot go to such an address.
@@ -124,7 +131,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
         """Offers an emailed code to people who have no other means."""
-        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        methods: list[dict[str, Any]] = [
+            {**method, "description": METHODS[method["id"]]}
+            for method in super().get_reauthentication_methods(user)
+        ]
         if not methods and user.is_authenticated and find_confirming_address(user):
             url = reverse("confirm-by-code")
             methods.append({"id": "code", "description": "Use an email code", "url": url})

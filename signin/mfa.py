@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -10,10 +11,12 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY, generate_totp_secret
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from accounts import vault
 from accounts.audit import record
+from accounts.user_agent import format_browser
 
 
 class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -28,6 +31,14 @@ class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
     def decrypt(self, encrypted_text: str) -> str:
         return vault.open_sealed(encrypted_text.encode())
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Binds passkeys to the host of SITE_URL, whatever host the browser sent."""
+        return {"id": str(urlsplit(settings.SITE_URL).hostname), "name": "Review Loop"}
+
+    def generate_authenticator_name(self, user: Any, type: Any) -> str:
+        """Suggests a name for a new passkey."""
+        return format_browser(context.request.META.get("HTTP_USER_AGENT", ""), unknown="Passkey")
 
     def is_mfa_enabled(self, user: Any, types: Iterable[str] | None = None) -> bool:
         if user.is_anonymous:

@@ -2,13 +2,15 @@
 
 from django.urls import include, path, re_path
 
-from signin import code
+from signin import code, passkeys
 from signin.confirm import ConfirmAddress
 from signin.confirming import confirm_by_code
 from signin.email import email_addresses
 from signin.passwords import set_password
 from signin.reset import ResetPassword
 from signin.sign_up import SignUp
+
+PASSKEY = "2fa/webauthn/keys/<int:pk>/"
 
 urlpatterns = [
     path("email/", email_addresses, name="account_email"),
@@ -25,5 +27,15 @@ urlpatterns = [
     path("signup/", SignUp.as_view(), name="account_signup"),
     path("signup/code/", code.sign_up_by_code, name="sign-up-by-code"),
     path("", include("allauth.account.urls")),
+    path("2fa/webauthn/", passkeys.passkeys, name="mfa_list_webauthn"),
+    path("2fa/webauthn/add/", passkeys.AddPasskey.as_view(), name="mfa_add_webauthn"),
+    path("2fa/webauthn/login/", passkeys.SignInWithPasskey.as_view(), name="mfa_login_webauthn"),
+    path(
+        "2fa/webauthn/reauthenticate/",
+        passkeys.ConfirmWithPasskey.as_view(),
+        name="mfa_reauthenticate_webauthn",
+    ),
+    path(f"{PASSKEY}edit/", passkeys.RenamePasskey.as_view(), name="mfa_edit_webauthn"),
+    path(f"{PASSKEY}remove/", passkeys.RemovePasskey.as_view(), name="mfa_remove_webauthn"),
     path("2fa/", include("allauth.mfa.urls")),
 ]

@@ -1,16 +1,13 @@
 // Offers push notifications on this device, and reports its subscription to the service.
 
+import { toBytes } from "./base64url.js";
+
 const LATER = "push-later"; // the storage key of the time when "Not now" was chosen
 const MONTH = 30 * 24 * 3600 * 1000; // milliseconds
 
 const isApple = /iPhone|iPad/.test(navigator.userAgent)
   || (navigator.platform === "MacIntel" && navigator.maxTouchPoints > 1);
 const isInstalled = matchMedia("(display-mode: standalone)").matches || navigator.standalone === true;
-
-function bytes(base64url) {
-  const text = atob(base64url.replaceAll("-", "+").replaceAll("_", "/"));
-  return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-}
 
 function isSame(buffer, key) {
   const current = new Uint8Array(buffer ?? new ArrayBuffer(0));
@@ -28,7 +25,7 @@ function isPostponed() {
 class Offer {
   constructor(card) {
     this.card = card;
-    this.key = bytes(card.dataset.key);
+    this.key = toBytes(card.dataset.key);
     for (const button of card.querySelectorAll("[data-push-ask]")) {
       button.addEventListener("click", () => this.ask(button));
     }

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from allauth.account.forms import default_token_generator
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.usersessions.models import UserSession
@@ -16,6 +17,7 @@ from accounts.models import ApiKey, Usage, User
 from accounts.services import create_api_key, set_key_state
 from accounts.session_store import SessionStore, hash_key
 from reviews.notifications.mail import unsubscribe_link
+from tests.signin.authenticator import keep_passkey
 
 HOUR = timedelta(hours=1)
 CALLS = (31, 64, 88, 52, 40, 12, 3, 0, 0, 0, 2, 9, 17, 44, 61, 70, 66, 58, 71, 80, 92, 97, 54, 20)
@@ -79,11 +81,14 @@ def sign_in_elsewhere(user: User) -> None:
         )
 
 
-def guard(user: User) -> None:
-    """Turns on an authenticator app, with recovery codes of which one is used up."""
+def guard(user: User) -> dict[str, str]:
+    """Turns on an authenticator app and a passkey, with recovery codes of which one is used up."""
     TOTP.activate(user, "JBSWY3DPEHPK3PXP")
+    keep_passkey(user, "Chrome on Android")
     codes = RecoveryCodes.activate(user)
     codes.validate_code(codes.get_unused_codes()[0])
+    passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
+    return {"passkey": str(passkey.pk)}
 
 
 def fill_the_mailbox(forgetful: User, member: User) -> dict[str, str]:

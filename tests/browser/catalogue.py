@@ -132,6 +132,10 @@ ACCOUNT = [
     Stop("sessions", "sessions"),
     Stop("reauthenticate", "account_reauthenticate", pictured=False),
     Stop("reauthenticate-code", "mfa_reauthenticate", who="guarded", pictured=False),
+    Stop("passkey-new", "mfa_add_webauthn", pictured=False),
+    Stop("passkey-name", "mfa_edit_webauthn", ("passkey",), who="guarded", pictured=False),
+    Stop("passkey-remove", "mfa_remove_webauthn", ("passkey",), who="guarded", pictured=False),
+    Stop("reauthenticate-passkey", "mfa_reauthenticate_webauthn", who="guarded", pictured=False),
     Stop("reauthenticate-email", "confirm-by-code", who="newcomer", pictured=False),
     Stop(
         "reauthenticate-email-sent",

@@ -121,7 +121,7 @@ def set_the_scene() -> Scene:
     fill_the_week(scene, desk)
     scene.ids.update(fill_the_account(owner, member))
     scene.ids.update(fill_the_mailbox(person("Emil Roth"), member))  # signing in ends his link
-    guard(guarded)
+    scene.ids.update(guard(guarded))
     return scene
 
 

@@ -19,6 +19,7 @@ NAMED = {
     "key_id": "key",
     "delivery_id": "delivery",
     "code": "code",
+    "pk": "passkey",
 }
 NOBODYS = "0" * 24  # such as a member's or a device's: only forms are sent there
 # Not ours to draw: Swagger UI, of which tests/browser/test_docs.py tells.

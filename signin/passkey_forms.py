@@ -1,0 +1,80 @@
+"""The forms of passkeys: what browsers send, checked before django-allauth reads it."""
+
+import struct
+from typing import Any
+
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    EditWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
+from django import forms
+from fido2.webauthn import AuthenticationResponse, RegistrationResponse
+
+MAX_NAME = 60
+# What the parsers raise for bytes and objects that no browser makes.
+MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
+
+
+def check(credential: Any, kind: type[Any]) -> Any:
+    """Returns the credential if it can be parsed. Raises ValidationError."""
+    try:
+        response = kind.from_dict(credential).response
+        handle = getattr(response, "user_handle", None) or b""
+        if "\0" in handle.decode():  # PostgreSQL cannot search for it
+            raise ValueError
+    except MALFORMED:
+        raise forms.ValidationError("This is no passkey.") from None
+    return credential
+
+
+def name_field() -> forms.CharField:
+    return forms.CharField(
+        label="Name",
+        max_length=MAX_NAME,
+        help_text="So that you recognize it later.",
+        error_messages={"required": "Give the passkey a name"},
+    )
+
+
+class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
+    """The name of a new passkey, and what the browser made."""
+
+    name = name_field()
+    passwordless = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
+    def clean_passwordless(self) -> bool:
+        """Requires that the device checked who holds it."""
+        return True
+
+    def clean_credential(self) -> Any:
+        return check(self.cleaned_data["credential"], RegistrationResponse)
+
+
+class RenameForm(EditWebAuthnForm):  # type: ignore[misc]
+    """Another name for a passkey."""
+
+    name = name_field()
+
+
+class _Checked:
+    """Checks the credential first."""
+
+    def clean_credential(self) -> Any:
+        fields: dict[str, Any] = self.cleaned_data  # type: ignore[attr-defined]
+        fields["credential"] = check(fields["credential"], AuthenticationResponse)
+        return super().clean_credential()  # type: ignore[misc]
+
+
+class SignInForm(_Checked, LoginWebAuthnForm):  # type: ignore[misc]
+    """A passkey in place of password and code."""
+
+
+class SecondStepForm(_Checked, AuthenticateWebAuthnForm):  # type: ignore[misc]
+    """A passkey after the password."""
+
+
+class ConfirmForm(_Checked, ReauthenticateWebAuthnForm):  # type: ignore[misc]
+    """A passkey before a sensitive action."""
