@@ -10,16 +10,17 @@ os.environ.setdefault("PROCESS_KIND", "worker")
 
 app = Celery("reviewloop")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["accounts", "reviews", "reviews.notifications", "webhooks"])
+app.autodiscover_tasks(["accounts", "mailing", "reviews", "reviews.notifications", "webhooks"])
 
 
 @worker_shutting_down.connect
 def stop_deliveries(**_: object) -> None:
     """On SIGTERM, lets running attempts finish and be recorded, and starts no others."""
     # imported here because settings and apps are not ready when this module loads
+    from mailing import dispatch as queued_mail
     from reviews.notifications.mail import dispatch as mail
     from reviews.notifications.push import dispatch as push
     from webhooks import dispatch as webhooks
 
-    for engine in (webhooks.DISPATCHER, push.DISPATCHER, mail.DISPATCHER):
-        engine.stop()
+    for sender in (webhooks, push, mail, queued_mail):
+        sender.DISPATCHER.stop()

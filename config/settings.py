@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "web",
     "accounts",
     "webhooks",
+    "mailing",
     "loops",
     "reviews",
     "signin",
@@ -252,13 +253,17 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "web.error_pages.form_expired"
 
-vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+_email = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(_email)
+MAIL_SERVER_BACKEND = _email["EMAIL_BACKEND"]
+if MAIL_SERVER_BACKEND == "django.core.mail.backends.smtp.EmailBackend":
+    EMAIL_BACKEND = "mailing.backend.QueueBackend"  # a worker sends; no request waits for a server
+EMAIL_TIMEOUT = 10  # seconds
 # Where email is only printed or dropped, nobody can confirm an address.
 REQUIRE_CONFIRMED_ADDRESSES = urlsplit(env.str("EMAIL_URL", default="consolemail:")).scheme not in (
     "consolemail",
     "dummymail",
 )
-EMAIL_TIMEOUT = 10  # seconds; people wait for the page meanwhile
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str(
     "DEFAULT_FROM_EMAIL", default=f"Review Loop <noreply@{_site.hostname}>"
 )
@@ -326,6 +331,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout"
 CELERY_TASK_ROUTES = {
     "reviews.tasks.*": {"queue": "deadlines"},
     "reviews.notifications.tasks.*": {"queue": "notifications"},
+    "mailing.tasks.*": {"queue": "notifications"},
     "webhooks.tasks.*": {"queue": "webhooks"},
 }
 CELERY_BEAT_SCHEDULE = {
@@ -337,6 +343,7 @@ CELERY_BEAT_SCHEDULE = {
         "reviews.tasks.fold_counters",
         "reviews.notifications.tasks.push_due",
         "reviews.notifications.tasks.mail_due",
+        "mailing.tasks.send_queued",
         "webhooks.tasks.deliver_due",
     ))
 }  # fmt: skip

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from accounts import sessions
+from accounts import sessions, sign_in_codes
 from accounts.audit import record
 from accounts.emails import match_email, validate_address
 from accounts.models import User
@@ -47,6 +47,7 @@ METHODS = {
     "mfa_reauthenticate:webauthn": "Use a passkey",
 }
 
+CODE_EMAIL = "account/email/login_code"
 PASSWORD_ACTIONS = {"security.password_changed", "security.password_reset"}
 
 # The errors of sending; ValueError means that email cannot go to such an address.
@@ -94,6 +95,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             for name, value in context.items()
         }
         super().send_mail(template_prefix, email.lower(), {**values, "site_url": settings.SITE_URL})
+
+    def render_mail(self, template_prefix: str, *args: Any, **options: Any) -> Any:
+        """Renders an email. One with a code is not sent once the code has ended."""
+        mail = super().render_mail(template_prefix, *args, **options)
+        if template_prefix == CODE_EMAIL:
+            mail.life = sign_in_codes.LIFE  # for mailing.backend
+        return mail
 
     def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:
         """Records the sign-in, after the second step if there is one."""

@@ -22,7 +22,7 @@ from accounts.code_services import find_holder, find_or_create_holder
 from accounts.proofs import AddressTaken
 from accounts.session_store import REMEMBER
 from signin import guessing
-from signin.adapter import UNDELIVERED
+from signin.adapter import CODE_EMAIL, UNDELIVERED
 from signin.forms import CodeRequestForm, NewcomerForm, TypedCodeForm
 from signin.proof import prove
 from web.cache import is_reachable
@@ -175,7 +175,7 @@ def send_code(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> Non
             "has_account": bool(pending.name and holder),
         }
         address = holder.address if holder else pending.email
-        get_adapter().deliver("account/email/login_code", address, values)
+        get_adapter().deliver(CODE_EMAIL, address, values)
     else:
         url = add_next(request, reverse("sign-up-by-code"))
         get_adapter().deliver("account/email/unknown_account", pending.email, {"signup_url": url})

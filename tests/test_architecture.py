@@ -13,8 +13,8 @@ from webhooks.engine import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
-    "config", "db", "web", "accounts", "webhooks", "loops", "reviews", "api", "portal", "dashboard",
-    "signin", "front",
+    "config", "db", "web", "accounts", "webhooks", "mailing", "loops", "reviews", "api", "portal",
+    "dashboard", "signin", "front",
 )  # fmt: skip
 NO_PLACE = {"utils.py", "helpers.py", "common.py", "signals.py", "misc.py"}
 
@@ -77,7 +77,7 @@ def test_status_is_written_in_one_place() -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["webhooks", "reviews.notifications.push", "reviews.notifications.mail"]
+    "room", ["webhooks", "mailing", "reviews.notifications.push", "reviews.notifications.mail"]
 )
 def test_what_sends_has_one_shape(room: str) -> None:
     """Webhooks, pushes and emails have the same modules and verbs (docs/architecture.md)."""

@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
-    "config", "db", "web", "accounts", "webhooks", "loops", "reviews", "api", "portal", "dashboard",
-    "signin", "local",
+    "config", "db", "web", "accounts", "webhooks", "mailing", "loops", "reviews", "api", "portal",
+    "dashboard", "signin", "local",
 )  # fmt: skip
 REPLACED = (
     "Look into your mail",

@@ -1,6 +1,6 @@
 """The shape that webhooks, pushes and emails share: how due items are sent in runs.
 
-Each of the three has the same modules. `outbox` is SQL: `claim_due` leases items under a claim
+Each of them has the same modules. `outbox` is SQL: `claim_due` leases items under a claim
 id, `record` and `give_back` write only while that claim holds. `attempt` sends one item and
 returns its outcome. `dispatch` has the engine, which does both until nothing is due.
 """

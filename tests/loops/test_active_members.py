@@ -16,7 +16,10 @@ from reviews.models import Request
 from tests.reviews.conftest import FIELDS, acting
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("accounts", "webhooks", "loops", "reviews", "api", "portal", "dashboard", "signin")
+ROOMS = (
+    *("accounts", "webhooks", "mailing", "loops", "reviews"),
+    *("api", "portal", "dashboard", "signin"),
+)
 SPELLINGS = re.compile(
     r"m\.status = 'active'|filter\([^)]*status=(?:\"active\"|\w*\.?Status\.ACTIVE)"
 )

@@ -30,6 +30,7 @@ GLOBAL = {
     "accounts_user_user_permissions",
     "accounts_reservedid",  # an id for whoever has no account yet
     "db_heartbeat",
+    "mailing_queuedmail",  # to addresses, which may have no account; deleted once it is sent
 }
 
 # What frameworks keep, by their prefixes: sign-in, sessions, migrations.

@@ -74,7 +74,7 @@ def test_unique_constraints_have_names_of_ours(rows: Rows) -> None:
 
 def test_conflicts_name_their_constraint(rows: Rows) -> None:
     known = {name for (name,) in rows(CONSTRAINTS)}
-    for room in ("accounts", "bench", "db", "loops", "reviews", "webhooks"):
+    for room in ("accounts", "bench", "db", "loops", "mailing", "reviews", "webhooks"):
         for path in (ROOT / room).rglob("*.py"):
             for said in re.findall(r"ON CONFLICT\s+(.*)", path.read_text(encoding="utf-8")):
                 named = re.match(r"ON CONSTRAINT (\w+)", said)

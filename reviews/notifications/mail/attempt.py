@@ -1,11 +1,9 @@
 """One attempt to send an email: write it, hand it to the mail server, read the response."""
 
-import smtplib
-from contextlib import suppress
-
 import structlog
 from django.core.mail.backends.base import BaseEmailBackend
 
+from mailing.server import Unsent, send
 from reviews.notifications.mail.message import compose
 from reviews.notifications.mail.outbox import Batch
 from reviews.notifications.outcome import Outcome, Result
@@ -20,21 +18,10 @@ def attempt(batch: Batch, server: BaseEmailBackend) -> Outcome:
     Leaves the connection to the mail server open for the next one, unless it broke.
     """
     try:
-        server.open()
-        compose(batch, server).send()
-    except smtplib.SMTPRecipientsRefused as error:
-        is_final = all(500 <= code < 600 for code, _ in error.recipients.values())
-        return Outcome(Result.REJECTED if is_final else Result.RETRY, f"Refused: {error}")
-    except (smtplib.SMTPException, OSError) as error:
-        close(server)
-        return Outcome(Result.RETRY, f"{type(error).__name__}: {error}")
+        send(compose(batch, server), server)
+    except Unsent as unsent:
+        return Outcome(Result.REJECTED if unsent.is_final else Result.RETRY, str(unsent))
     except Exception as error:
         log.exception("mail.failed", recipient=batch.recipient_id)
         return Outcome(Result.REJECTED, f"Internal error: {type(error).__name__}.")
     return Outcome(Result.ACCEPTED)
-
-
-def close(server: BaseEmailBackend) -> None:
-    """Closes the connection, whatever state it is in."""
-    with suppress(OSError, smtplib.SMTPException):
-        server.close()

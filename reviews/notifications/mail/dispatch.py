@@ -5,12 +5,12 @@ from functools import partial
 
 import structlog
 from django.conf import settings
-from django.core.mail import get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 
 from db.outages import retry_once
+from mailing.server import close, connect
 from reviews.notifications.mail import outbox
-from reviews.notifications.mail.attempt import DELAYS, attempt, close
+from reviews.notifications.mail.attempt import DELAYS, attempt
 from reviews.notifications.mail.outbox import LEASE, Batch
 from reviews.notifications.outcome import STALE, Result, State, judge
 from webhooks.engine import Engine
@@ -32,7 +32,7 @@ class Dispatcher(Engine):
     def _send(self, batches: list[Batch]) -> None:
         """Attempts each batch, and gives back those that could outlast their lease."""
         begin_by = time.monotonic() + LEASE - 3 * settings.EMAIL_TIMEOUT
-        server = get_connection()
+        server = connect()
         try:
             for batch in batches:
                 drop_stale(batch)

@@ -1,0 +1,13 @@
+"""Celery task that sends queued emails; it may run twice at once."""
+
+from celery import shared_task
+
+from db import worker_status
+from mailing.dispatch import DISPATCHER
+
+
+@shared_task(expires=2)
+def send_queued() -> int:
+    """Sends due emails, and returns how many it claimed."""
+    worker_status.record_heartbeat("send_queued")
+    return DISPATCHER.run_due()
