@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
+from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -22,16 +23,16 @@ from accounts.user_agent import format_browser
 from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import services
 from reviews.notifications.mail import unsubscribe_link
-from reviews.notifications.outcome import Result
 from reviews.notifications.push import vapid
-from reviews.notifications.push.dispatch import DISPATCHER, is_accepted
+from reviews.notifications.push.dispatch import DISPATCHER
 from reviews.notifications.push.message import Message, Target
 from reviews.notifications.push.subscription import InvalidSubscription, read_subscription
 from web.error_pages import too_many_requests
 from web.guards import SignedInRequest
 from web.strict_json import InvalidJSON, read_object
 
-TEST_SECONDS = 4.0
+TEST_SECONDS = 15.0  # after which the page waits for no response any more
+TEST_SHOWN = 600.0  # seconds for which the page shows the result
 TEST_RATE = "6/m"
 Page = Callable[..., HttpResponse]
 DeviceAction = Callable[[SignedInRequest, PushSubscription], HttpResponse]
@@ -55,7 +56,7 @@ def notifications(request: SignedInRequest) -> HttpResponse:
     choice = EmailPreference.objects.filter(user=request.user).first()
     mails = choice.mails if choice else EmailPreference.Mails.EVERY
     context = {
-        "devices": list(request.user.push_subscriptions.order_by("-created_at", "-id")),
+        "devices": read_devices(request),
         "push_key": vapid.public_key(),
         "form": MailForm(initial={"mails": mails}),
         "address_is_verified": EmailAddress.objects.filter(
@@ -79,6 +80,18 @@ def form_target(view: Page) -> Page:
         return view(request, **ids)
 
     return posted
+
+
+def read_devices(request: SignedInRequest) -> list[dict[str, Any]]:
+    """The person's devices, each with the result of a recent test push."""
+    devices = []
+    rows = request.user.push_subscriptions.annotate(now=Now())
+    for device in rows.order_by("-created_at", "-id"):
+        sent_at = device.test_sent_at
+        age = TEST_SHOWN if sent_at is None else (device.now - sent_at).total_seconds()
+        test = describe_test(device, age) if age < TEST_SHOWN else None
+        devices.append({"device": device, "test": test})
+    return devices
 
 
 @form_target
@@ -167,7 +180,7 @@ def remove(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
 
 @on_device
 def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
-    """Pushes a test message to a device, and says how its push service responded."""
+    """Has a test message pushed to a device; the page says how its push service responds."""
     usage = get_usage(
         request, group="test-push", key=lambda *_: request.user.pk, rate=TEST_RATE, increment=True
     )
@@ -185,17 +198,34 @@ def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
         seconds_left=300,
     )
     target = Target(device.pk, device.endpoint, device.host, device.p256dh, device.auth)
-    outcome = DISPATCHER.try_now(message, target, TEST_SECONDS)
-    if is_accepted(outcome):
-        messages.success(request, f"Sent to {device.label}. It should appear in a moment.")
-    elif outcome is None:
-        messages.warning(request, "The push service hasn’t responded yet. Check the device.")
-    elif outcome.result == Result.GONE:
-        services.remove_subscription(subscription=device)
-        messages.error(request, f"{device.label} is no longer subscribed and was removed.")
-    else:
-        messages.error(request, f"The push service rejected it: {outcome.error}.")
+    sent_at = services.begin_test(subscription=device)
+    if sent_at is None:
+        raise Http404
+    DISPATCHER.try_now(
+        message,
+        target,
+        lambda outcome: services.record_test(subscription=device, sent_at=sent_at, outcome=outcome),
+    )
     return redirect("notifications")
+
+
+def describe_test(device: PushSubscription, age: float) -> dict[str, Any]:
+    """What the page says of a test push that was sent `age` seconds ago."""
+    label, result = device.label, device.test_result
+    if not result and age < TEST_SECONDS:
+        return {"kind": "info", "text": "Sending a test…", "is_waiting": True}
+    if not result:
+        text = "The push service hasn’t responded. Check the device, or send another test."
+        return {"kind": "warning", "text": text}
+    if result == "accepted":
+        return {"kind": "success", "text": f"Sent to {label}. It should appear in a moment."}
+    if result == "gone":
+        text = f"{label} is no longer subscribed and was turned off."
+    elif result == "busy":
+        text = "Too many notifications are being sent. Try again in a minute."
+    else:
+        text = f"The push service rejected it: {result}."
+    return {"kind": "error", "text": text}
 
 
 @csrf_exempt  # mail programs post here by themselves; the signed link names the person

@@ -121,6 +121,18 @@ def test_services_do_not_talk_to_the_network() -> None:
             assert not names & {"requests", "socket", "urllib.request", "http.client"}, name
 
 
+def test_pages_and_the_api_do_not_talk_to_the_network() -> None:
+    """No request waits for somebody else's server: rows go to workers, pushes to other threads."""
+    talkers = {
+        *("requests", "urllib3", "socket", "ssl", "http.client", "urllib.request", "smtplib.SMTP"),
+        *("webhooks.outbound", "webhooks.attempt", "webhooks.dispatch", "mailing.server"),
+        "reviews.notifications.push.attempt",
+    }
+    for name, path in MODULES.items():
+        if name.split(".")[0] in ("web", "api", "portal", "dashboard", "signin"):
+            assert not imports(path) & talkers, name
+
+
 def test_nothing_hides_in_save_or_signals() -> None:
     for name, path in MODULES.items():
         text = path.read_text(encoding="utf-8")

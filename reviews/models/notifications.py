@@ -11,7 +11,11 @@ from db.columns import LookupField, bucket_constraint, owned_id_field
 
 
 class PushSubscription(models.Model):
-    """A browser that agreed to pushes: a PushSubscription of the Push API."""
+    """A browser that agreed to pushes: a PushSubscription of the Push API.
+
+    `test_result` is of the last test push: '' while there is none, 'accepted', 'gone', 'busy'
+    (never sent), or the error.
+    """
 
     id = owned_id_field("user_id")
     user = models.ForeignKey(
@@ -25,6 +29,8 @@ class PushSubscription(models.Model):
     is_on = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     last_used_at = models.DateTimeField(null=True)
+    test_sent_at = models.DateTimeField(null=True)
+    test_result = models.CharField(max_length=500, blank=True, default="", db_default="")
 
     class Meta:
         constraints = [

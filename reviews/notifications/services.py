@@ -1,13 +1,17 @@
 """Registers push subscriptions and email preferences."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from db.ids import owned_id
 from reviews.models import EmailPreference, PushSubscription
+from reviews.notifications.outbox import MAX_ERROR_LENGTH
+from reviews.notifications.outcome import Outcome, Result
 from reviews.notifications.push.subscription import Subscription
 
 MAX_SUBSCRIPTIONS = 20  # of one person; a further one replaces the oldest
@@ -26,6 +30,7 @@ ON CONFLICT ON CONSTRAINT push_subscription_endpoint_unique DO UPDATE
                OR %(is_new)s::boolean,
        created_at = CASE WHEN known.user_id = excluded.user_id
                          THEN known.created_at ELSE excluded.created_at END,
+       test_sent_at = CASE WHEN known.user_id = excluded.user_id THEN known.test_sent_at END,
        user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth,
        label = excluded.label
 RETURNING id, is_on
@@ -76,6 +81,33 @@ def switch_subscription(*, subscription: PushSubscription, is_on: bool) -> None:
 def remove_subscription(*, subscription: PushSubscription) -> None:
     """Deletes a subscription; pushes that wait for it are dropped when they are due."""
     _own(subscription).delete()
+
+
+def begin_test(*, subscription: PushSubscription) -> datetime | None:
+    """Records that a test push is sent now, in place of an earlier one.
+
+    Returns the moment; None if the subscription is gone.
+    """
+    _own(subscription).update(test_sent_at=Now(), test_result="")
+    return _own(subscription).values_list("test_sent_at", flat=True).first()
+
+
+def record_test(
+    *, subscription: PushSubscription, sent_at: datetime, outcome: Outcome | None
+) -> None:
+    """Records how the test push of that moment ended; None: it was never sent.
+
+    Switches the subscription off where it has ended.
+    """
+    tested = _own(subscription).filter(test_sent_at=sent_at)
+    if outcome is None:
+        tested.update(test_result="busy")
+    elif outcome.result == Result.ACCEPTED:
+        tested.update(test_result="accepted")
+    elif outcome.result == Result.GONE:
+        tested.update(test_result="gone", is_on=False)
+    else:
+        tested.update(test_result=outcome.error[:MAX_ERROR_LENGTH])
 
 
 def _own(subscription: PushSubscription) -> QuerySet[PushSubscription]:

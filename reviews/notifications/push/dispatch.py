@@ -2,11 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 
-from reviews.notifications.outcome import Outcome, Result
+from reviews.notifications.outcome import Outcome
 from reviews.notifications.push import outbox
 from reviews.notifications.push.attempt import SECONDS, attempt, push
 from reviews.notifications.push.message import Message, Target
@@ -46,12 +46,21 @@ class Dispatcher(Engine):
             self.recorder.put(item, None)
         return future
 
-    def try_now(self, message: Message, target: Target, seconds: float) -> Outcome | None:
-        """Pushes a message without a row; None where it took too long or found no room."""
-        future = self.pool.offer(partial(push, message, target))
-        if future is None or not wait([future], timeout=seconds).done:
-            return None
-        return future.result()
+    def try_now(
+        self, message: Message, target: Target, record: Callable[[Outcome | None], None]
+    ) -> None:
+        """Has a thread push a message without a row, and the recorder call `record`.
+
+        The outcome is None where there is no room, and nothing is sent.
+        """
+
+        def work() -> Outcome:
+            outcome = push(message, target)
+            self.recorder.write(partial(record, outcome))
+            return outcome
+
+        if self.pool.offer(work) is None:
+            self.recorder.write(partial(record, None))
 
     def _send_due(self) -> int:
         under_way: dict[Future[Outcome | None], str] = {}
@@ -85,10 +94,6 @@ class Dispatcher(Engine):
         outcome = attempt(item) if may_begin else None
         self.recorder.put(item, outcome)
         return outcome
-
-
-def is_accepted(outcome: Outcome | None) -> bool:
-    return outcome is not None and outcome.result == Result.ACCEPTED
 
 
 DISPATCHER = Dispatcher()

@@ -16,6 +16,7 @@ from reviews.notifications.push.attempt import DELAYS
 from reviews.notifications.push.outbox import Item
 
 Ended = tuple[Item, Outcome | None]
+Write = Callable[[], None]
 IDLE_SECONDS = 2.0  # after which the connection is closed
 MAX_BATCH = 200
 log = structlog.get_logger(__name__)
@@ -26,13 +27,20 @@ class Recorder:
 
     def __init__(self, idle: float = IDLE_SECONDS) -> None:
         self.idle = idle
-        self._queue: queue.Queue[Ended] = queue.Queue()
+        self._queue: queue.Queue[Ended | Write] = queue.Queue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def put(self, item: Item, outcome: Outcome | None) -> None:
+        self._add((item, outcome))
+
+    def write(self, write: Write) -> None:
+        """Has the thread call `write`, and once more where that failed."""
+        self._add(write)
+
+    def _add(self, entry: Ended | Write) -> None:
         with self._lock:
-            self._queue.put((item, outcome))
+            self._queue.put(entry)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
                 self._thread.start()
@@ -57,7 +65,7 @@ class Recorder:
         finally:
             connection.close()
 
-    def _next(self) -> list[Ended]:
+    def _next(self) -> list[Ended | Write]:
         try:
             batch = [self._queue.get(timeout=self.idle)]
         except queue.Empty:
@@ -70,7 +78,7 @@ class Recorder:
             batch.append(self._queue.get_nowait())
         return batch
 
-    def _write(self, batch: list[Ended]) -> None:
+    def _write(self, batch: Sequence[Ended | Write]) -> None:
         for write in statements(batch):
             try:
                 retry_once(write)
@@ -80,7 +88,7 @@ class Recorder:
                 connection.close()
 
 
-def statements(batch: Sequence[Ended]) -> list[Callable[[], None]]:
+def statements(batch: Sequence[Ended | Write]) -> list[Write]:
     """The statements that record a batch.
 
     One for the accepted pushes of each request, and one for each other push; what is given back
@@ -88,8 +96,8 @@ def statements(batch: Sequence[Ended]) -> list[Callable[[], None]]:
     """
     accepted: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
     returned: list[Item] = []
-    others: list[Callable[[], None]] = []
-    for item, outcome in batch:
+    others: list[Write] = [entry for entry in batch if callable(entry)]
+    for item, outcome in (entry for entry in batch if isinstance(entry, tuple)):
         if outcome is None:
             returned.append(item)
         elif outcome.result == Result.ACCEPTED:

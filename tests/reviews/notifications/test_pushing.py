@@ -16,7 +16,7 @@ from reviews.models import Notification, PushSubscription, Request
 from reviews.notifications import services
 from reviews.notifications.outcome import Outcome, Result, State
 from reviews.notifications.push import outbox
-from reviews.notifications.push.dispatch import DISPATCHER, Dispatcher, is_accepted
+from reviews.notifications.push.dispatch import DISPATCHER, Dispatcher
 from reviews.notifications.push.outbox import Item
 from tests.reviews.conftest import Make
 from tests.reviews.notifications.conftest import GivePhone, device_of
@@ -46,7 +46,8 @@ def send(pushes: list[Item], *, sender: Dispatcher = DISPATCHER) -> int:
     futures = sender.send_at_once(pushes)
     assert not wait(futures, timeout=20).not_done
     sender.recorder.settle()
-    return sum(is_accepted(future.result()) for future in futures)
+    outcomes = [future.result() for future in futures]
+    return sum(each is not None and each.result == Result.ACCEPTED for each in outcomes)
 
 
 def states(request: Request) -> list[tuple[str, str]]:

@@ -1,22 +1,29 @@
 """/settings/notifications/: devices, a test, and the choice of e-mails."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import signing
+from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
 from reviews.models import EmailPreference, PushSubscription
+from reviews.notifications import services
 from reviews.notifications.mail import unsubscribe_link
+from reviews.notifications.outcome import Outcome, Result
+from reviews.notifications.push.dispatch import DISPATCHER
 from tests.portal import signed_in, words
 from tests.reviews.notifications.conftest import GivePhone, device_of
 from tests.reviews.notifications.push_service import PushService
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
+COMMITTED = pytest.mark.django_db(transaction=True)  # where another thread writes
 PATH = "/settings/notifications/"
 
 
@@ -77,13 +84,14 @@ def test_a_device_is_switched_and_removed(member: User, give_phone: GivePhone) -
     assert not PushSubscription.objects.exists()
 
 
+@COMMITTED
 @pytest.mark.parametrize(
-    ("status", "sentence", "left"),
+    ("status", "sentence", "is_on"),
     [
-        (201, "Sent to Chrome on Android. It should appear in a moment.", 1),
-        (410, "Chrome on Android is no longer subscribed and was removed.", 0),
-        (403, "The push service rejected it: HTTP 403.", 1),
-        (503, "The push service rejected it: HTTP 503.", 1),
+        (201, "Sent to Chrome on Android. It should appear in a moment.", True),
+        (410, "Chrome on Android is no longer subscribed and was turned off.", False),
+        (403, "The push service rejected it: HTTP 403.", True),
+        (503, "The push service rejected it: HTTP 503.", True),
     ],
 )
 def test_a_test_push(
@@ -92,22 +100,81 @@ def test_a_test_push(
     service: PushService,
     status: int,
     sentence: str,
-    left: int,
+    is_on: bool,
 ) -> None:
     phone = give_phone(member)
     service.answer(phone, status)
-    path = f"{PATH}devices/{device_of(phone).pk}/test/"
-    assert sentence in words(signed_in(member).post(path, follow=True))
+    service.hold()
+    browser, device = signed_in(member), device_of(phone)
+    page = browser.post(f"{PATH}devices/{device.pk}/test/", follow=True)
+    assert "Sending a test… Check again" in words(page)  # while the service is silent
+    assert f'hx-select="#test-{device.pk}"' in page.content.decode()
+    service.release()
+    wait_until(lambda: PushSubscription.objects.exclude(test_result="").exists())
+    page = browser.get(PATH)
+    assert sentence in words(page)
+    assert "hx-get" not in page.content.decode()
     assert phone.read(service.got[0])["notification"]["title"] == "Review Loop"
-    assert PushSubscription.objects.count() == left
+    assert PushSubscription.objects.get().is_on == is_on
 
 
+@pytest.mark.parametrize(
+    ("age", "result", "sentence"),
+    [
+        (14, "", "Sending a test… Check again"),
+        (16, "", "The push service hasn’t responded. Check the device, or send another test."),
+        (16, "busy", "Too many notifications are being sent. Try again in a minute."),
+        (590, "accepted", "Sent to Chrome on Android."),
+        (610, "accepted", None),
+    ],
+)
+def test_what_the_page_says_of_a_test(
+    member: User, give_phone: GivePhone, age: int, result: str, sentence: str | None
+) -> None:
+    give_phone(member)
+    sent_at = Now() - timedelta(seconds=age)
+    PushSubscription.objects.update(test_sent_at=sent_at, test_result=result)
+    page = words(signed_in(member).get(PATH))
+    if sentence is None:
+        assert "Sent to" not in page
+    else:
+        assert sentence in page
+
+
+@COMMITTED
+def test_a_test_for_which_there_is_no_room(
+    member: User, give_phone: GivePhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = device_of(give_phone(member))
+    monkeypatch.setattr(DISPATCHER.pool, "offer", lambda _: None)
+    signed_in(member).post(f"{PATH}devices/{device.pk}/test/")
+    wait_until(lambda: PushSubscription.objects.filter(test_result="busy").exists())
+
+
+def test_an_earlier_test_says_nothing_of_a_later_one(member: User, give_phone: GivePhone) -> None:
+    device = device_of(give_phone(member))
+    first = services.begin_test(subscription=device)
+    second = services.begin_test(subscription=device)
+    assert first is not None
+    assert second is not None
+    accepted = Outcome(Result.ACCEPTED)
+    services.record_test(subscription=device, sent_at=first, outcome=Outcome(Result.RETRY, "x"))
+    assert device_of_pk(device.pk).test_result == ""
+    services.record_test(subscription=device, sent_at=second, outcome=accepted)
+    assert device_of_pk(device.pk).test_result == "accepted"
+
+
+def device_of_pk(pk: str) -> PushSubscription:
+    return PushSubscription.objects.get(pk=pk)
+
+
+@COMMITTED
 def test_tests_are_throttled(member: User, give_phone: GivePhone, service: PushService) -> None:
     path = f"{PATH}devices/{device_of(give_phone(member)).pk}/test/"
     browser = signed_in(member)
     answers = [browser.post(path).status_code for _ in range(7)]
     assert answers == [302] * 6 + [429]
-    assert len(service.got) == 6
+    wait_until(lambda: len(service.got) == 6)
 
 
 def test_a_test_without_a_key(member: User, give_phone: GivePhone, settings: Settings) -> None:
