@@ -25,6 +25,7 @@ if "DATABASE_URL" not in os.environ and (DATA_DIR / "env").exists():
 # Core
 
 SECRET_KEY = require(env, "SECRET_KEY", "Set it to 50 or more random characters.")
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 DEBUG = env.bool("DEBUG", default=False)
 SITE_URL = require(
     env, "SITE_URL", "Set it to the address people use, such as https://review.example.com."
