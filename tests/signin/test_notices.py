@@ -138,6 +138,15 @@ class TestNewBrowsers:
         browser.post("/accounts/logout/")
         assert told(lambda: self.sign_in(browser)) == []
 
+    def test_one_that_signed_in_to_another_account(
+        self, person: User, outsider: User, told: Told
+    ) -> None:
+        browser = Client()
+        form = {"login": outsider.email, "password": PASSWORD}
+        browser.post("/accounts/login/", form)
+        browser.post("/accounts/logout/")
+        assert [each.to for each in told(lambda: self.sign_in(browser))] == ALL
+
     def test_only_a_complete_sign_in(self, person: User, told: Told) -> None:
         TOTP.activate(person, SEED)
         browser = Client()
