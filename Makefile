@@ -19,7 +19,7 @@ help:  ## List the commands
 	@echo 'make test    lint, types and every test; starts its own servers (seven minutes)'
 	@echo '             ARGS=tests/api/test_claims.py a file, a folder or any option of pytest'
 	@echo 'make coverage  show which lines the tests run'
-	@echo 'make chaos   cause faults and check the results (ten minutes; rewrites docs/reliability.md)'
+	@echo 'make chaos   cause faults and check the results (15 minutes; rewrites docs/reliability.md)'
 	@echo 'make bench   measure performance (ten minutes; rewrites docs/performance.md)'
 	@echo 'make lint    ruff, mypy and the import rules'
 	@echo 'make format  format the code with ruff'

@@ -7,9 +7,12 @@ from tests.faults import (
     answer_faults,
     beat_faults,
     certificate_faults,
+    disk_faults,
     due_faults,
     fairness_faults,
+    lock_faults,
     name_faults,
+    pause_faults,
     postgres_faults,
     punctuality,
     redis_faults,
@@ -34,7 +37,8 @@ REPEATED = "repeated within the lease and 15 s, with the same id and the same by
 CUT = "the attempt is cut in time, and tried again"
 BOUNDED = "16 KiB are kept, no more is taken than buffers hold, the worker does not grow"
 FAIR = "the first attempts of another account are begun within 2 s"
-UNHARMED = "no acknowledged write lost; callers told 503; recovery without a restart of ours"
+UNHARMED = "no acknowledged write lost; callers told 503; web, worker and beat are never restarted"
+PAUSED = "API up, deadlines on time for readers, events delivered within 60 s of its return"
 FAULTS = (
     Fault("Worker killed (-9) before the POST", REPEATED, worker_faults.killed_before_the_post),
     Fault("Worker killed (-9) during the POST", REPEATED, worker_faults.killed_during_the_post),
@@ -86,15 +90,50 @@ FAULTS = (
     ),
     Fault("5,000 events of one account to a dead host", FAIR, fairness_faults.one_dead_host),
     Fault("The same to twenty dead hosts", FAIR, fairness_faults.twenty_dead_hosts),
-    Fault("Redis flushed", "every event is delivered", redis_faults.redis_flushed),
+    Fault("Redis flushed (FLUSHALL)", "every event is delivered", redis_faults.redis_flushed),
     Fault(
         "Redis down",
-        "API up, deadlines on time for readers, events delivered within 60 s of its return",
+        PAUSED,
         redis_faults.redis_down,
     ),
-    Fault("Redis hung", "the same, with no call slower than 5 s", redis_faults.redis_hung),
+    Fault(
+        "Redis hung (SIGSTOP)", "the same, with no call slower than 5 s", redis_faults.redis_hung
+    ),
     Fault("PostgreSQL restarted under load", UNHARMED, postgres_faults.postgres_restarted),
     Fault("PostgreSQL killed (-9) under load", UNHARMED, postgres_faults.postgres_killed),
+    Fault(
+        "Commits that wait for a replica, for 2 s at a time and then for 12 s",
+        f"{UNHARMED}; every answer within 10 s",
+        postgres_faults.slow_commits,
+    ),
+    Fault(
+        "Every connection of PostgreSQL taken by somebody else",
+        f"{UNHARMED}; every answer within 10 s",
+        postgres_faults.no_connections_left,
+    ),
+    Fault(
+        "A disk without room, under everything",
+        "creates get 503 within 10 s; /readyz says so within 10 s; no acknowledged request lost;"
+        " all goes on once there is room",
+        disk_faults.disk_full,
+    ),
+    Fault(
+        "The table of requests locked (ACCESS EXCLUSIVE)",
+        "503 within 10 s for what needs it, 200 for what does not; nothing is made meanwhile",
+        lock_faults.table_locked,
+    ),
+    Fault("Worker paused (SIGSTOP)", PAUSED, pause_faults.worker_paused),
+    Fault("Beat paused (SIGSTOP)", PAUSED, pause_faults.beat_paused),
+    Fault(
+        "Web server paused (SIGSTOP)",
+        "calls wait and are answered; no acknowledged write lost; nothing is restarted",
+        pause_faults.web_paused,
+    ),
+    Fault(
+        "PostgreSQL paused (SIGSTOP), with every backend",
+        f"{UNHARMED}; every answer within 10 s",
+        pause_faults.postgres_paused,
+    ),
     Fault(
         "A synchronous standby that is away",
         "an answer that waits for it past the deadline shows as pending, and is the only end",

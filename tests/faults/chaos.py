@@ -4,6 +4,7 @@ import argparse
 import datetime
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 from tests.faults.catalogue import FAULTS
 from tests.faults.service import Service
 from tests.faults.storm import Aftermath, Storm, weather
-from tests.faults.trial import REAL, trial
+from tests.faults.trial import REAL, NotTried, trial
 from tests.processes.stack import ROOT
 
 PAGE = ROOT / "docs" / "reliability.md"
@@ -21,9 +22,10 @@ INTRODUCTION = """\
 
 `make chaos` wrote this page. It starts the whole service as `make run` does, with the default
 settings (a webhook lease of 60 s, attempts of at most 15 s). It causes one fault after another, and
-then kills processes at random while clients are working. This takes about ten minutes, and rewrites
-this page only if everything has passed. `make test` checks the same in a short form, with shorter
-leases and outages. The code is in `tests/faults/`.
+then kills processes at random while clients are working. This takes about fifteen minutes, and
+rewrites this page only if everything has passed: each row's condition is asserted by its code in
+`tests/faults/`, and so is each sentence about the storm. It runs only on committed code, and names
+the commit. `make test` checks the same in a short form, with shorter leases and outages.
 """
 
 
@@ -32,6 +34,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=90.0, help="how long the storm lasts")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="what picks the kills")
     options = parser.parse_args()
+    commit = committed(ROOT)
     storm = Storm(seconds=options.seconds, pause=(1.0, 4.0), seed=options.seed, hurry=3.0)
     with tempfile.TemporaryDirectory(prefix="review-loop-chaos-") as folder:
         measured = befall(Path(folder))
@@ -41,7 +44,7 @@ def main() -> None:
             kept = Path(tempfile.gettempdir()) / f"review-loop-history-{storm.seed}.jsonl"
             aftermath.history.save(kept)
             sys.exit("\n".join([*faults, f"The history is in {kept}"]))
-    PAGE.write_text("\n".join([INTRODUCTION, *table(measured), *report(storm, aftermath)]))
+    PAGE.write_text("\n".join([INTRODUCTION, *table(measured, commit), *report(storm, aftermath)]))
     say(f"wrote {PAGE.relative_to(ROOT)}")
 
 
@@ -50,7 +53,10 @@ def befall(folder: Path) -> list[tuple[str, str, str]]:
     measured = []
     with trial(folder / "faults", REAL) as under_trial:
         for fault in FAULTS:
-            result = fault.befall(under_trial)
+            try:
+                result = fault.befall(under_trial)
+            except NotTried as reason:
+                result = f"not tried: {reason}"
             say(f"{fault.name}: {result}")
             measured.append((fault.name, fault.condition, result))
     return measured
@@ -64,8 +70,23 @@ def endure(folder: Path, storm: Storm) -> Aftermath:
         service.discard()
 
 
-def table(measured: list[tuple[str, str, str]]) -> list[str]:
-    lines = ["## Faults", "", f"{moment()}, {machine()}.", ""]
+def committed(folder: Path) -> str:
+    """The commit of the code, which must have no changes beside it: the page is of this code."""
+    changed = git(folder, "status", "--porcelain", "--", ".", f":!{PAGE.relative_to(ROOT)}")
+    if changed:
+        sys.exit(f"Commit first, because the page names the commit that it is of:\n{changed}")
+    return git(folder, "rev-parse", "--short=12", "HEAD")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(
+        command, check=True, capture_output=True, encoding="utf-8"
+    ).stdout.rstrip()
+
+
+def table(measured: list[tuple[str, str, str]], commit: str) -> list[str]:
+    lines = ["## Faults", "", f"{moment()}, of commit {commit}, {machine()}.", ""]
     lines += ["| Fault | Passes when | Measured |", "|---|---|---|"]
     return [*lines, *(f"| {' | '.join(row)} |" for row in measured), ""]
 
@@ -90,6 +111,10 @@ def report(storm: Storm, aftermath: Aftermath) -> list[str]:
         "  while an answer or a cancellation that began in time still held it;",
         "- every total of a list by status counted all requests known to have that status, and",
         "  none that cannot have it;",
+        "- every list by status showed only that status, nothing twice, and, on its first page,",
+        "  every request known to have it, back to the oldest that it showed;",
+        "- the quota counted every answered call once, except calls in the two seconds before",
+        "  PostgreSQL was killed, and credited every cancelled request once;",
         "- each end and each claim has one event, received with one id and one body.",
         "",
         "| What | How often |",
@@ -99,8 +124,11 @@ def report(storm: Storm, aftermath: Aftermath) -> list[str]:
         "“unknown” is a call without a response, or with a 5xx: it may or may not have happened. A",
         "claim's page shows its result only later, so claims count as unknown.",
         "",
-        f"To repeat it: `make chaos`, or `python -m tests.faults.chaos --seed {storm.seed}` in the",
-        "virtual environment. The seed decides what is killed and when; the rest is chance.",
+        "Readers look at the newest requests and lists, and as often at any other.",
+        "",
+        "To repeat it: `make chaos`, or, in the virtual environment,",
+        f"`python -m tests.faults.chaos --seconds {storm.seconds:.0f} --seed {storm.seed}`.",
+        "The seed decides what is killed and when; the rest is chance.",
         "",
     ]
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,11 @@ ON_A_PAGE = "not shown"
 WRITES = ("answer", "cancel", "claim")
 SLACK = 2.0
 """Seconds for which a call that nobody heard the end of may hold its row still."""
+
+FORGOTTEN = 2.0
+"""Seconds before a crash in which the quota, committed asynchronously, may forget calls."""
+ORDER_SLACK = 5000
+"""Milliseconds by which the order of ids and that of creation may differ."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +42,34 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Total:
-    """How many requests of a status a list has counted, and when it was asked and answered."""
+class Listing:
+    """A page of the list of one status: the ids and statuses that it showed, the newest first, how
+    many it skipped, and how many of that status it counted."""
 
     client: str
     status: str
     started: float
     ended: float
     total: int
+    shown: Sequence[tuple[str, str]]
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the quota has counted. `is_one_hour` is whether no new hour began meanwhile."""
+
+    calls: int
+    credits: int
+    is_one_hour: bool = True
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A call that the quota must count: when it ended, and whether it was answered."""
+
+    ended: float
+    is_answered: bool
 
 
 @dataclass(frozen=True)
@@ -75,7 +100,10 @@ class History:
     rows: dict[str, Row]
     outbox: list[Delivery]
     posts: list[tuple[str, bytes]]
-    totals: list[Total] = field(default_factory=list)
+    listings: list[Listing] = field(default_factory=list)
+    charges: list[Charge] = field(default_factory=list)
+    crashes: list[float] = field(default_factory=list)
+    usage: Usage | None = None
 
     def save(self, file: Path) -> None:
         """One call per line, as JSON."""
@@ -92,6 +120,9 @@ class History:
             *self.reads_behind_the_deadline(),
             *self.ends_before_the_deadline(),
             *self.wrong_totals(),
+            *self.wrong_filters(),
+            *self.missing_from_lists(),
+            *self.wrong_quota(),
             *self.undelivered(),
             *self.delivered_otherwise(),
         ]
@@ -189,7 +220,7 @@ class History:
         """A total counts at least what was known to have ended so when it was asked for, and at
         most what can have ended so when it was given."""
         known = self.first_told()
-        for each in self.totals:
+        for each in self.ended_listings():
             rows = [row for row in self.rows.values() if row.state[0] == each.status]
             least = sum(known.get(row.request_id, float("inf")) < each.started for row in rows)
             most = sum(self.earliest_end(row) <= each.ended for row in rows)
@@ -198,6 +229,54 @@ class History:
                     f"{each.total} were {each.status} to {each.client},"
                     f" which cannot be: from {least} to {most} were"
                 )
+
+    def ended_listings(self) -> Iterator[Listing]:
+        """Those of a status that a request keeps."""
+        return (each for each in self.listings if each.status in FINAL)
+
+    def wrong_filters(self) -> Iterator[str]:
+        """A list of one status shows no other, and nothing twice."""
+        for each in self.listings:
+            for request_id, status in each.shown:
+                if status != each.status:
+                    yield f"{request_id} was {status} in the list of {each.status}"
+            if len(dict(each.shown)) < len(each.shown):
+                yield f"{each.client} saw a request twice on one page of {each.status}"
+
+    def missing_from_lists(self) -> Iterator[str]:
+        """The first page of a status shows every request known to have it, back to its oldest."""
+        known = self.first_told()
+        for each in self.ended_listings():
+            shown = dict(each.shown)
+            is_whole = each.total <= len(shown)
+            if each.offset or not shown:
+                continue
+            oldest = min(map(made_at, shown)) + ORDER_SLACK
+            for row in self.rows.values():
+                is_known = known.get(row.request_id, float("inf")) < each.started
+                is_due = is_whole or made_at(row.request_id) > oldest
+                is_absent = row.state[0] == each.status and row.request_id not in shown
+                if is_absent and is_known and is_due:
+                    yield f"{row.request_id} is missing from the list of {each.status}"
+
+    def wrong_quota(self) -> Iterator[str]:
+        """Every answered call was counted, unless the server crashed right then; none twice; and
+        every cancelled request gave one call back."""
+        if self.usage is None:
+            return
+        least = sum(
+            charge.is_answered
+            and not any(at - FORGOTTEN <= charge.ended <= at + SLACK for at in self.crashes)
+            for charge in self.charges
+        )
+        if not least <= self.usage.calls <= len(self.charges):
+            yield (
+                f"the quota counts {self.usage.calls} calls,"
+                f" which cannot be: from {least} to {len(self.charges)} were made"
+            )
+        cancelled = sum(row.state[0] == "cancelled" for row in self.rows.values())
+        if self.usage.is_one_hour and self.usage.credits != cancelled:
+            yield f"the quota has {self.usage.credits} credits for {cancelled} cancelled requests"
 
     def earliest_end(self, row: Row) -> float:
         """Before this moment the request had not ended as it did."""
@@ -234,11 +313,21 @@ class History:
         return {
             **count(f"{call.operation}: {call.outcome}" for call in self.calls),
             **{f"requests that ended {status}": number for status, number in ends.items()},
-            "totals of a status": len(self.totals),
+            "lists of a status": len(self.listings),
+            "calls counted by the quota": self.usage.calls if self.usage else 0,
+            "calls credited": self.usage.credits if self.usage else 0,
             "claims": sum(row.claims for row in self.rows.values()),
             "events in the outbox": len(self.outbox),
             "POSTs received": len(self.posts),
         }
+
+
+def made_at(request_id: str) -> int:
+    """The time in an id, in milliseconds of Unix time; 0 where it has none."""
+    try:
+        return int(request_id[:12], 16)
+    except ValueError:
+        return 0
 
 
 def count(names: Iterable[str]) -> dict[str, int]:

@@ -11,8 +11,8 @@ from tests.faults.service import Service
 from tests.faults.trial import Trial
 from tests.waiting import wait_until
 
-AHEAD = 6.0  # seconds to the deadline, within which the answer has to arrive
-BEHIND = 2.0  # seconds after it, in which readers look on
+AHEAD = 4.0  # seconds to the deadline, within which the answer has to arrive
+BEHIND = 1.5  # seconds after it, in which readers look on
 
 
 def standby_away(trial: Trial) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from tests.faults.history import Delivery, History, Row, count
+from tests.faults.history import Delivery, History, Row, Usage, count
 from tests.faults.receiver import Receiver, receiving
 from tests.faults.service import PEOPLE, Service
 from tests.faults.witnesses import Asker, Ground, Reader, Reviewer, Witness
@@ -67,7 +67,9 @@ def rage(storm: Storm, ground: Ground, witnesses: list[Witness]) -> dict[str, in
         thread.start()
     until = time.monotonic() + storm.seconds
     while time.monotonic() < until and not ground.over.wait(chance.uniform(*storm.pause)):
-        kills += strike(ground.service, chance)
+        kills += (struck := strike(ground.service, chance))
+        if "postgres killed" in struck:
+            ground.crashes.append(time.time())
     ground.over.set()
     for thread in threads:
         thread.join(60)
@@ -118,11 +120,17 @@ def gather(ground: Ground, receiver: Receiver) -> History:
         "SELECT id, status, response_data, extract(epoch FROM timeout_at)::float, claim_count"
         " FROM reviews_request"
     )
+    (usage,) = ground.service.rows(
+        "SELECT sum(calls)::int, sum(credits)::int, count(DISTINCT hour) = 1 FROM accounts_usage"
+    )
     outbox = ground.service.rows("SELECT subject_id, occurrence, id, body FROM webhooks_delivery")
     return History(
         calls=ground.calls,
         rows={row[0]: Row(row[0], (row[1], row[2]), row[3], row[4]) for row in requests},
         outbox=[Delivery(*row) for row in outbox],
         posts=[(post.webhook_id, post.body) for post in receiver.posts],
-        totals=ground.totals,
+        listings=ground.listings,
+        charges=ground.charges,
+        crashes=ground.crashes,
+        usage=Usage(*usage),
     )

@@ -40,6 +40,10 @@ SHORT = Scale(
 )
 
 
+class NotTried(Exception):
+    """The fault cannot be caused on this machine; the message says why."""
+
+
 class Broker:
     """A Redis that stays down until it is told to come back, which no supervisor would do."""
 

@@ -13,12 +13,15 @@ import psycopg
 import requests
 
 from tests.faults.clients import Machine, Person
-from tests.faults.history import FINAL, ON_A_PAGE, Call, Outcome, State, Total
+from tests.faults.history import FINAL, ON_A_PAGE, Call, Charge, Listing, Outcome, State
 from tests.faults.service import Service
 
 PACE = 0.05  # seconds between two calls of a client
 RECENT = 12  # requests that answers and cancellations aim at
 STATUSES = ("pending", "claimed", *FINAL)
+PAGE = 100  # requests in a list
+CHARGED = {"create", "cancel", "read", "request in a list", "request in a list by status"}
+"""The operations that the quota counts: calls with the key."""
 Witnessed = tuple[str, Outcome, State | None]
 
 
@@ -31,7 +34,9 @@ class Ground:
     seed: int
     hurry: float | None
     calls: list[Call] = field(default_factory=list)
-    totals: list[Total] = field(default_factory=list)
+    listings: list[Listing] = field(default_factory=list)
+    charges: list[Charge] = field(default_factory=list)
+    crashes: list[float] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -55,6 +60,12 @@ class Witness:
         recent = self.ground.asked[-RECENT:]
         return self.chance.choice(recent) if recent else None
 
+    def any_asked(self) -> str | None:
+        """A recent request, or as often any since the beginning."""
+        if not self.ground.asked or self.chance.random() < 0.5:
+            return self.any_recent()
+        return self.chance.choice(self.ground.asked)
+
     def call(
         self,
         operation: str,
@@ -65,11 +76,15 @@ class Witness:
         """Sends, and writes down what came back; without an answer nobody knows."""
         started = time.time()
         witnessed: list[Witnessed] = [(request_id, "unknown", None)]
+        is_answered = False
         with contextlib.suppress(requests.RequestException):
             answer = send()
             if answer.status_code < 500:
+                is_answered = True
                 witnessed = judge(answer)
         ended = time.time()
+        if operation in CHARGED:
+            self.ground.charges.append(Charge(ended, is_answered))
         for seen_id, outcome, seen in witnessed:
             call = Call(self.name, operation, seen_id, started, ended, outcome, seen)
             self.ground.calls.append(call)
@@ -107,7 +122,7 @@ class Asker(Witness):
 
 
 class Reader(Witness):
-    """Reads single requests, lists by status with their totals, and pages of the portal."""
+    """Reads single requests, pages of lists by status, and pages of the portal: new and old."""
 
     def __init__(self, ground: Ground, name: str) -> None:
         super().__init__(ground, name)
@@ -115,7 +130,7 @@ class Reader(Witness):
         self.person: Person = ground.service.person()
 
     def step(self) -> None:
-        request_id = self.any_recent()
+        request_id = self.any_asked()
         if request_id is None:
             return
         kind = self.chance.random()
@@ -123,7 +138,7 @@ class Reader(Witness):
             path = f"/requests/{request_id}"
             self.call("read", request_id, lambda: self.machine.call("GET", path), self.read)
         elif kind < 0.6:
-            path = "/requests?limit=100"
+            path = f"/requests?limit={PAGE}&offset={self.any_offset()}"
             self.call("request in a list", "", lambda: self.machine.call("GET", path), self.listed)
         elif kind < 0.8:
             self.count(self.chance.choice(STATUSES))
@@ -138,22 +153,26 @@ class Reader(Witness):
         else:
             self.call("request in the inbox", "", lambda: self.person.get("/inbox/"), self.waiting)
 
+    def any_offset(self) -> int:
+        """Of the newest page, or as often of any other."""
+        return self.chance.choice((0, self.chance.randrange(max(1, len(self.ground.asked)))))
+
     def count(self, status: str) -> None:
-        """A list of one status; its total is kept where the requests of that status end so."""
-        started, totals = time.time(), list[int]()
+        """A page of the list of one status."""
+        offset, started, pages = self.any_offset(), time.time(), list[dict[str, Any]]()
 
         def judge(answer: requests.Response) -> list[Witnessed]:
             found = self.listed(answer)
-            assert {seen[0] for _, _, seen in found if seen} <= {status}
-            totals.append(answer.json()["data"]["total"])
+            pages.append(answer.json()["data"])
             return found
 
-        path = f"/requests?limit=100&sort=created_at_desc&status={status}"
+        path = f"/requests?limit={PAGE}&offset={offset}&sort=created_at_desc&status={status}"
         send = lambda: self.machine.call("GET", path)  # noqa: E731
         self.call("request in a list by status", "", send, judge)
-        if totals and status in FINAL:
-            total = Total(self.name, status, started, time.time(), totals[0])
-            self.ground.totals.append(total)
+        for page in pages:
+            shown = [(item["id"], item["status"]) for item in page["requests"]]
+            listing = Listing(self.name, status, started, time.time(), page["total"], shown, offset)
+            self.ground.listings.append(listing)
 
     def on_its_page(self, request_id: str, answer: requests.Response) -> list[Witnessed]:
         assert answer.status_code == 200, answer.text

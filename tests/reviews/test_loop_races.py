@@ -187,3 +187,23 @@ def test_two_deletions_a_removal_and_a_newcomer(member: User, loops: list[Loop])
         lambda place: join_loop(user=member, code=loops[place].invite_code),
     )
     assert not Loop.objects.alive().exists()
+
+
+def test_deleting_a_loop_may_take_longer_than_other_calls(owner: User, loops: list[Loop]) -> None:
+    """It cancels every open request: here one whose row is locked for a while."""
+    ask(owner, loops[0])
+    other = connection.copy()
+    other.set_autocommit(False)
+    with other.cursor() as cursor:
+        cursor.execute("SELECT FROM reviews_request FOR UPDATE")
+    release = threading.Timer(1, other.connection.rollback)
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = '300ms'")
+    release.start()
+    try:
+        delete_loop(loop_id=loops[0].pk, account_id=owner.pk)
+    finally:
+        release.join()
+        other.close()
+        connection.close()
+    assert Request.objects.get().status == "cancelled"

@@ -63,3 +63,20 @@ def test_a_sweep_leaves_its_heartbeat(db: None) -> None:
     tasks.release_lapsed()
     assert set(worker_status.read_lags()) == {"settle_overdue", "release_lapsed"}
     assert max(worker_status.read_lags().values()) < 60
+
+
+def test_a_sweep_that_is_stuck_occupies_few_threads(
+    db: None, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    places = tasks._places["settle_overdue"]
+    assert all(places.acquire(blocking=False) for _ in range(tasks.RUNS))
+    try:
+        with django_assert_num_queries(0):
+            assert tasks.settle_overdue() == 0
+        with django_assert_num_queries(1 + HEARTBEAT):
+            assert tasks.release_lapsed() == 0
+    finally:
+        for _ in range(tasks.RUNS):
+            places.release()
+    with django_assert_num_queries(1 + HEARTBEAT):
+        assert tasks.settle_overdue() == 0
