@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 RUN = .venv/bin/python -m
+# The tests generate clients in TypeScript too, where there is a Node.
+NODE_MODULES := $(if $(shell command -v npm),node_modules/.package-lock.json)
 PIP = $(RUN) pip install --quiet --disable-pip-version-check --no-input -c constraints.txt
 # mypy reads the settings, which need these variables; nothing connects.
 LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://localhost/x \
@@ -33,7 +35,7 @@ run: .venv/run.stamp staticfiles/staticfiles.json
 	@exec $(RUN) local run
 
 # Each part of the suite prints its output when it ends (tests/parts.py).
-test: .venv/dev.stamp staticfiles/staticfiles.json
+test: .venv/dev.stamp staticfiles/staticfiles.json $(NODE_MODULES)
 	@$(RUN) tests $(ARGS)
 
 check: .venv/dev.stamp
@@ -69,6 +71,7 @@ screenshots: .venv/dev.stamp
 	@DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest -q tests/browser/screenshots.py
 
 node_modules/.package-lock.json: package.json package-lock.json
+	@echo 'Installing the packages for Node'
 	@npm ci --silent --ignore-scripts
 
 # The files that pages load, compressed and with a hash in each name.

@@ -107,7 +107,7 @@ class JsonValue(serializers.JSONField):
         return data
 
 
-class WebUrl(serializers.URLField):
+class WebUrl(serializers.CharField):
     """An absolute http or https URL of at most 2048 characters; its host is not looked up."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:

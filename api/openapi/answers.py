@@ -1,16 +1,30 @@
 """OpenAPI schemas of the response types: their configuration, default and answer.
 
-The parts that differ come from setting type (`reviews.response_types`), which also checks the rules
+The parts that differ come from each type (`reviews.response_types`), which also checks the rules
 that a schema cannot express.
+
+Clients are generated from these schemas, so each of the requests is complete in itself, and none
+uses keywords that generators read differently: `default`, or `allOf` with `const`.
 """
 
+import json
 from itertools import groupby
 from typing import Any, Final
 
 from api.openapi.operations import BOOLEAN, STRING, Schema, component, nullable, object_of, one_of
-from api.serializers.requests import FeedbackFields, RequestDetail, RequestInput, RequestListed
+from api.serializers.requests import (
+    PLATFORMS,
+    PROCESSING_TYPES,
+    FeedbackFields,
+    RequestDetail,
+    RequestInput,
+    RequestListed,
+)
+from api.serializers.requests import TYPES as CONTENT_TYPES
+from reviews.lifecycle import states
+from reviews.models import PRIORITIES
 from reviews.response_types import TYPES, ResponseType, list_names
-from web.web_urls import MAX_URL_LENGTH
+from reviews.response_types.base import Setting
 
 NUMBER: Final[Schema] = {"type": "number"}
 STRINGS: Final[Schema] = {"type": "array", "items": STRING}
@@ -18,21 +32,29 @@ STRINGS: Final[Schema] = {"type": "array", "items": STRING}
 
 def build_config_schema(kind: ResponseType) -> Schema:
     """Builds the schema of a `response_config`. Unknown keys are allowed; null is ignored."""
-    properties = {
-        setting.name: setting.schema if setting.is_mandatory else nullable(setting.schema)
-        for setting in kind.settings
-    }
-    properties["required"] = nullable({**BOOLEAN, "default": kind.required_by_default})
+    properties = {setting.name: describe_setting(setting) for setting in kind.settings}
+    properties["required"] = nullable(describe_default(BOOLEAN, kind.required_by_default))
     mandatory = {setting.name for setting in kind.settings if setting.is_mandatory}
-    schema = object_of(
+    return object_of(
         properties,
         optional=properties.keys() - mandatory,
         open_to_more=True,
         description=kind.description,
     )
-    if kind.required_any_of:
-        schema["anyOf"] = [{"required": [name]} for name in kind.required_any_of]
-    return schema
+
+
+def describe_setting(setting: Setting) -> Schema:
+    """Builds the schema of a setting, with its default in the description."""
+    schema = {name: value for name, value in setting.schema.items() if name != "default"}
+    if "default" in setting.schema:
+        schema = describe_default(schema, setting.schema["default"])
+    return schema if setting.is_mandatory else nullable(schema)
+
+
+def describe_default(schema: Schema, default: object) -> Schema:
+    """Says the default in words: generators take fields with the keyword `default` as mandatory."""
+    sentences = [schema.get("description", ""), f"Default: {json.dumps(default)}."]
+    return {**schema, "description": " ".join(filter(None, sentences))}
 
 
 def get_component_name(kind: ResponseType, suffix: str) -> str:
@@ -40,20 +62,34 @@ def get_component_name(kind: ResponseType, suffix: str) -> str:
     return kind.name.title().replace("_", "") + suffix
 
 
-def build_request_schema(kind: ResponseType) -> Schema:
-    """Builds the schema of a new request with this response type."""
+def add_request_schemas(schemas: dict[str, Schema]) -> None:
+    """Replaces the schema of RequestInput by one for each response type and their union."""
+    fields = schemas.pop(RequestInput.__name__)
+    references = {kind.name: get_component_name(kind, "Request") for kind in TYPES.values()}
+    for kind in TYPES.values():
+        schemas[references[kind.name]] = build_request_schema(kind, fields)
+    schemas[NEW_REQUEST] = {
+        "oneOf": [component(name) for name in references.values()],
+        "discriminator": {
+            "propertyName": "response_type",
+            "mapping": {name: component(each)["$ref"] for name, each in references.items()},
+        },
+        "description": "A new request. Its response_type decides on the shape of response_config "
+        "and default_response.",
+    }
+
+
+def build_request_schema(kind: ResponseType, fields: Schema) -> Schema:
+    """Builds the schema of a new request with this response type, from those of all types."""
+    own = {
+        "response_type": {"type": "string", "const": kind.name},
+        "response_config": component(get_component_name(kind, "Config")),
+        "default_response": {**fields["properties"]["default_response"], **kind.default_schema},
+    }
     return {
-        "allOf": [
-            component(RequestInput.__name__),
-            {
-                "type": "object",
-                "properties": {
-                    "response_type": {"const": kind.name},
-                    "response_config": component(get_component_name(kind, "Config")),
-                    "default_response": kind.default_schema,
-                },
-            },
-        ]
+        **fields,
+        "properties": {**fields["properties"], **own},
+        "description": f"A new request with the response type {kind.name}.",
     }
 
 
@@ -71,29 +107,55 @@ ANSWER: Final[Schema] = {
     "description": f"{describe_answers()}; null while there is no answer. After a timeout it is "
     "the default_response as it was sent.",
 }
+# Components for what occurs in several schemas: generators make one class of each.
+PROCESSING_TYPE: Final = component("ProcessingType")
+CONTENT_TYPE: Final = component("ContentType")
+PRIORITY: Final = component("Priority")
+PLATFORM: Final = component("Platform")
+STATUS: Final = component("Status")
+RESPONSE_TYPE: Final = component("ResponseType")
+CONTEXT: Final = component("Context")
 COMPONENTS: Final[dict[str, Any]] = {
     "Answer": ANSWER,
+    "ProcessingType": one_of(PROCESSING_TYPES),
+    "ContentType": one_of(CONTENT_TYPES),
+    "Priority": one_of(PRIORITIES),
+    "Platform": one_of(PLATFORMS),
+    "Status": one_of(states.STATUSES),
+    "ResponseType": one_of(list_names()),
+    "Context": {"type": "object", "additionalProperties": True, "description": "Any JSON object."},
     **{get_component_name(kind, "Config"): build_config_schema(kind) for kind in TYPES.values()},
-    **{get_component_name(kind, "Request"): build_request_schema(kind) for kind in TYPES.values()},
 }
-NEW_REQUEST: Final[Schema] = {
-    "oneOf": [component(get_component_name(kind, "Request")) for kind in TYPES.values()],
-}
+NEW_REQUEST: Final = "NewRequest"
 # Schemas of fields that the serializers do not describe fully.
 FIELDS: Final[dict[tuple[type, str], Schema]] = {
-    (RequestInput, "image_url"): {
-        "type": "string",
-        "pattern": "^(https?://.+)?$",
-        "maxLength": MAX_URL_LENGTH,
-        "description": "Required when type is image.",
+    **{
+        (serializer, name): reference
+        for serializer in (RequestInput, RequestListed)
+        for name, reference in (
+            ("processing_type", PROCESSING_TYPE),
+            ("type", CONTENT_TYPE),
+            ("priority", PRIORITY),
+            ("response_type", RESPONSE_TYPE),
+        )
     },
-    (RequestInput, "response_type"): one_of(list_names()),
-    (RequestListed, "response_type"): one_of(list_names()),
+    (RequestInput, "context"): CONTEXT,
+    (RequestInput, "platform"): PLATFORM,
+    (RequestListed, "status"): STATUS,
+    (RequestDetail, "platform"): PLATFORM,
     (RequestListed, "response_data"): component("Answer"),
-    (RequestDetail, "context"): {"type": ["object", "null"]},
+    (RequestDetail, "context"): nullable(CONTEXT),
     (RequestDetail, "response_config"): {
-        "anyOf": [component(get_component_name(kind, "Config")) for kind in TYPES.values()]
+        "type": "object",
+        "additionalProperties": True,
+        "description": "As it was sent; the request's response_type decides on its shape.",
+    },
+    (RequestDetail, "callback_url"): {
+        "type": ["string", "null"],
+        "description": "A name and password in it are hidden from everybody but the account that "
+        "created the request.",
     },
     (RequestDetail, "default_response"): {"anyOf": [STRING, NUMBER, STRINGS]},
+    (RequestDetail, "answered_by"): nullable(one_of(["human", "default"])),
     (RequestDetail, "feedback"): nullable(component(FeedbackFields.__name__)),
 }

@@ -6,6 +6,7 @@ of the operations from the other modules of this folder.
 
 from typing import Any, cast
 
+from django.conf import settings
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction
 from rest_framework.fields import Field
@@ -40,8 +41,9 @@ owns it, within the permissions of the key.
 hour (UTC); the `X-RateLimit-*` headers say how many calls remain. A 429 or 503 response has
 `Retry-After`.
 
-**Errors.** A path that is not listed here returns 404, and a method that is not listed returns 405
-(with `Allow`), both in the envelope. After 429, 500 or 503, try again, and wait longer each time.
+**Errors.** A path that is not listed here returns 404 'Not found', and a method that is not listed
+returns 405 'Method not allowed' (with `Allow`), both in the envelope. After 429, 500 or 503, try
+again, and wait longer each time.
 """.strip()
 
 SECURITY = {
@@ -58,6 +60,12 @@ OPERATIONS: Operations = {
     **requests.OPERATIONS,
 }
 COMPONENTS = {**answers.COMPONENTS, **events.COMPONENTS}
+TAGS = {
+    "Key": "The API key of the call.",
+    "Loops": "Groups of people who answer, and their members.",
+    "Requests": "Questions to a loop, their answers, and feedback on them.",
+    "Events": "What is posted to the `callback_url` of a request.",
+}
 
 
 def find_field(field: Any) -> Schema | None:
@@ -211,7 +219,7 @@ def get_bounds(field: Field[Any, Any, Any, Any]) -> Schema:
     if isinstance(field, Timestamp):
         return {"pattern": TIMESTAMP["pattern"]}
     if isinstance(field, WebUrl):
-        return {"pattern": "^https?://", "maxLength": MAX_URL_LENGTH}
+        return {"pattern": "^(https?://.+)?$", "maxLength": MAX_URL_LENGTH}
     if isinstance(field, StrictText) and field.shortest:
         return {"minLength": field.shortest, "pattern": r"\S"}
     return {}
@@ -223,13 +231,21 @@ def strip_slashes(endpoints: list[tuple[str, str, str, Any]]) -> list[tuple[str,
 
 
 def complete(result: Schema, **_: Any) -> Schema:
-    """Adds introduction, security, shared components and webhooks. A post-processing hook."""
-    result["info"]["description"] = INTRODUCTION
+    """Adds what is not particular to an operation. A post-processing hook."""
+    result["info"] |= {
+        "description": INTRODUCTION,
+        "license": {"name": "MIT", "identifier": "MIT"},
+        "contact": {"name": "The operator of this service", "url": settings.SITE_URL},
+    }
+    result["servers"] = [{"url": settings.SITE_URL, "description": "This service."}]
+    result["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
     result["security"] = [{"key": []}]
     components = result["components"]
     components["securitySchemes"] = {"key": SECURITY}
-    components.update(responses.build_components())
-    components["schemas"].update(COMPONENTS)
+    shared = responses.build_components()
+    components["schemas"].update(shared.pop("schemas") | COMPONENTS)
+    components.update(shared)
+    answers.add_request_schemas(components["schemas"])
     result["webhooks"] = {**events.WEBHOOKS}
     components["schemas"] = dict(sorted(components["schemas"].items()))
     return result

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from api.openapi.answers import STATUS
 from api.openapi.examples import DETAIL, REVIEWER
 from api.openapi.loops import LOOP
 from api.openapi.operations import (
@@ -15,7 +16,6 @@ from api.openapi.operations import (
     one_of,
 )
 from api.serializers.requests import RequestDetail
-from reviews.lifecycle import states
 
 SUMMARIES: Final = {
     "request.claimed": "A reviewer claimed the request.",
@@ -36,7 +36,7 @@ EVENT: Final[Schema] = object_of(
         "event": one_of(SUMMARIES),
         "request_id": ID,
         "loop_id": ID,
-        "status": one_of(states.STATUSES),
+        "status": STATUS,
         "response_data": component("Answer"),
         "response_by": nullable(ID),
         "completed_at": nullable(TIMESTAMP),

@@ -3,6 +3,7 @@
 from typing import Final
 
 from api.errors import InvalidLoopId, LoopDenied, LoopNotFound, ValidationFailed
+from api.openapi.answers import PRIORITY, STATUS
 from api.openapi.examples import PAGE
 from api.openapi.loops import LOOP, LOOP_PATH
 from api.openapi.operations import (
@@ -21,21 +22,24 @@ from api.openapi.operations import (
 from api.pagination import DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET
 from api.requests import LoopRequests, Requests
 from api.serializers.requests import RequestListed
-from reviews.lifecycle import states
-from reviews.models import PRIORITIES
 from reviews.queries.listing import DEFAULT_ORDER, ORDERS
 
-LIMIT: Final = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
-OFFSET: Final = {"type": "integer", "minimum": 0, "maximum": MAX_OFFSET, "default": 0}
+LIMIT: Final = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}
+OFFSET: Final = {"type": "integer", "minimum": 0, "maximum": MAX_OFFSET}
 QUERY: Final = (
-    Parameter("status", "Only requests that have this status now.", one_of(states.STATUSES)),
-    Parameter("priority", "Only requests of this priority.", one_of(PRIORITIES)),
-    Parameter("limit", "How many requests to return.", LIMIT),
-    Parameter("offset", "How many requests to skip: next_offset of the previous page.", OFFSET),
+    Parameter("status", "Only requests that have this status now.", STATUS),
+    Parameter("priority", "Only requests of this priority.", PRIORITY),
+    Parameter("limit", f"How many requests to return. Default: {DEFAULT_LIMIT}.", LIMIT),
+    Parameter(
+        "offset",
+        "How many requests to skip: next_offset of the previous page. Default: 0.",
+        OFFSET,
+    ),
     Parameter(
         "sort",
-        "Requests that sort equally come newest first; pages neither repeat nor skip any.",
-        one_of(ORDERS, default=DEFAULT_ORDER),
+        "Requests that sort equally come newest first; pages neither repeat nor skip any. "
+        f"Default: {DEFAULT_ORDER}.",
+        one_of(ORDERS),
     ),
 )
 DATA: Final[dict[str, Shape]] = {

@@ -104,14 +104,14 @@ def one_of(values: Iterable[str], **keywords: Any) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """Allows null in a schema too."""
-    if "type" not in schema:
+    """Allows null in a schema too.
+
+    The values of an enumeration stay by themselves: generators make one class of them.
+    """
+    if "type" not in schema or "enum" in schema:
         return {"anyOf": [schema, {"type": "null"}]}
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    widened: Schema = {**schema, "type": [*types, "null"]}
-    if "enum" in schema:
-        widened["enum"] = [*schema["enum"], None]
-    return widened
+    return {**schema, "type": [*types, "null"]}
 
 
 def component(name: str, kind: str = "schemas") -> Schema:

@@ -20,21 +20,27 @@ from api.errors import (
     TimeoutRequired,
     ValidationFailed,
 )
-from api.openapi.answers import NEW_REQUEST
+from api.openapi.answers import CONTENT_TYPE, NEW_REQUEST, PRIORITY, PROCESSING_TYPE
 from api.openapi.examples import CREATED, DETAIL, FEEDBACK, LISTED, NEW_BY_TYPE
 from api.openapi.loops import LOOP_PATH
-from api.openapi.operations import COUNT, ID, TIMESTAMP, Body, Operation, Operations, one_of
+from api.openapi.operations import (
+    COUNT,
+    ID,
+    TIMESTAMP,
+    Body,
+    Operation,
+    Operations,
+    component,
+    one_of,
+)
 from api.requests import LoopRequests, RequestDetails, RequestFeedback
 from api.serializers.requests import (
-    PROCESSING_TYPES,
-    TYPES,
     FeedbackFields,
     FeedbackInput,
     RequestDetail,
     RequestInput,
 )
 from reviews.lifecycle import states
-from reviews.models import PRIORITIES
 
 REQUEST_PATH: Final = {"request_id": "The request's id."}
 NEXT_OPERATIONS: Final = ("readRequest", "cancelRequest", "giveFeedback")
@@ -55,13 +61,13 @@ OPERATIONS: Operations = {
         message="Request created and broadcasted successfully",
         status=201,
         paths=LOOP_PATH,
-        body=Body(RequestInput, NEW_BY_TYPE, schema=NEW_REQUEST),
+        body=Body(RequestInput, NEW_BY_TYPE, schema=component(NEW_REQUEST)),
         data={
             "request_id": ID,
             "status": one_of([states.PENDING]),
-            "processing_type": one_of(PROCESSING_TYPES),
-            "type": one_of(TYPES),
-            "priority": one_of(PRIORITIES),
+            "processing_type": PROCESSING_TYPE,
+            "type": CONTENT_TYPE,
+            "priority": PRIORITY,
             "timeout_at": TIMESTAMP,
             "broadcasted_to": COUNT,
             "notifications_sent": COUNT,

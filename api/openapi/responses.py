@@ -7,8 +7,6 @@ from api.errors import (
     ApiError,
     InvalidDefaultResponse,
     InvalidResponseConfiguration,
-    MethodNotAllowed,
-    NotFound,
     RateLimited,
     ServiceUnavailable,
     Unauthorized,
@@ -37,7 +35,6 @@ DESCRIPTIONS = {
     401: "The key is missing, malformed, unknown or not active.",
     403: "The key does not have the permission, or its owner does not have access.",
     404: "The path, loop, request or member does not exist.",
-    405: "The path does not have this method; `Allow` lists its methods.",
     429: "The key's quota for this hour is used up. This call is not counted.",
     500: "The service failed. Try again later, waiting longer each time.",
     503: "The service cannot reach its database. Try again shortly.",
@@ -47,11 +44,6 @@ COMMON_ERRORS: dict[str, list[type[ApiError]]] = {
     "RateLimited": [RateLimited],
     "Unavailable": [ServiceUnavailable],
 }
-# Errors of paths and methods that are not operations.
-OTHER_ERRORS: dict[str, list[type[ApiError]]] = {
-    "UnknownPath": [NotFound],
-    "MethodNotAllowed": [MethodNotAllowed],
-}
 RATE_HEADERS = {
     "X-RateLimit-Limit": ("How many calls the key may make in an hour.", COUNT),
     "X-RateLimit-Remaining": ("How many calls remain in this hour.", COUNT),
@@ -59,7 +51,6 @@ RATE_HEADERS = {
 }
 OTHER_HEADERS = {
     "Retry-After": ("Seconds to wait.", {"type": "integer", "minimum": 1}),
-    "Allow": ("The methods of the path.", STRING),
 }
 QUOTA_DETAIL = object_of(
     {"usage_count": COUNT, "usage_limit": COUNT, "remaining": COUNT, "reset_at": TIMESTAMP}
@@ -78,9 +69,19 @@ def build_components() -> dict[str, Any]:
         name: {"description": text, "required": True, "schema": schema}
         for name, (text, schema) in (RATE_HEADERS | OTHER_HEADERS).items()
     }
-    errors_by_name = COMMON_ERRORS | OTHER_ERRORS
-    responses = {name: build_failure(errors) for name, errors in errors_by_name.items()}
-    return {"headers": headers, "responses": responses}
+    responses = {
+        name: build_failure(errors, schema=component(get_schema_name(name)))
+        for name, errors in COMMON_ERRORS.items()
+    }
+    schemas = {
+        get_schema_name(name): build_error_schema(errors) for name, errors in COMMON_ERRORS.items()
+    }
+    return {"headers": headers, "responses": responses, "schemas": schemas}
+
+
+def get_schema_name(name: str) -> str:
+    """Returns the component with the body of a common error, such as UnauthorizedError."""
+    return f"{name}Error"
 
 
 def refer_to_common() -> dict[str, Schema]:
@@ -94,7 +95,7 @@ def refer_to_common() -> dict[str, Schema]:
 def list_headers(status: int) -> dict[str, Schema]:
     """Lists the headers of a response with this status."""
     names = [*RATE_HEADERS]
-    names += {429: ["Retry-After"], 503: ["Retry-After"], 405: ["Allow"]}.get(status, [])
+    names += ["Retry-After"] if status in (RateLimited.status, ServiceUnavailable.status) else []
     return {name: component(name, "headers") for name in names}
 
 
@@ -109,10 +110,27 @@ def build_success(status: int, message: str, data: Schema, example: Mapping[str,
     }
 
 
-def build_failure(errors: Iterable[type[ApiError]]) -> Schema:
-    """Describes one response for errors of the same status, with an example of each."""
+def build_failure(errors: Iterable[type[ApiError]], schema: Schema | None = None) -> Schema:
+    """Describes one response for errors of the same status, with an example of each.
+
+    `schema` replaces the schema of the body.
+    """
     errors = list(errors)
     status = errors[0].status
+    return {
+        "description": DESCRIPTIONS[status],
+        "headers": list_headers(status),
+        "content": {
+            "application/json": {
+                "schema": schema or build_error_schema(errors),
+                "examples": {error.__name__: {"value": build_example(error)} for error in errors},
+            }
+        },
+    }
+
+
+def build_error_schema(errors: Iterable[type[ApiError]]) -> Schema:
+    """Builds the schema of a body for these errors."""
     variants = [
         object_of(
             {
@@ -123,16 +141,7 @@ def build_failure(errors: Iterable[type[ApiError]]) -> Schema:
         )
         for group in group_by_detail(errors)
     ]
-    return {
-        "description": DESCRIPTIONS[status],
-        "headers": list_headers(status),
-        "content": {
-            "application/json": {
-                "schema": variants[0] if len(variants) == 1 else {"oneOf": variants},
-                "examples": {error.__name__: {"value": build_example(error)} for error in errors},
-            }
-        },
-    }
+    return variants[0] if len(variants) == 1 else {"oneOf": variants}
 
 
 def group_by_detail(errors: Iterable[type[ApiError]]) -> list[list[type[ApiError]]]:

@@ -64,7 +64,10 @@ class RequestInput(Input):
     type = StrictChoice(choices=TYPES)
     priority = StrictChoice(choices=PRIORITIES)
     request_text = StrictText(shortest=1, longest=2000)
-    image_url = WebUrl(required=False, help_text="Required when type is image.")
+    image_url = WebUrl(
+        required=False,
+        help_text="Required when type is image. An empty string counts as left out.",
+    )
     context = JsonObject(required=False)  # type: ignore[assignment]
     timeout_seconds = StrictInteger(
         min_value=60,
@@ -77,7 +80,9 @@ class RequestInput(Input):
     default_response = JsonValue(help_text="The answer once the request has timed out.")
     platform = StrictChoice(choices=PLATFORMS)
     platform_version = StrictText(longest=MAX_BYTES, required=False)
-    callback_url = WebUrl(required=False)
+    callback_url = WebUrl(
+        required=False, help_text="Where events go. An empty string counts as left out."
+    )
 
     def on_missing(self, name: str, field: Any, checked: dict[str, Any]) -> None:
         super().on_missing(name, field, checked)

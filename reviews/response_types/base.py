@@ -48,9 +48,6 @@ class ResponseType(ABC):
     label: ClassVar[str]  # in the dashboard's form
     description: ClassVar[str]  # of the configuration, in the OpenAPI document
     settings: ClassVar[tuple[Setting, ...]]
-    required_any_of: ClassVar[
-        tuple[str, ...]
-    ] = ()  # fields of which the configuration has at least one
     required_by_default: ClassVar[bool]
     default_schema: ClassVar[Schema]  # of `default_response`
     answer_noun: ClassVar[str]  # what `response_data` is: "a string"

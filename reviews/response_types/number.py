@@ -36,12 +36,12 @@ class Number(ResponseType):
     name = "number"
     label = "Number"
     description = (
-        "A number within bounds. `max` and `min` may stand for max_value and min_value. With "
-        "allow_negative the default of min_value is −max_value."
+        "A number within bounds. The aliases `max` and `min` of max_value and min_value are "
+        "accepted too. With allow_negative the default of min_value is −max_value."
     )
     settings = (
         Setting("min_value", {"type": "number", "default": 1}, "Minimum"),
-        Setting("max_value", {"type": "number"}, "Maximum"),
+        Setting("max_value", {"type": "number"}, "Maximum", is_mandatory=True),
         Setting(
             "decimal_places",
             {"type": "integer", "minimum": 0, "maximum": MAX_DECIMAL_PLACES, "default": 2},
@@ -54,7 +54,6 @@ class Number(ResponseType):
             kind="flag",
         ),
     )
-    required_any_of = ("max_value", "max")
     required_by_default = False
     default_schema = {"type": "number"}
     answer_noun = "a number"

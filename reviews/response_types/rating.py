@@ -40,8 +40,8 @@ class Rating(ResponseType):
     name = "rating"
     label = "Rating"
     description = (
-        "A step of a scale, counted from scale_min. `max` and `min` may stand for scale_max and "
-        "scale_min."
+        "A step of a scale, counted from scale_min. The aliases `max` and `min` of scale_max and "
+        "scale_min are accepted too."
     )
     settings = (
         Setting("scale_min", {"type": "number", "default": 1}, "From", initial="1"),
@@ -50,6 +50,7 @@ class Rating(ResponseType):
             {"type": "integer", "minimum": -MAX_RATING, "maximum": MAX_RATING},
             "To",
             initial="5",
+            is_mandatory=True,
         ),
         Setting(
             "scale_step",
@@ -58,7 +59,6 @@ class Rating(ResponseType):
             initial="1",
         ),
     )
-    required_any_of = ("scale_max", "max")
     required_by_default = False
     default_schema = {"type": "number"}
     answer_noun = "a number"

@@ -70,7 +70,7 @@ def run(site: str, key: str, world: dict[str, list[str]], folder: Path) -> tuple
     command: list[str | Path] = [
         *(Path(sys.executable).with_name("st"), "--no-color"),
         *("--config-file", Path(__file__).with_name("schemathesis.toml")),
-        *("run", f"{site}/openapi.json", "--suppress-health-check", "all"),
+        *("run", f"{site}/openapi.json", "--url", site, "--suppress-health-check", "all"),
         *("--report", "har", "--report-har-path", folder / "calls.har"),
     ]
     environment = {

@@ -51,7 +51,8 @@ def test_what_a_type_says_of_itself_fits_the_rest(kind: ResponseType) -> None:
     kind.check_default(kind.example.config, kind.example.default)
     described = {setting.name for setting in kind.settings} | {"required"}
     assert set(kind.example.config) <= described
-    assert set(kind.required_any_of[:1]) <= described
+    mandatory = {setting.name for setting in kind.settings if setting.is_mandatory}
+    assert mandatory <= set(kind.example.config)
 
 
 def test_settings_of_the_same_name_are_the_same() -> None:

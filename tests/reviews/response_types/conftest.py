@@ -16,13 +16,6 @@ from tests.reviews.response_types.date import Date
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-@pytest.fixture
-def fresh_document() -> Iterator[None]:
-    """Whatever the test registers, the next one finds the OpenAPI document as it was."""
-    yield
-    read_types_anew()
-
-
 def read_types_anew() -> None:
     """What the OpenAPI document says of types is read once, when the process starts."""
     for module in (answers, examples, requests, api.openapi.document):
@@ -31,9 +24,12 @@ def read_types_anew() -> None:
 
 
 @pytest.fixture
-def date_type(fresh_document: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists the type 'date', which has no widget yet."""
-    monkeypatch.setitem(TYPES, "date", Date())
+def date_type() -> Iterator[None]:
+    """Lists the type 'date', which has no widget yet; the next test finds everything as it was."""
+    TYPES["date"] = Date()
+    read_types_anew()
+    yield
+    del TYPES["date"]
     read_types_anew()
 
 

@@ -133,13 +133,19 @@ def test_the_document_describes_it(client: Client) -> None:
         "properties": {
             "min_date": {"type": ["string", "null"], "format": "date"},
             "max_date": {"type": ["string", "null"], "format": "date"},
-            "required": {"type": ["boolean", "null"], "default": True},
+            "required": {"type": ["boolean", "null"], "description": "Default: true."},
         },
         "required": [],
         "additionalProperties": True,
     }
-    assert "date" in schemas["RequestInput"]["properties"]["response_type"]["enum"]
-    assert "date" in schemas["RequestListed"]["properties"]["response_type"]["enum"]
+    new = schemas["NewRequest"]
+    assert {"$ref": "#/components/schemas/DateRequest"} in new["oneOf"]
+    assert new["discriminator"]["mapping"]["date"] == "#/components/schemas/DateRequest"
+    properties = schemas["DateRequest"]["properties"]
+    assert properties["response_type"] == {"type": "string", "const": "date"}
+    assert properties["response_config"] == {"$ref": "#/components/schemas/DateConfig"}
+    assert properties["default_response"]["format"] == "date"
+    assert "date" in schemas["ResponseType"]["enum"]
     assert ", an ISO date for date; null" in schemas["Answer"]["description"]
     create = document["paths"]["/v1/api/loops/{loop_id}/requests"]["post"]
     content = create["requestBody"]["content"]["application/json"]
