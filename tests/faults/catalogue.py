@@ -17,6 +17,7 @@ from tests.faults import (
     punctuality,
     redis_faults,
     rogue_faults,
+    silent_faults,
     slow_faults,
     standby_faults,
     worker_faults,
@@ -90,6 +91,16 @@ FAULTS = (
     ),
     Fault("5,000 events of one account to a dead host", FAIR, fairness_faults.one_dead_host),
     Fault("The same to twenty dead hosts", FAIR, fairness_faults.twenty_dead_hosts),
+    Fault(
+        "A receiver that is back after an outage, with 20,000 events waiting",
+        "a fresh event to it arrives within 2 s, and the old ones go on",
+        fairness_faults.a_fresh_event_behind_a_backlog,
+    ),
+    Fault(
+        "Test events of two accounts to twenty silent receivers",
+        "no page waits for them; p99 of another account's calls under 1 s, its events within 2 s",
+        silent_faults.tested_by_two_accounts,
+    ),
     Fault("Redis flushed (FLUSHALL)", "every event is delivered", redis_faults.redis_flushed),
     Fault(
         "Redis down",
