@@ -56,8 +56,10 @@ def read_only() -> Iterator[None]:
     """The server refuses the writes of this connection, as a standby would."""
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")
-        yield
-        cursor.execute("RESET default_transaction_read_only")
+        try:
+            yield
+        finally:
+            cursor.execute("RESET default_transaction_read_only")
 
 
 def trials(client: Client) -> tuple[int, int]:
