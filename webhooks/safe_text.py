@@ -13,7 +13,10 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ud800-\udfff]"
 )
-_JSON_PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]\s*[\]}]|[\[\]{},:]|\s+|[^\s"\[\]{},:]+|"')
+# Possessive, so that a string without an end is read once.
+_JSON_PIECE = re.compile(
+    r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"?|[\[{]\s*[\]}]|[\[\]{},:]|\s+|[^\s"\[\]{},:]+'
+)
 
 
 def visible(text: str) -> str:

@@ -5,7 +5,8 @@ import re
 from web.sanitize import to_one_line
 
 MAX_LENGTH = 120
-_IMAGE_OR_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+# Without a bracket inside, so that a text of brackets is read once.
+_IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\[\n]*\)")
 _MARKS = re.compile(r"(?m)^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+|```.*$)|\*\*|__|~~|`")
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from web.strict_json import MAX_DEPTH, InvalidJSON, parse_object
+from tests.cpu import limited_cpu
+from web.strict_json import MAX_BYTES, MAX_DEPTH, InvalidJSON, parse_object
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
 NUMBERS = st.integers(-(10**300), 10**300) | st.floats(allow_nan=False, allow_infinity=False)
@@ -66,3 +67,19 @@ def test_one_byte_order_mark_is_skipped() -> None:
 def test_an_escaped_backslash_before_u0000_is_no_nul() -> None:
     assert parse_object(b'{"a":"\\\\u0000"}') == {"a": "\\u0000"}
     assert parse_object(b'{"a":"\\ud83d\\ude00"}') == {"a": "\U0001f600"}
+
+
+@pytest.mark.parametrize(
+    ("begin", "part", "end"),
+    [
+        ('{"a":1', "1", "}"), ('{"a":1.', "1", "}"), ('{"a":0.', "0", "1}"), ('{"a":1e', "9", "}"),
+        ('{"a":1e-', "9", "}"), ('{"a":[', "1e308,", "1]}"), ('{"a":[', "{},", "{}]}"),
+        ('{"a":"', "\\u0041", '"}'), ('{"a":"', "\\ud83d\\ude00", '"}'), ('{"a":"', '\\"', '"}'),
+        ('{"a":[', "[[[[]]]],", "1]}"), ('{"a":', "[", ""), ("", " ", "{}"), ('{"a":"', "\\", ""),
+        ("{", '"a":1,', '"b":1}'),
+    ],
+)  # fmt: skip
+def test_hostile_json_is_read_in_time(begin: str, part: str, end: str) -> None:
+    text = begin + part * ((MAX_BYTES - len(begin + end)) // len(part)) + end
+    with limited_cpu(1.0, (begin, part)), contextlib.suppress(InvalidJSON):
+        parse_object(text.encode())

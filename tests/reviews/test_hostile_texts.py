@@ -1,0 +1,125 @@
+"""Texts made to take long: rendered and searched within a bound of CPU time, far above what the
+usual ones need."""
+
+import itertools
+
+import nh3
+import pytest
+from django.db import connection
+from pygments.lexers import get_lexer_by_name
+
+from accounts.models import User
+from reviews import markdown
+from reviews.highlighting import LANGUAGES, MAX_CODE, highlight_code
+from reviews.models import Request
+from reviews.notifications.wording import excerpt
+from reviews.queries import search
+from tests.cpu import limited_cpu
+from tests.reviews.conftest import Make
+
+BOUND = 1.0  # seconds of CPU time; hostile code takes 0.1, hostile Markdown 0.05
+MAX_TEXT = 2_000  # characters of a request
+# Pairs of a beginning and of what is repeated after it. Each of the first ones made some lexer of
+# Pygments quadratic or worse.
+HOSTILE = [
+    ("a", " "), ("", "\na"), ("", "a \n"), ("{", "_"), ("{", "1e"), ('"', "\t"), ("", "a "),
+    ("", "a\n"), ("'", '\\"'), ("<<", "a"), ("<<'", "a"), ("a ", '\\"'), ("/*", "e"), ("", "a<"),
+    ("a", "&"), ("<style>{", "_"), ("<script>", '\\"'), ("<a ", "a"), ('"', "\\"),
+    ("<?php ", '\\"'),
+    ("", "a."), ("", "a("), ("", "(a,"), ("", "$("), ("", "${"), ("", "#{"), ("", "::"), ("", "=>"),
+    ("", '"""'), ("", "'''"), ("", "<!--"), ("", "<?"), ("", "{{"), ("", "{%"), ("", "- "),
+    ("", ": "), ("", "\u2028"), ("", "é"), ("#", "a "), ("", "[["), ("", "r#"), ("", "@a "),
+    *(("", sign) for sign in "\n\t\"'`()[]{}<>/*\\#$@%&=-+:;,.|~^!?_1"),
+]  # fmt: skip
+# Quadratic or worse in Pygments, and so not coloured.
+LEFT_OUT = ["autohotkey", "easytrieve", "jlcon", "autoit", "scala"]
+LEXERS = {type(get_lexer_by_name(language)): language for language in sorted(LANGUAGES)}
+
+
+def repeated(prefix: str, pump: str, length: int) -> str:
+    return prefix + pump * ((length - len(prefix)) // len(pump))
+
+
+@pytest.mark.parametrize("language", [*LEXERS.values(), *LEFT_OUT])
+def test_hostile_code(language: str) -> None:
+    for prefix, pump in HOSTILE:
+        code = repeated(prefix, pump, MAX_CODE - 1)
+        with limited_cpu(BOUND, (language, prefix, pump)):
+            markdown.render(f"```{language}\n{code}\n```")
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_a_listed_language_is_coloured(language: str) -> None:
+    code = '<a b="c">\n# 1 "x" if for def // -\n+ class: [a]\nGET / HTTP/1.1\n'
+    assert "<span" in highlight_code(code, language)
+
+
+@pytest.mark.parametrize("language", [*LEFT_OUT, "nonsense", "", "../x", "PYTHON3"])
+def test_another_language_is_not(language: str) -> None:
+    assert highlight_code("if <b>", language) == "if &lt;b&gt;"
+
+
+def test_beyond_a_size_there_are_no_colours() -> None:
+    short, long = "x = 1\n" * 100, "x = 1\n" * 170
+    assert "<span" in markdown.render(f"```python\n{short}```")
+    assert "<span" not in markdown.render(f"```python\n{long}```")
+    two = markdown.render(f"```python\n{short}```\n```python\n{short}```")
+    assert two.count("<pre>") == 2
+    assert "<span" in two.partition("</pre>")[0]
+    assert "<span" not in two.partition("</pre>")[2]
+
+
+MARKS = [
+    "*", "_", "`", "~~", "[", "]", "(", ")", "![", "](", "<", ">", "&", "\\", "|", "|\n", "\n",
+    "    ", "- ", "> ", "1. ", "# ", "```", "---\n", "a", "<!--", "http://a", "[a]: b\n", "&#",
+    "\r",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("first", ["", *MARKS])
+def test_hostile_markdown(first: str) -> None:
+    for second in MARKS:
+        for text in (
+            repeated("", first + second, MAX_TEXT),
+            repeated(first * (MAX_TEXT // 2 // max(len(first), 1)), second, MAX_TEXT),
+        ):
+            with limited_cpu(BOUND, (first, second)):
+                markdown.render(text)
+                markdown.extract_headline(text)
+                excerpt(text)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<", "<a", "<a ", "<a>", "<b>", "</p>", "<p><b>", "<table>", "<td>", "<svg><style>", "&",
+        "&amp", "<!--", "<![CDATA[", '<a href="', "<a href=javascript:", "<template>", "\0",
+        "<a><b></a>", "<ul><li>", "<math><mi>", "<select><option>", "<blockquote>",
+    ],
+)  # fmt: skip
+def test_hostile_html(part: str) -> None:
+    """As much as the text of a request can become, though it never has such tags."""
+    html = part * (markdown.MAX_LENGTH // len(part))
+    with limited_cpu(BOUND, part):
+        nh3.clean(html, tags=markdown.TAGS, attributes=markdown.ATTRIBUTES)
+
+
+TYPED = [
+    "'", "\\", "&", "|", "!", "(", ":*", "<->", "a ", "é ", "„a", "a.",
+    "文", "٣", "\u0301", "-1 ",
+]  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_hostile_searches(owner: User, make: Make) -> None:
+    for pump in ("a ", "文", "a.", "é ", "1 "):
+        make(request_text=repeated("", pump, MAX_TEXT))
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = '5s'")
+    for first, second in itertools.product(["", *TYPED], TYPED):
+        typed = repeated("", first + second, 1_000)
+        with limited_cpu(BOUND, (first, second)):
+            found = search.find_newest(
+                Request.objects.all(), account_id=owner.pk, typed=typed, count=50
+            )
+            assert len(found) <= 5
