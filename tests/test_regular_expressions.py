@@ -12,17 +12,13 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cpu import TooMuchCpu, limited_cpu
+from tests.test_architecture import MODULES
 
-ROOT = Path(__file__).resolve().parent.parent
-ROOMS = (
-    "config", "db", "web", "accounts", "webhooks", "loops", "reviews", "api", "portal", "dashboard",
-    "signin",
-)  # fmt: skip
 FUNCTION = re.compile(r"re\.(compile|match|fullmatch|search|sub|split|findall|finditer)|re_path")
 ANCHORED = {"match", "fullmatch"}
 SHORT, LONG = 3_000, 60_000  # characters
@@ -35,15 +31,20 @@ class Expression:
     """A regular expression, and whether it is only tried at the beginning of a text."""
 
     place: str
-    pattern: re.Pattern[str]
+    pattern: re.Pattern[Any]
     is_anchored: bool
 
+    @property
+    def is_binary(self) -> bool:
+        return isinstance(self.pattern.pattern, bytes)
+
     def run(self, text: str) -> None:
+        subject = text.encode("latin-1", "replace") if self.is_binary else text
         if self.is_anchored:
-            self.pattern.match(text)
-            self.pattern.fullmatch(text)
+            self.pattern.match(subject)
+            self.pattern.fullmatch(subject)
         else:
-            for _ in self.pattern.finditer(text):
+            for _ in self.pattern.finditer(subject):
                 pass
 
     def check(self, prefix: str, pump: str) -> None:
@@ -57,7 +58,9 @@ class Expression:
 
     def pumps(self) -> Iterator[tuple[str, str]]:
         """A prefix and what to repeat: the pattern's own characters and common ones."""
-        own = re.findall(r"[^\w\s^$?|()]|[a-z]+", re.sub(r"\\[a-zA-Z]", "", self.pattern.pattern))
+        source = self.pattern.pattern
+        source = source.decode("latin-1") if self.is_binary else source
+        own = re.findall(r"[^\w\s^$?|()]|[a-z]+", re.sub(r"\\[a-zA-Z]", "", source))
         pumps = list(dict.fromkeys([*COMMON, *own]))
         for first, second in itertools.product(pumps, pumps):
             yield first, second
@@ -70,12 +73,8 @@ def build(prefix: str, pump: str, length: int) -> str:
 
 def expressions() -> Iterator[Expression]:
     """The expressions of all rooms."""
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            source = path.read_text(encoding="utf-8")
-            if "migrations" not in path.parts:
-                yield from find_in(name.removesuffix(".__init__"), source)
+    for module, path in MODULES.items():
+        yield from find_in(module, path.read_text(encoding="utf-8"))
 
 
 def find_in(module: str, source: str) -> Iterator[Expression]:
@@ -88,14 +87,14 @@ def find_in(module: str, source: str) -> Iterator[Expression]:
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and FUNCTION.fullmatch(function := ast.unparse(node.func)):
-            uses = re.findall(rf"\b{constants.get(id(node), ' ')}\.(\w+)\(", source)
+            uses = re.findall(rf"\b{constants.get(id(node), ' ')}\.(\w+)", source)
             is_anchored = function in ("re.match", "re.fullmatch", "re_path") or (
                 bool(uses) and set(uses) <= ANCHORED
             )
             yield Expression(f"{module}:{node.lineno}", compiled(module, node), is_anchored)
 
 
-def compiled(module: str, call: ast.Call) -> re.Pattern[str]:
+def compiled(module: str, call: ast.Call) -> re.Pattern[Any]:
     """The pattern of a call of `re`, with its flags."""
     names = {**vars(importlib.import_module(module)), "re": re}
     arguments = [*call.args[1:], *(keyword.value for keyword in call.keywords)]

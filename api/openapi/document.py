@@ -42,8 +42,9 @@ hour (UTC); the `X-RateLimit-*` headers say how many calls remain. A 429 or 503 
 `Retry-After`.
 
 **Errors.** A path that is not listed here returns 404 'Not found', and a method that is not listed
-returns 405 'Method not allowed' (with `Allow`), both in the envelope. After 429, 500 or 503, try
-again, and wait longer each time.
+returns 405 'Method not allowed' (with `Allow`), both in the envelope. A `Host` header that is not
+this service's returns 400 'Unknown host'. After 429, 500 or 503, try again, and wait longer each
+time.
 """.strip()
 
 SECURITY = {
