@@ -21,6 +21,7 @@ from web.json_clients import asks_for_json
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _BEGINNING = 4096
+_CHUNK = 8  # bytes on the wire for one of the body, in the smallest chunks
 _METHOD = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}(?= )")
 _KNOWN_METHOD = b"TRACE"
 
@@ -58,7 +59,7 @@ class Reader:
 
     __slots__ = (
         "_base", "_begun", "_body", "_environ", "_fields", "_limits", "_memory", "_method", "_now",
-        "_parser", "_remote", "_say", "_seen", "_size", "_started", "_target", "_version",
+        "_parser", "_raw", "_remote", "_say", "_seen", "_size", "_started", "_target", "_version",
         "_weight", "complete", "deadline",
     )  # fmt: skip
 
@@ -85,6 +86,8 @@ class Reader:
         """Reads more bytes. Raises Refusal; nothing can be read after that."""
         if self._environ is None:
             self._seen = self._seen + data if self._seen else data
+        else:
+            self._raw += len(data)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade:  # no protocol to upgrade to: it is an ordinary request
@@ -93,6 +96,8 @@ class Reader:
             if not self._explain(error):
                 return
         if self._environ is not None:
+            if self._raw > _CHUNK * self._size + self._limits.head:  # endless trailers
+                raise self._refuse_head()
             return
         if self._started and not self._seen:  # it began behind another request
             self._seen = data[-_BEGINNING:]
@@ -130,7 +135,12 @@ class Reader:
 
     def _refusal(self, status: int, detail: str) -> Refusal:
         refusal = Refusal(status, detail)
-        refusal.see(self._seen)
+        environ = self._environ
+        if environ is None:
+            refusal.see(self._seen)
+        else:
+            accept, content_type = environ.get("HTTP_ACCEPT", ""), environ.get("CONTENT_TYPE", "")
+            refusal.address(as_json=asks_for_json(environ["PATH_INFO"], accept, content_type))
         return refusal
 
     def _refuse_head(self) -> Refusal:
@@ -175,7 +185,7 @@ class Reader:
         environ = build_environ(
             self._base, self._remote, method, self._version, self._target, self._fields
         )
-        self._environ = environ
+        self._environ, self._raw = environ, 0
         length = environ.get("CONTENT_LENGTH")
         if length is None and "HTTP_TRANSFER_ENCODING" not in environ:
             return

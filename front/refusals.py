@@ -44,7 +44,12 @@ class Refusal(Exception):
         self.detail = detail
         self._first = self._last = b""
         self._seen = 0
+        self._as_json: bool | None = None
         self.is_ready = False
+
+    def address(self, *, as_json: bool) -> None:
+        """Says how the client reads errors, where its headers are known."""
+        self._as_json, self.is_ready = as_json, True
 
     def see(self, data: bytes) -> None:
         """Looks at more of the request; where its head is too long, Accept may come late."""
@@ -58,14 +63,18 @@ class Refusal(Exception):
 
     def render(self) -> tuple[str, list[tuple[str, str]], bytes]:
         """Returns the status line's end, the headers and the body."""
+        as_json = self._look() if self._as_json is None else self._as_json
+        return render(self.status, self.detail, as_json=as_json)
+
+    def _look(self) -> bool:
+        """Finds in a head that was not parsed whether the client asks for JSON."""
         target = _TARGET.match(self._first)
         path = (target[1] if target else b"").partition(b"?")[0].decode("latin-1")
         accept, content_type = (
             b",".join(pattern.findall(self._last)).decode("latin-1")
             for pattern in (_ACCEPT, _CONTENT_TYPE)
         )
-        as_json = asks_for_json(path, accept, content_type)
-        return render(self.status, self.detail, as_json=as_json)
+        return asks_for_json(path, accept, content_type)
 
 
 def render(status: int, detail: str, *, as_json: bool) -> tuple[str, list[tuple[str, str]], bytes]:

@@ -1,6 +1,7 @@
 """What the server reads: the environment of the application, byte for byte."""
 
 import json
+import time
 
 import pytest
 
@@ -166,6 +167,15 @@ def test_a_head_that_is_too_large(status: int, msg: str, path: str, headers: lis
         assert json.loads(below.body)["msg"] == msg
 
 
+def test_trailers_without_end() -> None:
+    with toy(echo) as server, server.connect() as caller:
+        caller.send(b"POST /v1/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        caller.send(b"1\r\nx\r\n" * 20_000)  # the smallest chunks are no trailers
+        caller.send(b"0\r\nX: " + b"y" * 300_000)
+        answer = caller.read()
+        assert (answer.status, answer.headers["connection"]) == (431, "close")
+
+
 def test_a_body_that_is_too_large() -> None:
     """A page refuses it at once; the API gets enough of it to say so after its other checks."""
     with toy(echo) as server:
@@ -179,7 +189,9 @@ def test_a_body_that_is_too_large() -> None:
                 answer = caller.read()
                 assert (answer.status, answer.headers["connection"]) == (200, "close")
                 assert int(settings_of(answer)["CONTENT_LENGTH"]) > 1024 * 1024
-                caller.send(b"x" * 100_000)  # is still taken, so that the response arrives
+                for _ in range(3):  # is still taken, so that the response arrives
+                    caller.send(b"x" * 100_000)
+                    time.sleep(0.02)
                 assert caller.is_closed()
 
 

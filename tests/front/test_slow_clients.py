@@ -28,7 +28,8 @@ def never_heard_of(environ: dict[str, Any], start: object) -> list[bytes]:
     ],
 )
 def test_who_stops_sending_is_told_in_time(sent: bytes, detail: str) -> None:
-    with toy(never_heard_of, **QUICK) as server, server.connect() as caller:
+    other = "head_seconds" if "body" in detail else "body_seconds"
+    with toy(never_heard_of, **{**QUICK, other: 60.0}) as server, server.connect() as caller:
         caller.send(sent)
         answer = caller.read()
         assert (answer.status, answer.headers["connection"]) == (408, "close")
@@ -61,11 +62,11 @@ def test_a_trickle_is_too_slow_and_a_slow_stream_is_not() -> None:
     """Every `body_rate` bytes earn a second."""
     with toy(echo, body_rate=1000, **QUICK) as server:
         with server.connect() as caller:
-            caller.send(HEAD % b"/v1/slow")
-            for _ in range(10):
+            caller.send(HEAD.replace(b"1000", b"3000") % b"/v1/slow")
+            for _ in range(30):
                 caller.send(b"x" * 100)
                 time.sleep(0.1)
-            assert caller.read().body.endswith(b"\n" + b"x" * 1000)
+            assert caller.read().body.endswith(b"\n" + b"x" * 3000)
         with server.connect() as caller:
             caller.send(HEAD % b"/v1/trickle")
             assert trickle(caller) == 408
@@ -182,6 +183,18 @@ def test_a_request_is_not_begun_for_a_client_that_has_gone() -> None:
         assert first.read().status == 200
         assert server.exchange(get("/")).status == 200
     assert gate.ended == 1
+
+
+def test_the_room_of_a_client_that_has_gone_is_free_again() -> None:
+    gate = Gate()
+    with toy(gate, threads=1, free=0) as server, server.connect() as caller:
+        caller.send(HEAD % b"/wait" + b"x" * 1000)
+        gate.hold(1)
+        assert server.server.memory.held == 1000
+        caller.socket.close()
+        wait_until(lambda: server.server.memory.held == 0)
+        gate.opened.set()
+    assert server.server.memory.held == 0
 
 
 def busy(server: Toy) -> int:
