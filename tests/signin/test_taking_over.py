@@ -184,9 +184,9 @@ def test_who_has_confirmed_another_address_keeps_the_account() -> None:
     assert list(EmailAddress.objects.filter(user=first).values_list("email", "primary")) == [
         (EVIL, True)
     ]
-    assert told(first)[-1] == ("account.email_removed", EMAIL)
+    assert ("account.email_removed", EMAIL) in told(first)
     assert mistyped.get("/inbox/").status_code == 200
-    assert Api(secret).get("/v1/test").status_code == 200
+    assert Api(secret).get("/v1/test").status_code == 401  # the first proof, as any other
 
 
 class TestForgottenPassword:
