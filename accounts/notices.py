@@ -68,8 +68,8 @@ def notify(
 ) -> None:
     """Emails the account's confirmed addresses, or only `recipients`, after the commit.
 
-    `subject` names what changed. Without an `origin`, the change was made on the server. Does
-    nothing if the service cannot send email.
+    `subject` names what changed. Without an `origin`, the operator made the change. Does nothing if
+    the service cannot send email.
     """
     if not can_send():
         return

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from accounts.audit import record
 from accounts.models import ApiKey, User
+from accounts.notices import notify
 from accounts.services import describe_key
 
 
@@ -48,7 +49,9 @@ def end_two_factor(*, account: User, actor: User) -> bool:
     """Turns off two-factor sign-in for a person who lost phone and codes; False if it was off."""
     removed, _ = Authenticator.objects.filter(user_id=account.pk).delete()
     if removed:
-        record(account_id=account.pk, actor_id=actor.pk, action="security.two_factor_off")
+        action = "security.two_factor_off"
+        record(account_id=account.pk, actor_id=actor.pk, action=action)
+        notify(account=account, action=action)
     return bool(removed)
 
 

@@ -125,7 +125,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Counts a try of a password; raises ValidationError if it may not be made."""
-        self._login_failed_rl_usage = guessing.count_password(request, credentials["email"])
+        self._login_failed_rl_usage = guessing.count_password(
+            request, credentials.get("email") or ""
+        )
         if self._login_failed_rl_usage is None:
             raise self.validation_error("too_many_login_attempts")
 

@@ -5,6 +5,7 @@ The link for a forgotten password stands below the form, not between a label and
 
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from allauth.account.forms import (
     AddEmailForm,
     ChangePasswordForm,
@@ -80,6 +81,13 @@ class ConfirmForm(_OurWords, ReauthenticateForm):  # type: ignore[misc]
 
 class ChangeForm(_OurWords, ChangePasswordForm):  # type: ignore[misc]
     """Asks for the current and the new password."""
+
+    def clean_oldpassword(self) -> str:
+        """Counts wrong passwords together with those of the sign-in."""
+        password = str(self.cleaned_data["oldpassword"])
+        if not get_adapter().reauthenticate(self.user, password):
+            raise get_adapter().validation_error("enter_current_password")
+        return password
 
 
 class SetForm(_OurWords, SetPasswordForm):  # type: ignore[misc]

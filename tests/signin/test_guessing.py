@@ -1,8 +1,10 @@
 """Wrong passwords: whom their limits keep out, and whom they let through."""
 
+import time
 from typing import Any
 
 import pytest
+import time_machine
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
@@ -11,7 +13,7 @@ from pytest_django import Settings
 from accounts.models import User
 from signin.guessing import find_network
 from tests.conftest import PASSWORD
-from tests.portal import words
+from tests.portal import signed_in, words
 from tests.signin.test_code_by_mail import SIGN_IN, ask, code_in, give
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +98,19 @@ def test_a_new_password_starts_anew(member: User) -> None:
     chosen = {"password1": "quite another one", "password2": "quite another one"}
     browser.post(at, chosen, REMOTE_ADDR="192.0.2.7")
     assert sign_in(browser, "quite another one")["Location"] == "/inbox/"
+
+
+def test_the_form_for_a_new_password_is_no_way_around(member: User) -> None:
+    browser = signed_in(member)
+    form = {"oldpassword": "wrong", "password1": "quite another one"}
+    form["password2"] = form["password1"]
+    told = [words(browser.post("/accounts/password/change/", form)) for _ in range(5)]
+    assert all("Wrong password" in each for each in told)
+    with time_machine.travel(time.time() + 61, tick=True):  # the form has a limit a minute, too
+        right = browser.post("/accounts/password/change/", {**form, "oldpassword": PASSWORD})
+    assert LOCKED in words(right)
+    member.refresh_from_db()
+    assert member.check_password(PASSWORD)
 
 
 class TestCodes:

@@ -13,6 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from accounts.models import User
 from accounts.notices import HEADLINES
+from accounts.operator_services import end_two_factor
 from tests.accounts.test_audit import SEED, code_now
 from tests.conftest import PASSWORD
 from tests.portal import signed_in, unconfirmed
@@ -177,7 +178,14 @@ def test_nobody_is_told_at_an_unproved_address(told: Told) -> None:
 
 def test_the_command_line_is_told_too(person: User, told: Told) -> None:
     messages = told(lambda: call_command("createapikey", person.email))
-    assert "By: the operator, on the server" in messages[0].body
+    assert "By: the operator of this service" in messages[0].body
+
+
+def test_what_the_operator_turns_off_is_told(person: User, operator: User, told: Told) -> None:
+    TOTP.activate(person, SEED)
+    messages = told(lambda: end_two_factor(account=person, actor=operator))
+    assert [each.to for each in messages] == ALL
+    assert messages[0].subject == "Review Loop: Two-factor sign-in was turned off"
 
 
 def test_a_broken_mail_server_stops_no_change(person: User, told: Told, settings: Settings) -> None:
