@@ -234,6 +234,26 @@ class UsageRow(models.Model):
         return f"{self.key_id} {self.hour:%Y-%m-%dT%H}"
 
 
+class StoredResponse(models.Model):
+    """The response to a call with an Idempotency-Key (`accounts.idempotency`)."""
+
+    pk = models.CompositePrimaryKey("account_id", "key")
+    account = models.ForeignKey(
+        User, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
+    key = models.CharField(max_length=255)
+    fingerprint = models.BinaryField()  # of the call
+    status = models.PositiveSmallIntegerField()
+    body = models.BinaryField()
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["created_at"], name="stored_response_by_age")]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} {self.key}"
+
+
 class AuditEntry(models.Model):
     """An entry of the audit log: who did what to an account. The database refuses changes.
 

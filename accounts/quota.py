@@ -95,6 +95,14 @@ def charge(key: str) -> Caller | None:
     return _read_caller(key, charge=True)
 
 
+def charge_in_transaction(key: str) -> Caller | None:
+    """Like `charge`, inside a transaction whose commit has to wait for the disk."""
+    caller = charge(key)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit TO DEFAULT")
+    return caller
+
+
 def find_caller(key: str) -> Caller | None:
     """Returns the key's caller without a charge; None for an unknown key."""
     return _read_caller(key, charge=False)

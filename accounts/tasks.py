@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from accounts import sessions
+from accounts import idempotency, sessions
 
 
 @shared_task(expires=60)
@@ -11,5 +11,15 @@ def forget_sessions() -> int:
     total = removed = sessions.remove_expired()
     while removed == sessions.BATCH:
         removed = sessions.remove_expired()
+        total += removed
+    return total
+
+
+@shared_task(expires=60)
+def forget_responses() -> int:
+    """Removes stored responses that are older than 24 hours; returns how many."""
+    total = removed = idempotency.forget_old()
+    while removed == idempotency.BATCH:
+        removed = idempotency.forget_old()
         total += removed
     return total

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from api.errors import (
 )
 from db.times import iso_from_unix
 
+Charge = Callable[[str], quota.Caller | None]
 _BEARER = re.compile(r"Bearer (\S+)\Z", re.ASCII)  # é and à arrive as Latin-1, à with a blank
 
 
@@ -42,10 +44,13 @@ class Call:
 class KeyAuthentication:
     """Reads the key of a call and charges the call to the key."""
 
-    def charge_call(self, request: HttpRequest) -> Call:
-        """Charges one call to the key. Raises Unauthorized, RateLimited."""
+    def charge_call(self, request: HttpRequest, charge: Charge = quota.charge) -> Call:
+        """Charges one call to the key. Raises Unauthorized, RateLimited.
+
+        `charge` is the function of `accounts.quota` that finds the caller.
+        """
         try:
-            caller = charge_caller(request.META.get("HTTP_AUTHORIZATION"))
+            caller = charge_caller(request.META.get("HTTP_AUTHORIZATION"), charge)
         except Unauthorized:
             throttle_failures(request)
             raise
@@ -60,9 +65,9 @@ class KeyAuthentication:
         return caller.quota if caller and caller.usable else None
 
 
-def charge_caller(header: str | None) -> quota.Caller:
+def charge_caller(header: str | None, charge: Charge) -> quota.Caller:
     """Charges one call to the key in the header and returns its caller. Raises Unauthorized."""
-    caller = quota.charge(read_key(header))
+    caller = charge(read_key(header))
     if caller is None:
         raise InvalidKey
     if not caller.usable:

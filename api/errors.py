@@ -191,6 +191,20 @@ class MethodNotAllowed(ApiError):
     sentence = "Method not allowed"
 
 
+# 409, 422: Idempotency-Key
+
+
+class CallUnderWay(ApiError):
+    status = 409
+    sentence = "A call with this Idempotency-Key is still running"
+    retry_after = 1
+
+
+class IdempotencyKeyReused(ApiError):
+    status = 422
+    sentence = "Idempotency-Key was already used for another call"
+
+
 # 429
 
 

@@ -11,17 +11,19 @@ from typing import Any, ClassVar
 import structlog
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, transaction
 from django.http import HttpRequest, HttpResponse
 from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.views import APIView
 
-from accounts.quota import Quota
-from api.authentication import Call, KeyAuthentication
+from accounts.quota import Quota, charge, charge_in_transaction, find_caller
+from api.authentication import Call, Charge, KeyAuthentication
 from api.envelope import build_error_response, set_rate_headers
 from api.errors import (
     ApiError,
+    CallUnderWay,
+    IdempotencyKeyReused,
     InvalidBody,
     MethodNotAllowed,
     NotFound,
@@ -29,8 +31,10 @@ from api.errors import (
     ResourceDenied,
     ServerFailure,
     ServiceUnavailable,
+    Unauthorized,
     ValidationFailed,
 )
+from api.idempotency import Once
 from db.outages import is_outage, note_outage
 from db.times import iso_from_unix
 from web import strict_json
@@ -38,6 +42,7 @@ from web import strict_json
 log = structlog.get_logger(__name__)
 
 KEY_AUTHENTICATION = KeyAuthentication()
+FREE_OF_CHARGE = (CallUnderWay, IdempotencyKeyReused, MethodNotAllowed, Unauthorized)
 
 
 class ApiView(APIView):
@@ -58,8 +63,11 @@ class ApiView(APIView):
 
     def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
         try:
-            call = self.authorize(request)
-            response: HttpResponse = getattr(self, self.get_method(request).lower())(call, **ids)
+            key = request.META.get("HTTP_IDEMPOTENCY_KEY") if request.method == "POST" else None
+            if key is None:
+                response = self.handle(self.authorize(request), ids)
+            else:
+                response = self.handle_once(request, key, ids)
         except Exception as exc:
             response = self.handle_error(exc)
         if not hasattr(self, "quota"):  # 404 and 405 cost nothing but report the quota
@@ -67,12 +75,51 @@ class ApiView(APIView):
         set_rate_headers(response, self.quota)
         return response
 
-    def authorize(self, request: HttpRequest) -> Call:
-        """Charges the call and checks what all calls have in common. Raises ApiError."""
+    def handle(self, call: Call, ids: dict[str, str]) -> HttpResponse:
+        """Calls the method of the view. Raises ApiError."""
+        response: HttpResponse = getattr(self, self.get_method(call.request).lower())(call, **ids)
+        return response
+
+    def handle_once(self, request: HttpRequest, key: str, ids: dict[str, str]) -> HttpResponse:
+        """Handles a call with an Idempotency-Key, or repeats the response to the first one.
+
+        A repeated call costs nothing, nor does one that comes while the first is still running.
+        The charge is committed with what the call has made; a failure is charged by itself, and is
+        not kept. Raises ApiError.
+        """
+        try:
+            call = self.authorize(request, find_caller)
+            once = Once(request, key, call.account.id)
+            response = once.replay() or self.handle_first(once, call, ids)
+        except FREE_OF_CHARGE:
+            raise
+        except Exception:
+            self.authorize(request)
+            raise
+        return response
+
+    @transaction.atomic
+    def handle_first(self, once: Once, call: Call, ids: dict[str, str]) -> HttpResponse:
+        """Handles the first call with an Idempotency-Key, and stores its response."""
+        once.begin()
+        if replayed := once.replay():  # the first call has just ended
+            return replayed
+        if not call.caller.quota.remaining:
+            raise build_quota_error(call.caller.quota)
+        response = self.handle(call, ids)
+        self.authorize(call.request, charge_in_transaction)
+        once.keep(response)
+        return response
+
+    def authorize(self, request: HttpRequest, identify: Charge = charge) -> Call:
+        """Charges the call and checks what all calls have in common. Raises ApiError.
+
+        `identify` is the function of `accounts.quota` that finds the caller.
+        """
         if request.method not in self.allowed_methods:
             raise MethodNotAllowed
         self.quota = None
-        call = KEY_AUTHENTICATION.charge_call(request)
+        call = KEY_AUTHENTICATION.charge_call(request, identify)
         self.quota = call.caller.quota
         if call.caller.exhausted:
             raise build_quota_error(self.quota)
@@ -136,5 +183,5 @@ class UnknownPath(ApiView):
 
     schema = None
 
-    def authorize(self, request: HttpRequest) -> Call:
+    def authorize(self, request: HttpRequest, identify: Charge = charge) -> Call:
         raise NotFound

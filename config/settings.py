@@ -350,7 +350,11 @@ CELERY_BEAT_SCHEDULE = {
 }  # fmt: skip
 CELERY_BEAT_SCHEDULE |= {
     task: {"task": task, "schedule": 600.0, "options": {"expires": 60.0}}
-    for task in ("reviews.notifications.tasks.forget_old", "accounts.tasks.forget_sessions")
+    for task in (
+        "reviews.notifications.tasks.forget_old",
+        "accounts.tasks.forget_sessions",
+        "accounts.tasks.forget_responses",
+    )
 }
 
 # Static files and browsers

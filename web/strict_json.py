@@ -28,7 +28,7 @@ def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[
 
     Raises InvalidJSON.
     """
-    raw = _read(request)
+    raw = read_bytes(request)
     if empty_is_object and not raw.removeprefix(codecs.BOM_UTF8).strip():
         return {}
     if not _JSON_TYPE.match(request.META.get("CONTENT_TYPE", "")):
@@ -56,14 +56,23 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     return value
 
 
-def _read(request: HttpRequest) -> bytes:
+def read_bytes(request: HttpRequest) -> bytes:
+    """Reads the bytes of the body; a second call returns the same. Raises InvalidJSON."""
+    if not hasattr(request, "raw_body"):
+        request.raw_body = _read(request)  # type: ignore[attr-defined]
+    raw: bytes | None = request.raw_body  # type: ignore[attr-defined]
+    if raw is None:
+        raise InvalidJSON
+    return raw
+
+
+def _read(request: HttpRequest) -> bytes | None:
+    """Returns None where the body is too long or broke off."""
     try:
         raw: bytes = _get_stream(request).read(MAX_BYTES + 1)
     except OSError:  # the client disconnected or sent less than its Content-Length
-        raise InvalidJSON from None
-    if len(raw) > MAX_BYTES:
-        raise InvalidJSON
-    return raw
+        return None
+    return raw if len(raw) <= MAX_BYTES else None
 
 
 def _get_stream(request: HttpRequest) -> Any:

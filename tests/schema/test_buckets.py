@@ -90,7 +90,7 @@ def live(owner: User, member: User, client: Api) -> None:
     make_overdue(Request.objects.get(pk=late))
     assert tasks.settle_overdue() == 1
     tasks.fold_counters()
-    client.post(path, asked)
+    client.post(path, asked, **{"Idempotency-Key": "once"})
     fail(outbox.claim_due(9)[0])
     assert {row.event for row in Delivery.objects.all()} == {
         *("request.claimed", "request.completed", "request.timeout")
