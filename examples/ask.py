@@ -6,20 +6,21 @@ REVIEW_LOOP_URL is the service's address, ending in /v1, and REVIEW_LOOP_KEY an 
 import os
 import sys
 import time
+import uuid
 from typing import Any
 
 import requests
 
-PASSING = (429, 500, 502, 503, 504)  # failures that may be over when the call is repeated
+PASSING = (409, 429, 500, 502, 503, 504)  # failures that may be over when the call is repeated
 
 
 def call(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
     """Calls the API and returns `data`. After a failure that may pass, waits and tries again.
 
-    A create that is repeated after a lost answer may create twice (docs/api.md, "Errors").
+    The Idempotency-Key makes sure that nothing is created twice.
     """
     url, key = os.environ["REVIEW_LOOP_URL"] + path, os.environ["REVIEW_LOOP_KEY"]
-    headers = {"Authorization": f"Bearer {key}"}
+    headers = {"Authorization": f"Bearer {key}", "Idempotency-Key": str(uuid.uuid4())}
     pause = 1
     while True:
         try:

@@ -119,7 +119,7 @@ class ContractSchema(AutoSchema):
             }
             for item in self.operation.query
         ]
-        return path + query
+        return path + query + ([responses.IDEMPOTENCY_KEY] if self.method == "POST" else [])
 
     def _get_request_body(self, direction: Direction = "request") -> Schema | None:
         body = self.operation.body
@@ -160,6 +160,8 @@ class ContractSchema(AutoSchema):
             errors.append(ResourceDenied)
         if self.operation.paths:
             errors.append(NotFound)  # an id with a slash makes an unknown path
+        if self.method == "POST":
+            errors += responses.IDEMPOTENCY_ERRORS
         errors.append(view.failures[self.method])
         failures: Schema = responses.refer_to_common()
         for status in sorted({error.status for error in errors}):

@@ -5,6 +5,8 @@ from typing import Any
 
 from api.errors import (
     ApiError,
+    CallUnderWay,
+    IdempotencyKeyReused,
     InvalidDefaultResponse,
     InvalidResponseConfiguration,
     RateLimited,
@@ -35,6 +37,8 @@ DESCRIPTIONS = {
     401: "The key is missing, malformed, unknown or not active.",
     403: "The key does not have the permission, or its owner does not have access.",
     404: "The path, loop, request or member does not exist.",
+    409: "The first call with this Idempotency-Key is still running.",
+    422: "This Idempotency-Key was already used for another call.",
     429: "The key's quota for this hour is used up. This call is not counted.",
     500: "The service failed. Try again later, waiting longer each time.",
     503: "The service cannot reach its database. Try again shortly.",
@@ -60,6 +64,17 @@ QUOTA_EXAMPLE = {
     "usage_limit": 100,
     "remaining": 0,
     "reset_at": "2026-05-04T11:00:00.000Z",
+}
+
+
+TO_BE_REPEATED = (CallUnderWay.status, RateLimited.status, ServiceUnavailable.status)
+IDEMPOTENCY_ERRORS: list[type[ApiError]] = [CallUnderWay, IdempotencyKeyReused, ValidationFailed]
+IDEMPOTENCY_KEY: Schema = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "Makes it safe to send the call again: for 24 hours the same call with the same "
+    "key gets the first response, with `Idempotent-Replayed: true`, and costs nothing.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
 }
 
 
@@ -95,7 +110,7 @@ def refer_to_common() -> dict[str, Schema]:
 def list_headers(status: int) -> dict[str, Schema]:
     """Lists the headers of a response with this status."""
     names = [*RATE_HEADERS]
-    names += ["Retry-After"] if status in (RateLimited.status, ServiceUnavailable.status) else []
+    names += ["Retry-After"] if status in TO_BE_REPEATED else []
     return {name: component(name, "headers") for name in names}
 
 
