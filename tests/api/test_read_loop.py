@@ -44,6 +44,7 @@ def test_it_shows_the_loop(api: Api, owner: User, owner_key: str, member: User, 
         "email": "new@example.org",
         "status": "pending",
         "joined_at": None,
+        "verified": False,
     }
 
 
