@@ -82,7 +82,7 @@ def test_two_copies_run_side_by_side(running: Stack, new_stack: StackMaker) -> N
 
 
 def test_what_dies_is_started_again(running: Stack) -> None:
-    for pattern in (r"celery .* worker ", r"celery .* beat ", r"local\.web", r"bin/postgres -D"):
+    for pattern in (r"celery .* worker ", r"celery .* beat ", r"-m front ", r"bin/postgres -D"):
         os.kill(running.pid_of(pattern), signal.SIGKILL)
 
     for name in ("worker", "beat", "web", "postgres"):

@@ -41,7 +41,7 @@ def becomes_ready(stack: Stack) -> None:
         (r"bin/initdb",),
         (r"manage\.py migrate", r"bin/postgres -D"),
         (r"manage\.py createdemo", r"bin/postgres -D", r"(redis|valkey)-server"),
-        (r"local\.web",),
+        (r"-m front ",),
     ],
     ids=lambda patterns: patterns[-1] if len(patterns) == 1 else "during " + patterns[0],
 )
@@ -67,7 +67,7 @@ def test_it_says_what_it_waits_for(new_stack: StackMaker) -> None:
     stack = new_stack().start()
     for pattern, words in (
         (r"manage\.py migrate", "manage.py migrate"),
-        (r"local\.web", "/readyz: "),
+        (r"-m front ", "/readyz: "),
     ):
         pid = strike(stack, pattern, signal.SIGSTOP)
         wait_until(
