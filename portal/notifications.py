@@ -9,7 +9,6 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect, render
@@ -18,7 +17,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_ratelimit.core import get_usage
 
-from accounts.secured import AccountSecured, lock_account
 from accounts.user_agent import format_browser
 from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import services
@@ -129,17 +127,13 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         return respond(400, error="The body must be a JSON object.")
     except InvalidSubscription as error:
         return respond(400, error=str(error))
-    try:
-        with transaction.atomic():
-            lock_account(request.user)
-            subscribed = services.subscribe(
-                user_id=request.user.pk,
-                subscription=subscription,
-                label=format_browser(request.headers.get("User-Agent", ""), unknown="Browser"),
-                is_new=body.get("is_new") is not False,
-            )
-    except AccountSecured:
-        return respond(403, error="Sign in again.")
+    subscribed = services.subscribe(
+        user_id=request.user.pk,
+        subscription=subscription,
+        label=format_browser(request.headers.get("User-Agent", ""), unknown="Browser"),
+        is_new=body.get("is_new") is not False,
+        person=request.user,
+    )
     if subscribed is None:
         return respond(200, state="ask")
     device_id, is_on = subscribed

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from accounts.models import User
 from db.ids import owned_id
 from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications.outbox import MAX_ERROR_LENGTH
@@ -20,9 +21,12 @@ SESSION_KEY = "push_subscriptions"  # the ids of what the session's browser has 
 # A browser has one subscription here, and it belongs to whoever is signed in now.
 _SUBSCRIBE = """
 INSERT INTO reviews_pushsubscription AS known (id, user_id, endpoint, host, p256dh, auth, label)
-SELECT %(id)s, %(user)s, %(endpoint)s::varchar, %(host)s, %(p256dh)s, %(auth)s, %(label)s
- WHERE %(is_new)s::boolean
-    OR EXISTS (SELECT 1 FROM reviews_pushsubscription WHERE endpoint = %(endpoint)s::varchar)
+SELECT %(id)s, %(user)s::varchar, %(endpoint)s::varchar, %(host)s, %(p256dh)s, %(auth)s, %(label)s
+ WHERE (%(is_new)s::boolean OR EXISTS (
+           SELECT 1 FROM reviews_pushsubscription WHERE endpoint = %(endpoint)s::varchar))
+   AND (%(password)s::varchar IS NULL OR EXISTS (
+           SELECT 1 FROM accounts_user
+            WHERE id = %(user)s::varchar AND password = %(password)s::varchar FOR NO KEY UPDATE))
 ON CONFLICT ON CONSTRAINT push_subscription_endpoint_unique DO UPDATE
    SET id = CASE WHEN known.user_id = excluded.user_id
                  THEN known.id ELSE excluded.id END,
@@ -44,14 +48,21 @@ DELETE FROM reviews_pushsubscription WHERE user_id = %s AND id NOT IN (
 
 @transaction.atomic
 def subscribe(
-    *, user_id: str, subscription: Subscription, label: str, is_new: bool = True
+    *,
+    user_id: str,
+    subscription: Subscription,
+    label: str,
+    is_new: bool = True,
+    person: User | None = None,
 ) -> tuple[str, bool] | None:
     """Registers a browser's subscription for this person, and returns its id and whether it is on.
 
     Registering it again changes nothing. A subscription that belonged to somebody else moves to
     this person under a new id, so that pushes which wait for the former owner never reach this
     one. `is_new` is False where the browser only reports itself: then a subscription that was
-    turned off stays off, and one that was removed stays removed (None).
+    turned off stays off, and one that was removed stays removed (None). `person` is the user as
+    the request recognized them: if their account was secured since (`accounts.secured`), nothing is
+    registered (None).
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -65,6 +76,7 @@ def subscribe(
                 "auth": subscription.auth,
                 "label": label[:60],
                 "is_new": is_new,
+                "password": person.password if person else None,
             },
         )
         row = cursor.fetchone()

@@ -8,6 +8,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
 from reviews.models import PushSubscription
+from reviews.notifications import services
+from reviews.notifications.push.subscription import read_subscription
 from reviews.notifications.services import MAX_SUBSCRIPTIONS
 from tests.portal import signed_in
 from tests.reviews.notifications.conftest import KEY, fresh_endpoint, subscription_of
@@ -150,3 +152,21 @@ def test_who_may_not(member: User, settings: Settings) -> None:
     assert send(signed_in(member), GOOD).status_code == 409
     assert not PushSubscription.objects.exists()
     settings.VAPID_PRIVATE_KEY = KEY
+
+
+def test_whose_account_was_secured_meanwhile_registers_nothing(member: User) -> None:
+    """A stranger's request that began before must not get the owner's questions."""
+    stranger = User.objects.get(pk=member.pk)
+    subscription = read_subscription(subscription_of(fresh_endpoint()))
+    known = services.subscribe(
+        user_id=member.pk, subscription=subscription, label="x", person=stranger
+    )
+    assert known is not None
+    PushSubscription.objects.all().delete()
+    member.set_unusable_password()
+    member.save()
+    again = services.subscribe(
+        user_id=member.pk, subscription=subscription, label="x", person=stranger
+    )
+    assert again is None
+    assert not PushSubscription.objects.exists()
