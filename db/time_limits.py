@@ -26,10 +26,11 @@ log = structlog.get_logger(__name__)
 class Call:
     """A call under way, and the connection of its thread."""
 
-    __slots__ = ("connection", "ends_at")
+    __slots__ = ("connection", "ends_at", "is_over")
 
     def __init__(self, seconds: float) -> None:
         self.ends_at = time.monotonic() + seconds
+        self.is_over = False
         self.connection = connections[DEFAULT_DB_ALIAS]
 
 
@@ -54,6 +55,12 @@ class Watchdog:
         with self._lock:
             self._calls.pop(threading.get_ident(), None)
 
+    def check(self) -> None:
+        """Raises OperationalError if the call of this thread has no time left to connect again."""
+        call = self._calls.get(threading.get_ident())
+        if call is not None and call.is_over:
+            raise psycopg.OperationalError("the time of this call is over")
+
     def extend(self, seconds: float) -> None:
         """Gives the call of this thread so many seconds from now."""
         with self._lock:
@@ -67,7 +74,8 @@ class Watchdog:
             with self._lock:  # so that no call ends, and its thread begins another, meanwhile
                 for call in self._calls.values():
                     if time.monotonic() >= call.ends_at:
-                        call.ends_at = float("inf")
+                        call.ends_at = time.monotonic() + 1  # again, if it connects just now
+                        call.is_over = True
                         cut(call.connection)
 
 

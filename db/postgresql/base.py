@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db.backends.postgresql import base
 
-from db.time_limits import GATE
+from db.time_limits import GATE, WATCHDOG
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -31,6 +31,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         if settings.PROCESS_KIND != "web":
             return super().get_new_connection(conn_params)
+        WATCHDOG.check()
         with GATE.pass_one():
             return super().get_new_connection(conn_params)
 

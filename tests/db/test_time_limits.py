@@ -28,6 +28,10 @@ def test_a_call_whose_time_is_over_loses_its_connection() -> None:
     assert is_outage(caught.value)
     assert GATE.is_shut
     connection.close()
+    with pytest.raises(psycopg.OperationalError, match="time of this call is over"):
+        WATCHDOG.check()
+    WATCHDOG.end()
+    WATCHDOG.check()
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
 

@@ -91,7 +91,7 @@ def postgres_paused(trial: Trial) -> str:
             load.over.wait(seconds)
         recovered = load.recovers()
     load.check(trial)
-    assert slowest(load) < IN_TIME
+    assert slowest(load) < IN_TIME, f"{slowest(load):.1f} s, {load.summary()}"
     assert any(told.startswith("503") for told in load.told)
     return (
         f"paused {seconds:.0f} s: {load.summary()}; slowest answer {slowest(load):.1f} s; back"
