@@ -41,7 +41,8 @@ BOUNDED = "16 KiB are kept, no more is taken than buffers hold, the worker does 
 FAIR = "the first attempts of another account are begun within 2 s"
 UNHARMED = "no acknowledged write lost; callers told 503; web, worker and beat are never restarted"
 PAUSED = "API up, deadlines on time for readers, events delivered within 60 s of its return"
-FAULTS = (
+# Two halves, so that the tests run them side by side.
+KILLS_AND_RECEIVERS = (
     Fault("Worker killed (-9) before the POST", REPEATED, worker_faults.killed_before_the_post),
     Fault("Worker killed (-9) during the POST", REPEATED, worker_faults.killed_during_the_post),
     Fault(
@@ -107,6 +108,8 @@ FAULTS = (
         "no page waits for them; p99 of another account's calls under 1 s, its events within 2 s",
         silent_faults.tested_by_two_accounts,
     ),
+)
+OUTAGES = (
     Fault("Redis flushed (FLUSHALL)", "every event is delivered", redis_faults.redis_flushed),
     Fault(
         "Redis down",
@@ -177,3 +180,4 @@ FAULTS = (
         punctuality.leases_on_time,
     ),
 )
+FAULTS = (*KILLS_AND_RECEIVERS, *OUTAGES)
