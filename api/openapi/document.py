@@ -166,7 +166,7 @@ class ContractSchema(AutoSchema):
         failures: Schema = responses.refer_to_common()
         for status in sorted({error.status for error in errors}):
             failures[str(status)] = responses.build_failure(
-                error for error in errors if error.status == status
+                error for error in dict.fromkeys(errors) if error.status == status
             )
         return dict(sorted(failures.items()))
 
