@@ -87,6 +87,12 @@ def _quick_passwords(settings: Settings) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _patience_with_a_busy_machine(settings: Settings) -> None:
+    """A call in the test's own process may take long where other tests run beside it."""
+    settings.WEB_DATABASE_SECONDS = 60
+
+
+@pytest.fixture(autouse=True)
 def _fresh_throttles(request: pytest.FixtureRequest) -> None:
     """No test inherits another one's throttles."""
     if "db" in request.fixturenames or "transactional_db" in request.fixturenames:

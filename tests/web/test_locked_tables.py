@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 import requests
-from django.conf import settings
 from django.db import connection
 from django.test import Client
 
 from accounts.models import User
+from config import settings as defaults
 from loops.models import Loop
 from reviews.models import Request
 from tests.conftest import key_of
@@ -193,4 +193,4 @@ def test_a_form_with_secrets_is_not_repeated(member: User) -> None:
 
 
 def test_the_limits_of_a_call_leave_room_for_its_response() -> None:
-    assert settings.WEB_LOCK_SECONDS < settings.WEB_DATABASE_SECONDS < IN_TIME
+    assert defaults.WEB_LOCK_SECONDS < defaults.WEB_DATABASE_SECONDS < IN_TIME
