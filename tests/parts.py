@@ -45,7 +45,7 @@ MAIN = Part(
 # They mostly wait for processes to start and to end. A file shares one running service.
 SERVICE = Part(
     "Tests of the running service",
-    (*PYTEST, "-n", str(workers() + 1), "--dist", "loadfile"),
+    (*PYTEST, "-n", str(workers() + 2), "--dist", "loadfile"),
     PROCESSES,
 )
 # Playwright keeps an event loop running, beside which Django refuses its ORM by default.

@@ -41,7 +41,7 @@ BOUNDED = "16 KiB are kept, no more is taken than buffers hold, the worker does 
 FAIR = "the first attempts of another account are begun within 2 s"
 UNHARMED = "no acknowledged write lost; callers told 503; web, worker and beat are never restarted"
 PAUSED = "API up, deadlines on time for readers, events delivered within 60 s of its return"
-# Two halves, so that the tests run them side by side.
+# In four parts, so that the tests run them side by side.
 KILLS_AND_RECEIVERS = (
     Fault("Worker killed (-9) before the POST", REPEATED, worker_faults.killed_before_the_post),
     Fault("Worker killed (-9) during the POST", REPEATED, worker_faults.killed_during_the_post),
@@ -126,17 +126,8 @@ OUTAGES = (
         f"{UNHARMED}; every answer within 10 s",
         postgres_faults.slow_commits,
     ),
-    Fault(
-        "Every connection of PostgreSQL taken by somebody else",
-        f"{UNHARMED}; every answer within 10 s",
-        postgres_faults.no_connections_left,
-    ),
-    Fault(
-        "A disk without room, under everything",
-        "creates get 503 within 10 s; /readyz says so within 10 s; no acknowledged request lost;"
-        " all goes on once there is room",
-        disk_faults.disk_full,
-    ),
+)
+LOCKS_AND_PAUSES = (
     Fault(
         "The table of requests locked (ACCESS EXCLUSIVE)",
         "503 within 10 s for what needs it, 200 for what does not; nothing is made meanwhile",
@@ -160,16 +151,6 @@ OUTAGES = (
         standby_faults.standby_away,
     ),
     Fault(
-        "10,000 due at once, no worker, and a web process killed (-9) while it settles them",
-        "every list ends right, none takes longer than 2 s, each request ends once",
-        due_faults.many_at_once,
-    ),
-    Fault(
-        "400 clients that send too slowly: bodies, headers, nothing",
-        "p99 of the other calls under 1 s, and the slow ones are told 408",
-        slow_faults.many_slow_clients,
-    ),
-    Fault(
         "Deadlines",
         "settled at most 2 s late, and never late to a reader",
         punctuality.timeouts_on_time,
@@ -180,4 +161,27 @@ OUTAGES = (
         punctuality.leases_on_time,
     ),
 )
-FAULTS = (*KILLS_AND_RECEIVERS, *OUTAGES)
+SCARCITY = (
+    Fault(
+        "Every connection of PostgreSQL taken by somebody else",
+        f"{UNHARMED}; every answer within 10 s",
+        postgres_faults.no_connections_left,
+    ),
+    Fault(
+        "A disk without room, under everything",
+        "creates get 503 within 10 s; /readyz says so within 10 s; no acknowledged request lost;"
+        " all goes on once there is room",
+        disk_faults.disk_full,
+    ),
+    Fault(
+        "10,000 due at once, no worker, and a web process killed (-9) while it settles them",
+        "every list ends right, none takes longer than 2 s, each request ends once",
+        due_faults.many_at_once,
+    ),
+    Fault(
+        "400 clients that send too slowly: bodies, headers, nothing",
+        "p99 of the other calls under 1 s, and the slow ones are told 408",
+        slow_faults.many_slow_clients,
+    ),
+)
+FAULTS = (*KILLS_AND_RECEIVERS, *OUTAGES, *LOCKS_AND_PAUSES, *SCARCITY)

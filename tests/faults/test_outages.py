@@ -1,4 +1,4 @@
-"""Outages, locks and pauses, with the waits shortened. `make chaos` has the real ones."""
+"""Redis and PostgreSQL away, with short waits. `make chaos` has the real ones."""
 
 import pytest
 

@@ -22,7 +22,7 @@ def find(stack: Stack, pattern: str) -> int | None:
 
 def strike(stack: Stack, pattern: str, number: int = signal.SIGKILL) -> int:
     """Signals a process as soon as it is there; returns its pid."""
-    wait_until(lambda: find(stack, pattern) or stack.ended(), 60)
+    wait_until(lambda: find(stack, pattern) or stack.ended(), STARTS_WITHIN)
     pid = stack.pid_of(pattern)
     assert not stack.ready_line()
     os.kill(pid, number)
