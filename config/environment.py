@@ -104,10 +104,10 @@ def build_server_options(url_options: str, *, lock: float, statement: float) -> 
     settings = (
         # a process that hangs inside a transaction must not keep its locks
         "idle_in_transaction_session_timeout=30s",
-        # nor must a statement go on whose process has gone or has been cut off
-        "client_connection_check_interval=1s",
         f"lock_timeout={lock * 1000:.0f}",
         f"statement_timeout={statement * 1000:.0f}",
+        # nor must a statement go on whose process has gone or was cut off
+        "client_connection_check_interval=1s",
     )
     return " ".join([url_options, *(f"-c {setting}" for setting in settings)]).strip()
 

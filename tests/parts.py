@@ -9,7 +9,7 @@ from local.apps import count_cores
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = (sys.executable, "-m", "pytest")
-# Tests that wait for processes come first; what only computes takes the time that they leave.
+# The linters take the time that the tests leave.
 BEHIND = ("nice", "-n", "5")
 
 
@@ -39,7 +39,7 @@ LINT = Part("Lint and types", (*BEHIND, "make", "--no-print-directory", "lint"))
 # Some do nothing but wait: with worksteal the other workers take what is left.
 MAIN = Part(
     "Tests of the code",
-    (*BEHIND, *PYTEST, "-n", str(workers() + 1), "--dist", "worksteal"),
+    (*PYTEST, "-n", str(workers() + 1), "--dist", "worksteal"),
     ("tests",),
 )
 # They mostly wait for processes to start and to end. A file shares one running service.
@@ -73,9 +73,13 @@ def check() -> Lanes:
 
 
 def everything() -> Lanes:
-    """What `make test` runs."""
+    """What `make test` runs.
+
+    One part after the other: each has workers for all cores, and many of its tests wait for
+    processes that need a core too.
+    """
     main, service, pages = whole(MAIN), whole(SERVICE), whole(PAGES)
-    return [[main], [LINT, service, pages]]
+    return [[main, service, pages], [LINT]]
 
 
 def whole(part: Part) -> Part:

@@ -1,5 +1,6 @@
 """PostgreSQL restarted, killed, slow and full under load."""
 
+import os
 import signal
 import threading
 import time
@@ -156,18 +157,27 @@ def no_connections_left(trial: Trial) -> str:
 
 
 def take_connections(service: Service, taken: ExitStack) -> int:
-    """Ends the connections of others and opens all that there can be; returns how many."""
+    """Ends the connections of the service, which is stopped for a moment, and takes every place.
+
+    Returns how many there are.
+    """
     operator = taken.enter_context(service.database())
     operator.autocommit = True
     number = 1
-    while True:
-        try:
-            taken.enter_context(service.database())
-            number += 1
-        except psycopg.OperationalError:
-            ((ended,),) = operator.execute(_END_OTHERS).fetchall()
-            if not ended:
+    pids = [pid for name in APPS for pid in service.pids(name)]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)  # or it would connect again before we do
+    try:
+        operator.execute(_END_OTHERS)
+        while True:
+            try:
+                taken.enter_context(service.database())
+                number += 1
+            except psycopg.OperationalError:
                 return number
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
 
 
 _END_OTHERS = """
