@@ -115,8 +115,8 @@ def cut(wrapper: BaseDatabaseWrapper) -> None:
     raw = wrapper.connection
     with suppress(OSError, psycopg.Error, AttributeError):  # closed meanwhile, or not yet open
         with socket.socket(fileno=os.dup(raw.fileno())) as stream:
+            GATE.is_shut = True  # before the thread of the call hears of it
             stream.shutdown(socket.SHUT_RDWR)
-        GATE.is_shut = True
         log.error("database.cut", process=raw.pgconn.backend_pid)
 
 

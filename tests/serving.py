@@ -33,6 +33,7 @@ def serving(log: Path) -> Iterator[str]:
         *("--workers", "1", "--threads", "4"),
     ]
     environment = {**os.environ, "DATABASE_URL": database_url(), "PORT": str(port)}
+    environment["PROCESS_KIND"] = "web"  # a test may have imported another entry point
     with log.open("wb") as output:
         server = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT

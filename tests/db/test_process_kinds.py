@@ -8,6 +8,8 @@ import pytest
 
 from tests.processes.stack import ROOT
 
+# Another test may have imported an entry point in this process.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PROCESS_KIND"}
 SHOW = (
     "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS']['options'])"
 )
@@ -25,7 +27,7 @@ def test_the_entry_point_decides(entry: str, lock: int, statement: int) -> None:
     shown = subprocess.run(
         [sys.executable, "-c", f"{entry}\n{SHOW}"],
         cwd=ROOT,
-        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        env={**ENVIRONMENT, "DJANGO_SETTINGS_MODULE": "config.settings"},
         check=True,
         capture_output=True,
         encoding="utf-8",
@@ -37,7 +39,7 @@ def test_limits_that_contradict_each_other_are_refused() -> None:
     answer = subprocess.run(
         [sys.executable, "-c", "import config.wsgi"],
         cwd=ROOT,
-        env={**os.environ, "WEB_LOCK_SECONDS": "8"},
+        env={**ENVIRONMENT, "WEB_LOCK_SECONDS": "8"},
         capture_output=True,
         encoding="utf-8",
     )
