@@ -32,6 +32,7 @@ class Server:
         self.threads = Threads(application, threads, self.tell)
         self.readiness = Readiness(application, self)
         self.is_stopping = False
+        self._swept_at = self.loop.time()
         self._told: deque[tuple[Callable[..., None], Message, bytes]] = deque()
         self._is_woken = False
 
@@ -90,11 +91,15 @@ class Server:
         self.connections.add(connection)
 
     def _sweep(self) -> None:
-        """Ends what has taken too long."""
+        """Ends what has taken too long.
+
+        Where this process was stopped itself, it first reads what clients have sent meanwhile.
+        """
         now = self.loop.time()
+        was_stopped, self._swept_at = now - self._swept_at > 3 * SWEEP, now
         unsent = 0
         for connection in list(self.connections):
-            if connection.deadline < now:
+            if connection.deadline < now and not was_stopped:
                 connection.end()
             unsent += connection.count_unsent(now)
         if unsent > self.limits.unsent:

@@ -92,7 +92,7 @@ class Stack:
         return requests.get(self.site + path, headers=headers, timeout=10)
 
     def processes(self) -> dict[int, str]:
-        """Every living process whose command or environment names our data folder."""
+        """Every living process whose command, environment or folder is in our data folder."""
         found = {}
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -106,7 +106,8 @@ class Stack:
         try:
             command = (entry / "cmdline").read_bytes()
             # A process in a user namespace of its own keeps its environment to itself.
-            if mark in command or mark in (entry / "environ").read_bytes():
+            folder = os.fsencode((entry / "cwd").readlink())  # Redis tells it by nothing else
+            if mark in command or mark in folder or mark in (entry / "environ").read_bytes():
                 return command.replace(b"\0", b" ").decode("utf-8", "replace")
         except OSError:
             pass
