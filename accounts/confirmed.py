@@ -18,7 +18,7 @@ CONFIRMED_SQL = (
 
 
 def confirmed(user: str) -> Exists:
-    """Builds the same condition; `user` is the path from the outer query to the account."""
+    """Builds `CONFIRMED_SQL` for the ORM; `user` is the path to the account in the outer query."""
     path = f"{user}__" if user else ""
     addresses = EmailAddress.objects.filter(
         user_id=OuterRef(f"{path}id"), email=OuterRef(f"{path}email"), verified=True

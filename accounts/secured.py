@@ -12,7 +12,7 @@ class AccountSecured(Stale):
 
 
 def lock_account(user: User) -> None:
-    """Locks the account until the transaction ends, so that nobody secures it meanwhile.
+    """Locks the account until the transaction ends, so that no cleanup runs at the same time.
 
     `user` is the person as the request recognized them. Raises AccountSecured.
     """

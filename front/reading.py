@@ -51,7 +51,7 @@ class Common:
 
 
 class CutShort(Exception):
-    """A body below /v1 is too long: the API itself says so, after its other checks."""
+    """The body of an API call is too long. The API reports it after its other checks."""
 
 
 class Reader:

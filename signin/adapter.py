@@ -97,7 +97,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         super().send_mail(template_prefix, email.lower(), {**values, "site_url": settings.SITE_URL})
 
     def render_mail(self, template_prefix: str, *args: Any, **options: Any) -> Any:
-        """Renders an email. One with a code is not sent once the code has ended."""
+        """Renders an email. One with a sign-in code is not sent after the code has expired."""
         mail = super().render_mail(template_prefix, *args, **options)
         if template_prefix == CODE_EMAIL:
             mail.life = sign_in_codes.LIFE  # for mailing.backend

@@ -105,7 +105,7 @@ def read_line(stream: Stream) -> bytes:
 
 
 def is_interim(status_line: bytes) -> bool:
-    """Whether a status line has a status from 100 to 199, other than 101."""
+    """Tells whether a status line is that of an interim response: 100 to 199, but not 101."""
     words = status_line.split(None, 2)
     if len(words) < 2 or not words[0].startswith(b"HTTP/"):
         return False

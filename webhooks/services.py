@@ -42,7 +42,7 @@ class OnlyOnce(Exception):
 
 
 class TooManyTests(Exception):
-    """As many test events of the account as may wait are waiting."""
+    """The account has as many test events waiting as it may have."""
 
 
 def enqueue(events: Sequence[Event]) -> list[Delivery]:

@@ -2,7 +2,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    """Sessions from before had their keys in the clear; everybody signs in once more."""
+    """Deletes all sessions, whose keys were stored in the clear. Everybody signs in again."""
 
     dependencies = [
         ("accounts", "0002_audit_and_usage"),
