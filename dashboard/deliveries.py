@@ -26,7 +26,7 @@ from webhooks.queries import read_log, with_duration
 
 TEST_EVENT_RATE = "10/m"
 TOO_MANY_TESTS = (
-    f"{services.MAX_TESTS} test events are waiting to be sent. Try again when they are done"
+    f"{services.MAX_TESTS} test events are already waiting. Try again when they’re done"
 )
 MAX_POLLING = 300  # seconds after a test event, for which the page asks for its result by itself
 ATTEMPTS_PER_PAGE = 12  # the retry schedule has as many

@@ -24,7 +24,7 @@ from web.reauthentication import confirmed
 
 COOKIE = settings.NEW_KEY_COOKIE
 SECRET_PAGE_MINUTES = 10
-PAGE_EXPIRED = "This page had expired. Nothing was created yet. Please submit it again."
+PAGE_EXPIRED = "This page had expired. Nothing was created. Please submit it again."
 SHOWN_ONCE = "A key is shown only once. If you didn’t store this one, roll it."
 
 

@@ -23,15 +23,13 @@ TOO_MANY_INVITATIONS = (
     "You’ve reached the limit of 60 invitations an hour. Wait {} min, or share the link yourself"
 )
 TOO_MANY_TO_ADDRESS = (
-    "This address got 5 invitations this hour. Wait {} min, or share the link yourself"
+    "This address already got 5 invitations this hour. Wait {} min, or share the link yourself"
 )
-TOO_MANY_TO_RECIPIENT = (
-    "This address got 10 invitations today, from everybody together. Share the link yourself"
-)
+TOO_MANY_TO_RECIPIENT = "This address already got 10 invitations today. Share the link yourself"
 TOO_MANY_FROM_IP = (
     "Too many invitations were sent from your network. Wait {} min, or share the link yourself"
 )
-CONFIRM_FIRST = "Confirm your own email address first, or share the link yourself"
+CONFIRM_FIRST = "Confirm your email address first, or share the link yourself"
 
 
 class TooManyMails(Exception):
@@ -83,7 +81,7 @@ def resend(request: SignedInRequest, loop_id: str, member_id: str) -> HttpRespon
         count_mail(request, member.email)
     except (InviterUnconfirmed, TooManyMails) as refusal:
         reason = str(refusal) or CONFIRM_FIRST
-        messages.error(request, f"Nothing was sent to {member.email}. {reason}.")
+        messages.error(request, f"No email was sent to {member.email}. {reason}.")
     else:
         send_mail(request, loop, member.email)
     return redirect("loop", loop_id=loop.pk)

@@ -56,7 +56,7 @@ def end_sessions(request: SignedInRequest) -> HttpResponse:
         request.user.pk, except_key=request.session.session_key, only=only
     )
     if not ended:
-        raise Stale("There were no other sessions.", back="sessions")
+        raise Stale("You have no other sessions.", back="sessions")
     subject = "That browser is" if ended == 1 else f"{ended} browsers are"
     messages.success(request, f"{subject} signed out.")
     return redirect("sessions")

@@ -35,7 +35,7 @@ def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
     """
     check_inviter(inviter)
     names = {
-        "inviter": to_plain_name(inviter.get_short_name()) or "Somebody",
+        "inviter": to_plain_name(inviter.get_short_name()) or "Someone",
         "name": to_plain_name(loop.name) or "a loop",
     }
     context = {**names, "join_url": loop.join_url, "address": inviter.email}

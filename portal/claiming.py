@@ -21,7 +21,7 @@ def claim(request: SignedInRequest, item: Request) -> HttpResponse:
     except services.NotAReviewer:
         raise Http404 from None
     except services.TransitionLost:
-        messages.warning(request, "That came too late. Here’s its current state.")
+        messages.warning(request, "Too late: this question has changed. Here’s its current state.")
     return redirect_back(request, item)
 
 
@@ -48,7 +48,7 @@ def release(request: SignedInRequest, item: Request) -> HttpResponse:
     try:
         services.release_claim(request=item, reviewer_id=request.user.pk)
     except services.TransitionLost:
-        messages.info(request, "You were no longer on it.")
+        messages.info(request, "You’re no longer on it.")
     return redirect_back(request, item)
 
 

@@ -105,7 +105,7 @@ def accept(request: HttpRequest, person: User, loop: Loop) -> HttpResponse:
         join_loop(user=person, code=loop.invite_code)
     except NotAdmitted as refusal:
         return refuse(request, loop, refusal)
-    messages.success(request, f"You are a member of {loop.name}.")
+    messages.success(request, f"You’ve joined {loop.name}.")
     return redirect("inbox")
 
 

@@ -42,5 +42,5 @@ def leave(request: SignedInRequest, loop_id: str) -> HttpResponse:
         )
         messages.success(request, f"You have left {loop.name}.")
     except (Loop.DoesNotExist, Membership.DoesNotExist):
-        messages.info(request, "You can’t leave that loop. You’re not in it, or you created it.")
+        messages.info(request, "You can’t leave this loop: you’re not a member, or you created it.")
     return redirect("my-loops")

@@ -33,12 +33,12 @@ ENDED = "That code has expired. Get a new one."
 PASSWORD_ADVICE = "Continue with email codes, or set a password under Account."  # noqa: S105
 UNSENT = "We couldn’t send an email to this address. Try again soon."
 TOO_MANY = (
-    "Too many codes. Wait a minute. After ten codes for one address wait an hour, after twenty"
-    " a day."
+    "You’ve requested too many codes. Wait a minute. After 10 codes for one address, wait an hour;"
+    " after 20, a day."
 )
 HAD_ACCOUNT = (
-    "You already had an account with this address, and you’re signed in to it. The name and the"
-    " password that you just chose weren’t used."
+    "You already had an account with this address, and you’re signed in to it. The name and"
+    " password you just chose weren’t used."
 )
 NO_TRIES_LEFT = "Too many wrong codes. Get a new one."
 

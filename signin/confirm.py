@@ -17,7 +17,7 @@ from signin.proof import is_signed_in_as, prove
 from web import return_page
 
 CONFIRMED = "Your address {} is confirmed."
-CHANGE_PASSWORD = "If somebody else knows your password, change it under Account."  # noqa: S105
+CHANGE_PASSWORD = "If someone else knows your password, change it under Account."  # noqa: S105
 NEW_PASSWORD = "Now choose a new password."  # noqa: S105
 
 

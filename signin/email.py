@@ -14,7 +14,7 @@ from web.guards import warn_page_expired
 from web.reauthentication import require_confirmation
 
 CHANGES = ("action_add", "action_remove", "action_primary")
-JUST_SENT = "We have just sent a link. Look in your spam folder, or try again in three minutes."
+JUST_SENT = "We just sent a link. Check your spam folder, or try again in 3 minutes."
 
 
 class EmailAddresses(EmailView):  # type: ignore[misc]

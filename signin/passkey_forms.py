@@ -26,7 +26,7 @@ def check(credential: Any, kind: type[Any]) -> Any:
         if "\0" in handle.decode():  # PostgreSQL cannot search for it
             raise ValueError
     except MALFORMED:
-        raise forms.ValidationError("This is no passkey.") from None
+        raise forms.ValidationError("That isn’t a passkey.") from None
     return credential
 
 
@@ -34,7 +34,7 @@ def name_field() -> forms.CharField:
     return forms.CharField(
         label="Name",
         max_length=MAX_NAME,
-        help_text="So that you recognize it later.",
+        help_text="Helps you recognize it later.",
         error_messages={"required": "Give the passkey a name"},
     )
 

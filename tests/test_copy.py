@@ -100,9 +100,26 @@ REPLACED = (
     "every blank counts",
     "Rolled out",
     "lives on",
+    # found beside them
+    "Look in your spam",
+    "That came too late",
+    "This is no passkey",
+    "So that you recognize",
+    "There were no other sessions",
+    "Nothing was sent to",
+    "Dark appearance",
+    "sends no email",
+    "nobody else can answer it meanwhile",
+    "from everybody together",
+    "or JavaScript is off",
+    "no device of yours",
     # one spelling for one thing
     "e-mail",
     "any more",
+    "anymore",
+    "Somebody",
+    "somebody wants",
+    "if somebody",
 )
 PATTERN = re.compile(
     "|".join(rf"(?{'i' * phrase[0].islower()}:\b{re.escape(phrase)})" for phrase in REPLACED)

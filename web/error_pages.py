@@ -24,7 +24,9 @@ SYMBOLS = {
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Renders the 400 page, for example for an unknown Host."""
-    return error_page(request, 400, "Bad request", "Your browser sent an invalid request.")
+    return error_page(
+        request, 400, "Bad request", "Your browser sent a request that we can’t read."
+    )
 
 
 def unknown_host(request: HttpRequest) -> HttpResponse:

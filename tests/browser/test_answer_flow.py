@@ -93,7 +93,7 @@ def test_from_the_join_link_to_the_answers(program: Program, visitor: Visitor) -
     visitor.sign_up(name="Rita Reviewer", email="rita@example.org")
     type_code(visitor, code_in_the_mail())
     visitor.press("Join Refund desk")
-    visitor.reads("You are a member of Refund desk.")
+    visitor.reads("You’ve joined Refund desk.")
     visitor.reads("You’re all caught up")
 
     polling = {kind: program.ask(made["loop"]["id"], kind) for kind in QUESTIONS}

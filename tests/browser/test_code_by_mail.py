@@ -36,9 +36,9 @@ def test_a_newcomer_with_a_code(visitor: Visitor, loop: Loop) -> None:
     visitor.press("Send a new code")
     visitor.reads("We sent an email to nora@example.org")
     type_code(visitor, code_in_the_mail())
-    visitor.reads("You are signed in as nora@example.org.")
+    visitor.reads("You’re signed in as nora@example.org.")
     visitor.press("Join Refund desk")
-    visitor.reads("You are a member of Refund desk.")
+    visitor.reads("You’ve joined Refund desk.")
 
 
 def test_a_known_person_with_a_code(visitor: Visitor, member: User) -> None:

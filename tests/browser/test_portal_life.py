@@ -63,7 +63,7 @@ def test_with_one_thumb(desk: Desk, loop: Loop, outsider: User, make: Make) -> N
     first, second = make(priority="critical"), make(priority="low")
     page = desk.open(outsider, f"/join/{loop.invite_code}")
     page.get_by_role("button", name="Join Refund desk").tap()
-    expect(page.get_by_text("You are a member of Refund desk.")).to_be_visible()
+    expect(page.get_by_text("You’ve joined Refund desk.")).to_be_visible()
     page.get_by_role("link", name="Start with the most urgent").tap()
     expect(page).to_have_url(f"{desk.site}/inbox/{first.pk}/")
     looks_right(page)
@@ -93,7 +93,7 @@ def test_with_the_keyboard_alone(desk: Desk, loop: Loop, outsider: User, make: M
     keys = page.keyboard
     page.get_by_role("button", name="Join").focus()
     keys.press("Enter")
-    expect(page.get_by_text("You are a member of Refund desk.")).to_be_visible()
+    expect(page.get_by_text("You’ve joined Refund desk.")).to_be_visible()
     expect(page.locator("html[data-keys-on]")).to_be_attached()
     keys.press("j")
     keys.press("Enter")

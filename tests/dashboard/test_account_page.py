@@ -134,7 +134,7 @@ class TestSessions:
         assert "That browser is signed out." in words(response)
         assert [is_in(each) for each in (browser, phone, other)] == [True, False, True]
         again = browser.post(END, {"session": named.pk}, follow=True)
-        assert "There were no other sessions." in words(again)
+        assert "You have no other sessions." in words(again)
 
     def test_ending_all_others(self, owner: User, outsider: User) -> None:
         browser, phone, other = sign_in(owner), sign_in(owner, PHONE), sign_in(owner)

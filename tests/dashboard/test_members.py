@@ -157,7 +157,7 @@ class TestInvite:
         Loop.objects.filter(pk=loop.pk).update(name="//")
         User.objects.filter(pk=owner.pk).update(name="@/")
         invite(signed_in(owner), loop, "ada@example.org")
-        assert mailoutbox[0].subject == "Somebody invites you to a loop"
+        assert mailoutbox[0].subject == "Someone invites you to a loop"
 
     @pytest.mark.parametrize("resend", [False, True])
     def test_only_with_a_confirmed_address(
@@ -173,7 +173,7 @@ class TestInvite:
             browser.post(again, follow=True) if resend else invite(browser, loop, "ada@example.org")
         )
         assert answer.status_code == (200 if resend else 403)
-        sentence = "Confirm your own email address first, or share the link yourself"
+        sentence = "Confirm your email address first, or share the link yourself"
         assert sentence in words(answer)
         assert mailoutbox == []
         assert not Membership.objects.filter(email="ada@example.org").exists()
@@ -247,9 +247,8 @@ class TestInvite:
         page = words(browser.post(again, follow=True))
         assert "Invitation sent to ada@example.org" in page
         page = words(browser.post(again, follow=True))
-        assert (
-            "Nothing was sent to ada@example.org. This address got 5 invitations this hour." in page
-        )
+        assert "No email was sent to ada@example.org." in page
+        assert "This address already got 5 invitations this hour." in page
         answer = invite(browser, loop, "ADA@example.org")
         assert answer.status_code == 429
         assert re.search(r"Wait \d+ min, or share the link yourself", words(answer))
@@ -271,7 +270,7 @@ class TestInvite:
             theirs = create_loop(owner_id=sender.pk, name="Theirs", icon="star")
             answers.append(invite(signed_in(sender), theirs, email))
         assert [answer.status_code for answer in answers] == [200, 200, 429]
-        assert "This address got 10 invitations today" in words(answers[-1])
+        assert "This address already got 10 invitations today" in words(answers[-1])
         assert int(answers[-1]["Retry-After"]) > 0
         assert len(mailoutbox) == 2
 

@@ -36,14 +36,14 @@ def test_a_stranger_reads_who_invites_to_what(loop: Loop) -> None:
 def test_one_post_joins(outsider: User, loop: Loop) -> None:
     response = signed_in(outsider).post(f"/join/{loop.invite_code}", follow=True)
     assert response.redirect_chain == [("/inbox/", 302)]
-    assert "You are a member of Refund desk." in words(response)
+    assert "You’ve joined Refund desk." in words(response)
     assert Membership.objects.get(loop=loop, user=outsider).status == "active"
 
 
 def test_a_member_is_told_so(member: User, loop: Loop) -> None:
     browser = signed_in(member)
     response = browser.get(f"/join/{loop.invite_code}")
-    assert "You are already a member of this loop." in words(response)
+    assert "You’re already a member of this loop." in words(response)
     assert "<form" not in response.content.decode()
     assert browser.post(f"/join/{loop.invite_code}").status_code == 302
     assert Membership.objects.filter(loop=loop).count() == 2

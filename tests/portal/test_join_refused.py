@@ -35,14 +35,14 @@ def test_confirming_leads_back_to_the_invitation(loop: Loop) -> None:
     assert refused.status_code == 403
     page = words(refused)
     assert "Confirm your address first" in page
-    assert "We send a link to nora@example.org" in page
+    assert "We’ll send a link to nora@example.org" in page
     assert not is_member(loop)
     source = refused.content.decode()
     assert 'action="/accounts/email/"' in source
     assert 'name="email" value="nora@example.org"' in source
     form = {"action_send": "", "email": "nora@example.org"}
     browser.post("/accounts/email/", form)
-    assert "We have just sent a link." in words(browser.post("/accounts/email/", form, follow=True))
+    assert "We just sent a link." in words(browser.post("/accounts/email/", form, follow=True))
     (link,) = re.findall(
         r"http://testserver(/accounts/confirm-email/\S+)", str(mail.outbox[0].body)
     )

@@ -39,7 +39,7 @@ def test_creators_and_outsiders_leave_nothing(owner: User, outsider: User, loop:
         assert signed_in(person).post("/loops/x/leave/").status_code == 404
         for loop_id in (loop.pk, "f" * 24):
             response = signed_in(person).post(f"/loops/{loop_id}/leave/", follow=True)
-            assert "You can’t leave that loop" in words(response)
+            assert "You can’t leave this loop" in words(response)
     assert Membership.objects.filter(loop=loop).count() == 2
 
 

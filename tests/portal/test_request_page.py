@@ -168,7 +168,7 @@ def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None
     assert controls(seen) == []
     assert "I’m on it" not in words(seen)
     lost = other.post(path + "claim/", follow=True)
-    assert "That came too late" in words(lost)
+    assert "Too late: this question has changed" in words(lost)
 
     until = services.read_request(request.pk).claim_expires_at
     mine.post(path + "claim/")
@@ -179,7 +179,7 @@ def test_claim_hold_and_give_back(owner: User, member: User, make: Make) -> None
 
     assert "I’m on it" in words(mine.post(path + "release/", follow=True))
     assert services.read_request(request.pk).status == "pending"
-    assert "You were no longer on it" in words(mine.post(path + "release/", follow=True))
+    assert "You’re no longer on it" in words(mine.post(path + "release/", follow=True))
 
 
 def test_a_lapsed_claim_is_free_again(owner: User, member: User, make: Make) -> None:

@@ -82,7 +82,7 @@ def test_known_people_sign_in(member: User) -> None:
     assert message.to == ["member@example.com"]
     assert message.subject == f"Review Loop: {code} is your code"
     assert give(browser, code).redirect_chain == [("/inbox/", 302)]
-    assert "You are signed in as member@example.com." in words(browser.get("/accounts/logout/"))
+    assert "You’re signed in as member@example.com." in words(browser.get("/accounts/logout/"))
     assert AuditEntry.objects.get(action="sign_in.done").ip == "127.0.0.1"
 
 
@@ -228,7 +228,7 @@ def test_a_new_code_ends_the_one_before(member: User) -> None:
 def test_an_address_gets_three_codes_a_minute(member: User) -> None:
     answers = [ask(Client()) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
-    assert "Too many codes. Wait a minute" in words(answers[3])
+    assert "You’ve requested too many codes. Wait a minute" in words(answers[3])
     assert 'value="member@example.com"' in answers[3].content.decode()
     assert len(mail.outbox) == 3
 

@@ -63,7 +63,7 @@ class TestFirstAddress:
         browser.post("/accounts/login/", {"login": EMAIL, "password": PASSWORD})
         page = words(browser.post(link(EMAIL), follow=True))
         assert "the API keys were revoked" in page
-        assert "If somebody else knows your password, change it under Account." in page
+        assert "If someone else knows your password, change it under Account." in page
         assert browser.get("/inbox/").status_code == 200
         assert stranger.get("/inbox/").status_code == 302
         assert ApiKey.objects.get().state == "revoked"
@@ -91,7 +91,7 @@ class TestFirstAddress:
         browser = sign_up()
         path = add(User.objects.get(), OTHER)
         stranger = Client()
-        assert "Somebody wants to add" in words(stranger.get(path))
+        assert "Someone wants to add" in words(stranger.get(path))
         assert stranger.post(path).status_code == 403
         assert not is_confirmed(OTHER)
         assert Client().login(email=EMAIL, password=PASSWORD) is True
@@ -106,7 +106,7 @@ class TestFurtherAddress:
         _, secret = create_api_key(user=owner, name="mine")
         for browser in (Client(), signed_in(outsider)):
             page = browser.get(path)
-            assert f"Somebody wants to add {OTHER} to their account." in words(page)
+            assert f"Someone wants to add {OTHER} to their account." in words(page)
             assert browser.post(path).status_code == 403
             assert not is_confirmed(OTHER)
         signed_in(owner).post(path)

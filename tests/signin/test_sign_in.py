@@ -25,7 +25,7 @@ def test_in_and_out(member: User) -> None:
     browser = Client()
     assert sign_in(browser).redirect_chain == [("/inbox/", 302)]
     asked = browser.get("/accounts/logout/")
-    assert "You are signed in as member@example.com." in words(asked)
+    assert "You’re signed in as member@example.com." in words(asked)
     assert browser.get("/inbox/").status_code == 200  # asking is not doing
     assert browser.post("/accounts/logout/")["Location"] == "/"
     assert browser.get("/inbox/").status_code == 302

@@ -51,7 +51,7 @@ def test_from_the_join_link_and_back(loop: Loop) -> None:
     assert not User.objects.exclude(pk__in=loop.memberships.values("user")).exists()
     response = give(browser, code_in(mail.outbox[0]), next=path)
     assert response.redirect_chain == [(path, 302)]
-    assert "You are signed in as nora@example.org." in words(response)
+    assert "You’re signed in as nora@example.org." in words(response)
     browser.post(path)
     user = User.objects.get(email="nora@example.org")
     assert user.name == "Nora New"

@@ -216,9 +216,7 @@ class TestTestEvent:
         url = "http://10.0.0.1/hook"
         assert [self.post(owner, url).status_code for _ in range(6)] == [200] * 5 + [422]
         response = self.post(owner, url)
-        assert "5 test events are waiting to be sent. Try again when they are done" in words(
-            response
-        )
+        assert "5 test events are already waiting. Try again when they’re done" in words(response)
         assert f'value="{url}"' in response.content.decode()
         assert self.post(member, url).status_code == 200
         assert Delivery.objects.count() == 6
