@@ -13,8 +13,8 @@ from django.db.models import F, TextField
 from django.db.models.functions import Cast, Left
 
 from reviews.lifecycle import settling, states
-from reviews.markdown import extract_headline
 from reviews.models import Request, RequestQuerySet
+from reviews.plain_text import extract_headline
 from reviews.queries import listing, search
 from web.days import midnight
 from web.keyset import build_page, select_newest
@@ -22,7 +22,7 @@ from web.keyset import build_page, select_newest
 PER_PAGE = 30
 MAX_PAGES = 10_000
 OPEN = "open"  # pending or claimed
-MAX_TEXT, MAX_ANSWER = 200, 80  # characters shown in a row
+MAX_TEXT, MAX_ANSWER = 500, 80  # characters read for a row
 
 
 @dataclass(frozen=True, slots=True)

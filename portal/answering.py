@@ -9,8 +9,8 @@ from portal.access import action, find_request, page, select_requests
 from portal.progress import Progress, find_unskipped, read_waiting_ids
 from portal.question import question_page
 from reviews import services
-from reviews.markdown import extract_headline
 from reviews.models import Request
+from reviews.plain_text import extract_headline
 from reviews.response_types import InvalidAnswer, get_response_type
 from web.guards import SignedInRequest
 

@@ -10,10 +10,10 @@ from db.ids import normalize_id
 from loops.models import Loop
 from portal import polling, queue
 from portal.access import page
-from reviews.markdown import extract_headline
 from reviews.models import Request
+from reviews.plain_text import extract_headline
 from web.guards import SignedInRequest
-from web.humanize import format_countdown
+from web.humanize import format_time_left
 
 PER_PAGE = 50
 MAX_LOOPS = 100  # in the filter
@@ -53,5 +53,5 @@ def inbox(request: SignedInRequest) -> HttpResponse:
 
 
 def build_row(item: Request) -> dict[str, Any]:
-    left = format_countdown((item.timeout_at - item.now).total_seconds())
+    left = format_time_left((item.timeout_at - item.now).total_seconds())
     return {"item": item, "left": left, "headline": extract_headline(item.request_text)}

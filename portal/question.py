@@ -14,8 +14,9 @@ from portal.progress import Progress, find_place
 from reviews import markdown, outline
 from reviews.lifecycle import states
 from reviews.models import Request
+from reviews.plain_text import extract_headline
 from web.guards import SignedInRequest
-from web.humanize import format_countdown
+from web.humanize import format_time_left
 from web.image_policy import render_with_image
 
 
@@ -63,10 +64,11 @@ def _describe_request(item: Request) -> dict[str, Any]:
     return {
         "item": item,
         "is_open": item.status in states.OPEN,
+        "headline": extract_headline(item.request_text),
         "question": _render_text(item.request_text),
         "context": outline.format_outline(item.context),
         "context_is_short": outline.is_short(item.context),
-        "left": format_countdown((item.timeout_at - item.now).total_seconds()),
+        "left": format_time_left((item.timeout_at - item.now).total_seconds()),
         "default": item.format_answer(item.default_response),
         "answer": item.format_answer(item.response_data) if item.response_by_id else "",
     }

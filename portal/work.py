@@ -8,8 +8,8 @@ from django.shortcuts import render
 
 from portal.access import page
 from reviews import outline
-from reviews.markdown import extract_headline
 from reviews.models import Request
+from reviews.plain_text import extract_headline
 from web.guards import SignedInRequest
 from web.humanize import format_countdown
 from web.keyset import read_cursor, read_page

@@ -2,7 +2,7 @@
 
 HTML from the author is escaped. Images become links, because an image tells its host who looks at
 it. All headings have one level, so that they fit below the page's own. Code is coloured by
-`reviews.highlighting`.
+`reviews.highlighting`. Wide code and tables scroll in a frame that the keyboard reaches.
 """
 
 import re
@@ -12,21 +12,28 @@ from typing import Any
 
 import nh3
 from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
 
-from reviews.highlighting import MAX_CODE, highlight_code
+from reviews.highlighting import DIFFS, MAX_CODE, highlight_code
 
 TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "a", "span"),
     *("ul", "ol", "li", "h2", "h3", "h4"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
-ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "ol": {"start"}}
+ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "code": {"class"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
 MAX_LENGTH = 20_000  # characters of HTML; longer code is not coloured, it costs too much
 MAX_CELLS = 2000  # 2,000 characters can make 60,000 cells, which take seconds
-_MARKS = re.compile(r"^```\w*|^[\s#>]*[-+]\s+|^[\s#>]+|[*`]+|^[\s|:-]+$", re.MULTILINE)
-_LINK = re.compile(r"<a href=")
+# What is added to the cleaned HTML. No text can contain these tags, because HTML is escaped.
+_FRAME = 'tabindex="0" role="group" aria-label'
+_ADDED = {
+    "<a href=": '<a target="_blank" href=',
+    "<pre>": f'<pre {_FRAME}="Code">',
+    '<pre><code class="diff">': f'<pre {_FRAME}="Changes"><code class="diff">',
+    "<table>": f'<div class="table-frame" {_FRAME}="Table"><table>',
+    "</table>": "</table></div>",
+}
+_TO_ADD = re.compile("|".join(sorted(map(re.escape, _ADDED), key=len, reverse=True)))
 
 
 @lru_cache(maxsize=512)
@@ -46,7 +53,7 @@ def render(text: str, *, level: int = 3) -> str:
         url_schemes=SCHEMES,
         link_rel="nofollow noopener noreferrer",
     )
-    return _LINK.sub('<a target="_blank" href=', cleaned)
+    return _TO_ADD.sub(lambda found: _ADDED[found[0]], cleaned)
 
 
 def count_cells(text: str) -> int:
@@ -55,17 +62,19 @@ def count_cells(text: str) -> int:
     return len(lines) * (1 + max(line.count("|") for line in lines))
 
 
-def extract_headline(text: str) -> str:
-    """Returns the words in one line, without most of the Markdown."""
-    return " ".join(_MARKS.sub("", text).replace("|", " ").split()) or text
-
-
 def _render_fence(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
-    """Renders a block of code, in colours while the text has not used up its MAX_CODE."""
-    env["code_left"] -= len(tokens[place].content)
-    if env["code_left"] < 0:
-        options = type(options)({**options, "highlight": None})
-    return RendererHTML.fence(self, tokens, place, options, env)
+    """Renders a block of code, in colours while the text has not used up its MAX_CODE.
+
+    Diffs do not count, because their colours cost little.
+    """
+    code, language = tokens[place].content, tokens[place].info.strip().partition(" ")[0]
+    is_diff = language.lower() in DIFFS
+    if not is_diff:
+        env["code_left"] -= len(code)
+    highlight = options.highlight if env["code_left"] >= 0 or is_diff else None
+    shown = highlight(code, language, "") if highlight else escape(code)
+    opening = '<code class="diff">' if is_diff else "<code>"
+    return f"<pre>{opening}{shown}</code></pre>\n"
 
 
 def _render_image(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:

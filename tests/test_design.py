@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from web.charts import Chart, Series, nice_step
 from web.error_pages import SYMBOLS, error_page
-from web.humanize import format_distance, format_duration
+from web.humanize import format_distance, format_duration, format_time_left
 
 NOON = datetime(2026, 3, 3, 12, 0, 7, tzinfo=UTC)
 
@@ -46,6 +46,13 @@ def test_a_duration_is_rounded_down() -> None:
         "59 s",
         "1 min",
         "23 h",
+    ]
+
+
+def test_the_time_left_has_seconds_in_the_last_minute_alone() -> None:
+    times = (-1, 59.9, 60, 299, 3599, 7380, 200_000)
+    assert [format_time_left(seconds) for seconds in times] == [
+        *("0 s", "59 s", "1 min", "4 min", "59 min", "2 h 3 min", "2 d"),
     ]
 
 

@@ -25,6 +25,11 @@ def format_countdown(seconds: float) -> str:
     return text
 
 
+def format_time_left(seconds: float) -> str:
+    """Formats the time to a deadline: "4 min", "3 h 5 min", "2 d"; seconds in the last minute."""
+    return format_countdown(seconds - seconds % 60 if seconds >= 60 else seconds)
+
+
 def format_distance(value: datetime, now: datetime) -> str:
     """Formats a time relative to now: "just now", "5 min ago", "in 42 s"; a date after a week."""
     seconds = (now - value).total_seconds()

@@ -59,6 +59,35 @@ PRICE = {
     "response_config": {"max_value": 2000},
     "default_response": 100,
 }
+CHANGE = """## Merge this change to the retry limit?
+
+It was proposed by the nightly agent.
+
+```diff
+--- a/config.py
++++ b/config.py
+@@ -12,3 +12,3 @@ def retry(client):
+     attempts = 0
+-    while attempts < 3:
++    while attempts < settings.MAX_ATTEMPTS and not client.is_closed and client.has_budget_left():
+         attempts += 1
+```
+
+| service | errors before | errors after | p95 before | p95 after | verdict |
+|---|---|---|---|---|---|
+| payments | 312 | 14 | 2,310 ms | 420 ms | better |
+
+```python
+result = client.post(url, json=body, timeout=settings.TIMEOUT, headers=headers)  # once
+```"""
+PATCH = {
+    "request_text": CHANGE,
+    "priority": "high",
+    "timeout_seconds": 1800,
+    "response_type": "single_select",
+    "response_config": {"options": ["Merge", "Ask for changes"]},
+    "default_response": "Ask for changes",
+}
 ASKED = (
     "Refund order #4807? The parcel was nine days late.",
     "Refund the shipping of order #4790?",
@@ -138,7 +167,7 @@ def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
         "labels": scene.ask(texts, LABELS, ago=35),
         "number": scene.ask(desk, PRICE, ago=300),
     }
-    claimed = scene.ask(desk, {**REFUND, "priority": "high", "timeout_seconds": 1800}, ago=3)
+    claimed = scene.ask(desk, PATCH, ago=3)
     services.claim_request(request=claimed, reviewer_id=scene.owner.pk)
     answered = scene.ask(desk, REFUND, ago=2)
     services.answer_request(request=answered, reviewer_id=scene.member.pk, answer="Refund in full")

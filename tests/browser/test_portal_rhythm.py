@@ -1,5 +1,7 @@
 """How often open pages poll, and what they do when the token, the lease or the reader is gone."""
 
+import re
+
 from playwright.sync_api import APIResponse, Page, Route, expect
 
 from accounts.models import User
@@ -63,6 +65,8 @@ def test_a_lease_that_runs_out_takes_no_word_and_no_focus(
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
     expect(page.get_by_text("You’re on it")).to_be_visible()
+    for place in ("[data-held-left]", "[data-countdown-text]"):  # no seconds that tick
+        expect(page.locator(place)).to_have_text(re.compile(r"^\d+ min( left)?$"))
     field = page.get_by_role("textbox", name="Your answer")
     field.fill("Half a ")
     let_lease_run_out(request)

@@ -13,7 +13,6 @@ from dashboard.request_list import format_answer
 from loops.models import Loop
 from loops.services import create_loop
 from reviews import services
-from reviews.markdown import extract_headline
 from reviews.models import Request
 from tests.dashboard.many import copies
 from tests.portal import signed_in, words
@@ -187,21 +186,6 @@ def test_pages_that_there_are_not(owner: User, make: Make) -> None:
 def test_strangers_come_back(client: Any) -> None:
     response = client.get(f"{LIST}?status=pending")
     assert response["Location"] == f"/accounts/login/?next={LIST}%3Fstatus%3Dpending"
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("plain", "plain"),
-        ("# Top\n\n> quoted **bold**", "Top quoted bold"),
-        ("| a | b |\n|---|---|\n| 1 | 2 |", "a b 1 2"),
-        ("```python\nx = 1\n```", "x = 1"),
-        ("Either:\n- this\n+ that -5", "Either: this that -5"),
-        ("***", "***"),
-    ],
-)
-def test_a_question_in_one_line(text: str, line: str) -> None:
-    assert extract_headline(text) == line
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from accounts.models import User
 from reviews import markdown
 from reviews.highlighting import LANGUAGES, MAX_CODE, highlight_code
 from reviews.models import Request
-from reviews.notifications.wording import excerpt
+from reviews.plain_text import excerpt, extract_headline
 from reviews.queries import search
 from tests.cpu import limited_cpu
 from tests.reviews.conftest import Make
@@ -85,7 +85,7 @@ def test_hostile_markdown(first: str) -> None:
         ):
             with limited_cpu(BOUND, (first, second)):
                 markdown.render(text)
-                markdown.extract_headline(text)
+                extract_headline(text)
                 excerpt(text)
 
 

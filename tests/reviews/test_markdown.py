@@ -8,6 +8,17 @@ from hypothesis import strategies as st
 
 from reviews.markdown import ATTRIBUTES, TAGS, render
 
+FRAME = 'tabindex="0" role="group" aria-label="%s"'
+DIFF = """```diff
+--- a/x.sql
++++ b/x.sql
+@@ -1 +1 @@
+-old <b>
+--- a comment
++new
+ same
+```"""
+
 
 @pytest.mark.parametrize(
     ("text", "html"),
@@ -19,7 +30,7 @@ from reviews.markdown import ATTRIBUTES, TAGS, render
         ("###### Deep", "<h3>Deep</h3>\n"),
         ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"),
         ("3. a", '<ol start="3">\n<li>a</li>\n</ol>\n'),
-        ("```none\n<x>\n```", "<pre><code>&lt;x&gt;\n</code></pre>\n"),
+        ("```none\n<x>\n```", f"<pre {FRAME % 'Code'}><code>&lt;x&gt;\n</code></pre>\n"),
         ("<b onclick=x>hi</b>", "<p>&lt;b onclick=x&gt;hi&lt;/b&gt;</p>\n"),
         ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>\n"),
     ],
@@ -49,6 +60,8 @@ def test_a_picture_is_a_link() -> None:
 
 def test_tables() -> None:
     html = render("| a |\n|---|\n| 1 |")
+    assert html.startswith(f'<div class="table-frame" {FRAME % "Table"}><table>')
+    assert html.endswith("</table></div>\n")
     assert "<th>a</th>" in html
     assert "<td>1</td>" in html
 
@@ -66,6 +79,27 @@ def test_code_is_coloured_by_classes() -> None:
     assert "style" not in html
 
 
+def test_the_lines_of_a_diff_keep_their_signs() -> None:
+    """`--- ` names a file only above `+++ `; below, a line that began with two dashes is gone."""
+    html = render(DIFF)
+    assert f'<pre {FRAME % "Changes"}><code class="diff">' in html
+    assert re.findall(r'<span class="(hl-\w+)">([^<\n]*)\n</span>', html) == [
+        ("hl-gh", "--- a/x.sql"),
+        ("hl-gh", "+++ b/x.sql"),
+        ("hl-gu", "@@ -1 +1 @@"),
+        ("hl-gd", "-old &lt;b&gt;"),
+        ("hl-gd", "--- a comment"),
+        ("hl-gi", "+new"),
+    ]
+    assert "</span> same\n" in html
+
+
+def test_a_long_diff_is_coloured_to_its_end() -> None:
+    html = render("```diff\n" + f"+{'x' * 60}\n" * 30 + "```\n```python\nx = 1\n```")
+    assert html.count('"hl-gi"') == 30
+    assert '"hl-mi"' in html
+
+
 def test_very_many_colours_are_left_out() -> None:
     html = render("```c\n" + "a(" * 990 + "\n```")
     assert "<span" not in html
@@ -76,7 +110,9 @@ def test_very_many_colours_are_left_out() -> None:
 def test_only_harmless_tags_get_through(text: str) -> None:
     html = render(text)
     for tag, attributes in re.findall(r"<(\w+)([^>]*)>", html):
-        assert tag in TAGS
+        assert tag in {*TAGS, "div"}
         allowed = {"target", "rel", *ATTRIBUTES.get(tag, set())}
+        if tag in ("pre", "div"):
+            allowed |= {"class", "tabindex", "role", "aria-label"}
         assert set(re.findall(r'\s([\w-]+)="', attributes)) <= allowed
     assert not re.search(r'href="(?!https?:|mailto:|/|#|\?|[^":]*")', html)

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from reviews.notifications.mail import unsubscribe_link
 from reviews.notifications.mail.outbox import Batch, Item
-from reviews.notifications.wording import excerpt
+from reviews.plain_text import excerpt, extract_headline
 
 MAX_REQUESTS = 10  # that an email describes; further ones are counted
 MAX_EXCERPT = 300  # characters of a request
@@ -44,18 +44,17 @@ def compose(batch: Batch, server: BaseEmailBackend | None = None) -> EmailMultiA
 
 
 def subject(items: list[Item]) -> str:
-    """The beginning of the first request, and how many others there are."""
+    """The headline of the first request, and how many others there are."""
     first = items[0]
     mark = "Critical: " if first.priority == "critical" else ""
     others = f" (and {len(items) - 1} more)" if len(items) > 1 else ""
-    return f"{mark}{excerpt(first.text, 70)}{others}"
+    return f"{mark}{extract_headline(first.text, 70)}{others}"
 
 
 def describe(item: Item) -> dict[str, Any]:
     """What an email says of a request."""
     return {
         "loop": excerpt(item.loop_name, 100),
-        "title": excerpt(item.text, 70),
         "beginning": excerpt(item.text, MAX_EXCERPT),
         "is_critical": item.priority == "critical",
         "deadline": item.timeout_at,

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from db.columns import dumps
 from reviews.notifications.push import vapid
-from reviews.notifications.wording import excerpt
+from reviews.plain_text import MAX_EXCERPT, excerpt, extract_headline
 
 MAX_TTL = 28 * 24 * 3600  # seconds; what push services keep at most
 URGENCY = {"critical": "high", "high": "high", "medium": "normal", "low": "low"}
@@ -57,11 +57,11 @@ class Message:
 def about_request(
     *, request_id: str, loop_name: str, text: str, priority: str, seconds_left: float
 ) -> Message:
-    """Tells a reviewer that a request waits, and shows the beginning of its text."""
+    """Tells a reviewer that a request waits, and shows its headline."""
     mark = "Critical · " if priority == "critical" else ""
     return Message(
         title=mark + excerpt(loop_name, 60),
-        body=excerpt(text),
+        body=extract_headline(text, MAX_EXCERPT),
         url=f"{settings.SITE_URL}/inbox/{request_id}/",
         topic=request_id,
         priority=priority,

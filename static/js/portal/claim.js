@@ -2,7 +2,7 @@
 // they leave.
 
 import { announce } from "../announcements.js";
-import { formatDuration } from "./countdown.js";
+import { formatTimeLeft } from "./countdown.js";
 import { onPageLeft, showPage } from "./navigation.js";
 import { postForm } from "./submit.js";
 
@@ -52,7 +52,7 @@ export class Claim {
 
   showTimeLeft() {
     const left = Math.max(0, this.until - performance.now()) / 1000;
-    this.held.querySelector("[data-held-left]").textContent = formatDuration(left);
+    this.held.querySelector("[data-held-left]").textContent = formatTimeLeft(left);
   }
 
   // Posts the form that claims or releases, and shows the page it returns.

@@ -5,10 +5,11 @@ import { announce } from "../announcements.js";
 const LAST_MINUTE = 60; // seconds
 const PAUSE = 3; // seconds before a page that was opened after the deadline asks again
 
-export function formatDuration(seconds) {
+// Shows seconds in the last minute only: a number that changes every second draws the eye.
+export function formatTimeLeft(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ""}`;
+  if (whole < LAST_MINUTE) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min`;
   if (whole < 86400) {
     const minutes = Math.floor(whole / 60) % 60;
     return `${Math.floor(whole / 3600)} h${minutes ? ` ${minutes} min` : ""}`;
@@ -27,7 +28,7 @@ export function startCountdown({ seconds, defaultAnswer, onEnd, signal }) {
   let wasWarned = false;
   const tick = () => {
     const left = (end - performance.now()) / 1000;
-    text.textContent = `${formatDuration(left)} left`;
+    text.textContent = `${formatTimeLeft(left)} left`;
     badge.classList.toggle("badge-error", left <= LAST_MINUTE);
     if (left <= LAST_MINUTE && !wasWarned) {
       wasWarned = true;
