@@ -88,13 +88,16 @@ class Reader:
             self._seen = self._seen + data if self._seen else data
         else:
             self._raw += len(data)
+        problem: HttpParserError | None = None
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade:  # no protocol to upgrade to: it is an ordinary request
             self.complete[-1].keep_alive = False
         except HttpParserError as error:
-            if not self._explain(error):
-                return
+            problem = error
+        # explained out here, where no exception becomes the context of the next one
+        if problem is not None and not self._explain(problem):
+            return
         if self._environ is not None:
             if self._raw > _CHUNK * self._size + self._limits.head:  # endless trailers
                 raise self._refuse_head()

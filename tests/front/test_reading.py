@@ -146,6 +146,19 @@ def test_a_method_that_is_no_word_is_refused() -> None:
         assert (answer.status, json.loads(answer.body)["msg"]) == (501, "Method not implemented")
 
 
+def test_a_method_that_the_parser_does_not_know_is_refused_for_the_same_reasons() -> None:
+    many = b"X: y\r\n" * 120
+    with toy(echo) as server:
+        for status, raw in (
+            (400, b"FOO /v1/a HTTP/1.1\r\n\r\n"),
+            (400, b"FOO /v1/a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            (414, b"FOO /v1/" + b"a" * 17_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"),
+            (431, b"FOO /v1/a HTTP/1.1\r\nHost: a\r\n" + many + b"\r\n"),
+        ):
+            answer = server.exchange(raw)
+            assert (answer.status, json.loads(answer.body)["error"]) == (status, True)
+
+
 @pytest.mark.parametrize(
     ("status", "msg", "path", "headers"),
     [
