@@ -104,9 +104,9 @@ def resend_dead(request: SignedInRequest) -> HttpResponse:
 
 @page
 def test_result(request: SignedInRequest, delivery_id: str) -> HttpResponse:
-    """Renders the part of the page that waits for the result of a test event."""
+    """Renders the parts of the page that change with the result of a test event."""
     tested = describe_test(find_delivery(request, delivery_id, event=TEST_EVENT))
-    return render(request, "dashboard/deliveries/_tested.html", {"tested": tested})
+    return render(request, "dashboard/deliveries/_test_result.html", {"tested": tested})
 
 
 @recoverable
@@ -203,13 +203,15 @@ def find_test(request: SignedInRequest) -> dict[str, Any] | None:
 def describe_test(delivery: Any) -> dict[str, Any]:
     """Returns a test event, and its attempt as soon as that has ended."""
     mine = Attempt.objects.filter(account_id=delivery.account_id, delivery=delivery)
-    attempt = with_duration(mine).last() if delivery.state != Delivery.State.WAITING else None
+    is_over = delivery.state != Delivery.State.WAITING
+    attempts = list(with_duration(mine)) if is_over else []
+    delivery.attempts_made = len(attempts)
     age = (timezone.now() - delivery.created_at).total_seconds()
     return {
         "delivery": delivery,
-        "is_over": attempt is not None,
+        "is_over": bool(attempts),
         "pause": 0 if age > MAX_POLLING else 1 + int(age / 30),  # seconds until the next look
-        **(describe_attempt(attempt) if attempt else {}),
+        **(describe_attempt(attempts[-1]) if attempts else {}),
     }
 
 

@@ -66,6 +66,9 @@ def test_from_a_test_event_to_its_delivery(
         if not visitor.page.evaluate("window.htmx"):
             visitor.follow("Check again")
         visitor.reads("202 Accepted")  # with scripts the page looks by itself
+        row = visitor.page.locator("tbody tr")
+        expect(row).to_contain_text("Delivered")
+        expect(row.get_by_role("cell").nth(3)).to_have_text("1")
         visitor.reads("document.title = 'mine'</script>\\u0000\\u202eevil")
         visitor.page.reload()
         assert len(receiver.got) == 1

@@ -152,6 +152,11 @@ class TestTestEvent:
         browser = signed_in(owner)
         with django_assert_num_queries(4):
             response = browser.get(f"{LOG}{item.pk}/result/")
+        late = response.content.decode()  # the row of the table changes with it
+        assert re.search(
+            rf'id="state-{item.pk}"\s+hx-swap-oob="true">\s*<span[^>]*>.*?Delivered', late, re.S
+        )
+        assert f'<span id="attempts-{item.pk}" hx-swap-oob="true">1</span>' in late
         for answer in (response, browser.get(f"{LOG}?tested={item.pk}")):
             assert re.search(r"Response 202 Accepted after 0\.\d\d s Manual", words(answer))
             assert "X-Mood good" in words(answer)
