@@ -23,6 +23,7 @@ def overfill(scene: Scene) -> None:
     )
     join_loop(user=scene.member, code=loop.invite_code)
     User.objects.filter(pk=scene.member.pk).update(name=endless(100))
+    User.objects.filter(pk=scene.owner.pk).update(email=f"{'x' * 60}@{'y' * 60}.example.org")
     for number in range(5):
         invite_member(loop=loop, email=f"{'x' * 60}{number}@{'y' * 60}.{'z' * 60}.example.org")
     for number in range(30):

@@ -21,6 +21,13 @@ CUT_OFF = """[...document.querySelectorAll("main :is(h1, h2, h3, p, td, dd, dt, 
     && !each.matches(".end")  // its buttons' padding reaches into the cell's
     && getComputedStyle(each).display != "inline" && getComputedStyle(each).overflowX == "visible")
   .map(each => each.outerHTML.slice(0, 120))"""
+# More lines than words: a label was broken within a word.
+BROKEN = """[...document.querySelectorAll(".row-link > span:first-of-type")].filter(each => {
+  const range = document.createRange();
+  range.selectNodeContents(each);
+  const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+  return lines.size > each.textContent.trim().split(/\\s+/).length;
+}).map(each => each.textContent)"""
 
 
 def test_nothing_is_pushed_out(chromium: Browser, site: str, transactional_db: None) -> None:
@@ -44,6 +51,7 @@ def pushed_out(page: Page) -> list[str]:
         page.set_viewport_size(size)  # type: ignore[arg-type]
         page.evaluate(DRAWN)
         wide, cut = page.evaluate(TOO_WIDE), page.evaluate(CUT_OFF)
+        found += [f"{name}: broken: {each}" for each in page.evaluate(BROKEN)]
         found += [f"{name}: {wide} px"] if wide else []
         found += [f"{name}: cut off: {each}" for each in cut]
     return found
