@@ -235,6 +235,7 @@ MFA_FORMS = {
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_USER_VERIFICATION = "required"  # fingerprint, face or PIN, also as a second step
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # the first proof of the mailbox ends a stranger's second factor
 MFA_TOTP_ISSUER = "Review Loop"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s by which a phone's clock may differ
 SESSION_ENGINE = "accounts.session_store"

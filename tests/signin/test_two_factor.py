@@ -140,10 +140,18 @@ class TestThePages:
         assert "Too many failed login attempts." in told[-1]
         assert AuditEntry.objects.filter(action="security.second_step_failed").count() == 5
 
-    def test_an_unconfirmed_address_turns_nothing_on(self, owner: User) -> None:
+    def test_without_a_confirmed_address_too(self, owner: User) -> None:
+        """A service without a mail server can confirm none; where it can, the first proof of the
+        mailbox turns it off (test_taking_over)."""
         owner.emailaddress_set.update(verified=False)  # type: ignore[attr-defined]
-        response = long_signed_in(owner).get(ON, follow=True)
-        assert "until you have verified your email address" in words(response)
+        self.turn_on(long_signed_in(owner))
+        assert Authenticator.objects.filter(user=owner, type="totp").exists()
+
+    def test_addresses_can_change_while_it_is_on(self, owner: User) -> None:
+        TOTP.activate(owner, SEED)
+        form = {"action_add": "", "email": "second@example.com"}
+        page = words(confirmed(owner).post("/accounts/email/", form, follow=True))
+        assert "We sent a confirmation link to second@example.com." in page
 
     def test_new_recovery_codes(self, owner: User) -> None:
         browser = long_signed_in(owner)
