@@ -20,7 +20,8 @@ async function copy(button) {
   setTimeout(() => { words.textContent = "Copy"; }, 2000);
 }
 
-// Shows a folded confirmation as a modal dialog.
+// Shows a folded confirmation as a modal dialog. The focus goes to its field, or to the button that
+// changes nothing.
 function openDialog(details) {
   const panel = details.querySelector(".confirm-panel");
   const dialog = document.createElement("dialog");
@@ -28,6 +29,8 @@ function openDialog(details) {
   dialog.append(panel);
   const title = panel.querySelector("h2");
   if (title) dialog.setAttribute("aria-label", title.textContent);
+  const text = panel.querySelector("h2 + p");
+  if (text) dialog.setAttribute("aria-description", text.textContent);
   for (const each of dialog.querySelectorAll("[data-close]")) each.hidden = false;
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
@@ -39,6 +42,8 @@ function openDialog(details) {
   });
   document.body.append(dialog);
   dialog.showModal();
+  const field = dialog.querySelector("input:not([type=hidden]), select, textarea");
+  (field ?? dialog.querySelector("[data-close]"))?.focus();
 }
 
 // Shows the controls that only work with this script.

@@ -160,12 +160,6 @@ KEYS = [
     Stop("key-delete", "delete-key", ("idle_key",), pictured=False),
     Stop("webhook-secret", "webhook-secret"),
     Stop(
-        "webhook-secret-end",
-        "webhook-secret",
-        opens="main details.confirm >> nth=0",
-        pictured=False,
-    ),
-    Stop(
         "webhook-secret-shown",
         "webhook-secret",
         opens="[action$='/reveal/'] button",
@@ -214,7 +208,6 @@ REQUESTS = [
     Stop("request-new-wrong", "new-request", opens=SENT, leads=True, status=422, pictured=False),
     Stop("request-new-none", "new-request", who="member", pictured=False),
     Stop("request", "request", ("critical",)),
-    Stop("request-cancel", "request", ("text",), opens="details.confirm > summary", pictured=False),
     Stop("request-answered", "request", ("answered",)),
     Stop("request-late", "request", ("missed",), pictured=False),
     Stop("request-claimed", "request", ("claimed",), pictured=False),

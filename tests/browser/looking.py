@@ -5,10 +5,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 from tests.browser.catalogue import Stop
 from tests.browser.contexts import SIZES, opened
+from tests.browser.opening import faults_when_opened
 from tests.browser.scene import Scene
 from tests.browser.visitor import TOO_SMALL, TOO_WIDE
 
@@ -26,6 +27,7 @@ STILL = """() => {
   sheet.replaceSync("*, ::before, ::after { transition: none !important }");
   document.adoptedStyleSheets.push(sheet);
 }"""
+NARROWEST: ViewportSize = {"width": 320, "height": 568}
 # Until the next picture is drawn.
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
@@ -68,13 +70,13 @@ def accessibility_faults(page: Page, rules: list[str] = RULES) -> list[str]:
 
 
 def faults_in_every_state(page: Page, *, thumbs: bool = True) -> list[str]:
-    """What is wrong with an open page at either size, by day and by night.
+    """What is wrong with an open page at any size, by day and by night, and with what it can open.
 
     It is loaded once: sizes and colours are the style sheet's. By night the rules that look at
     colours are enough, because nothing else differs (test_night_changes_colours_alone).
     """
-    found = []
     page.evaluate(STILL)
+    found = [f"narrow, light: {fault}" for fault in faults_when_narrow(page, thumbs=thumbs)]
     for size in SIZES:
         page.set_viewport_size(SIZES[size])  # type: ignore[arg-type]
         for scheme in ("light", "dark"):
@@ -82,8 +84,18 @@ def faults_in_every_state(page: Page, *, thumbs: bool = True) -> list[str]:
             page.evaluate(DRAWN)
             state = layout_faults(page, thumbs=thumbs) if scheme == "light" else []
             state += accessibility_faults(page, RULES if scheme == "light" else COLOUR_RULES)
+            if scheme == "light":
+                state += faults_when_opened(page, RULES if size == "phone" else [])
             found += [f"{size}, {scheme}: {fault}" for fault in state]
     return found
+
+
+def faults_when_narrow(page: Page, *, thumbs: bool) -> list[str]:
+    """On the narrowest screen, which is also a desk's at 400 %."""
+    page.set_viewport_size(NARROWEST)
+    page.emulate_media(color_scheme="light")
+    page.evaluate(DRAWN)
+    return layout_faults(page, thumbs=thumbs) + faults_when_opened(page, [])
 
 
 def layout_faults(page: Page, *, thumbs: bool) -> list[str]:

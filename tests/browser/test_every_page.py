@@ -133,6 +133,31 @@ def test_axe_is_awake(chromium: Browser) -> None:
     page.close()
 
 
+CLOSED = """<style>.menu-panel { position: absolute; left: 0; white-space: nowrap }</style>
+  <details class="menu"><summary>Menu</summary><nav class="menu-panel">
+    <a href="#">Far</a><a href="#" style="margin-left: 400px">Farther</a></nav></details>
+  <details><summary>Pale</summary><p style="color: #ccc">pale</p></details>
+  <dialog aria-label="Low"><form>
+    <button class="btn-error" autofocus>Destroy</button>
+    <button style="position: fixed; top: 900px">Cancel</button></form></dialog>"""
+
+
+def test_what_is_closed_is_opened_and_looked_at(chromium: Browser) -> None:
+    page = chromium.new_page(color_scheme="light")
+    page.set_content(CLOSED)
+    found = {
+        tuple(fault.split(": ")[:3])
+        for fault in faults_in_every_state(page, thumbs=False)
+        if "open: " in fault
+    }
+    assert ("phone, light", "open", "color-contrast") in found
+    for size in ("narrow", *SIZES):
+        assert (f"{size}, light", "Destroy Cancel, open", "out of reach") in found
+        assert (f"{size}, light", "Destroy Cancel, open", "the focus is on what destroys") in found
+        assert ((f"{size}, light", "Menu, open", "off the screen") in found) is (size != "desk")
+    page.close()
+
+
 def test_night_changes_colours_alone(chromium: Browser, site: str, transactional_db: None) -> None:
     """This is why by night the rules that look at colours are enough."""
     with opened(chromium, site, color_scheme="light") as context:
