@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from accounts.confirmed import lacks_confirmation
 from accounts.models import User
 from loops.models import Loop
+from web.bidi import isolate
 from web.sanitize import to_plain_name
 
 log = structlog.get_logger(__name__)
@@ -35,8 +36,8 @@ def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
     """
     check_inviter(inviter)
     names = {
-        "inviter": to_plain_name(inviter.get_short_name()) or "Someone",
-        "name": to_plain_name(loop.name) or "a loop",
+        "inviter": isolate(to_plain_name(inviter.get_short_name()) or "Someone"),
+        "name": isolate(to_plain_name(loop.name) or "a loop"),
     }
     context = {**names, "join_url": loop.join_url, "address": inviter.email}
     mail = EmailMessage(

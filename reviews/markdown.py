@@ -21,6 +21,7 @@ TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "code": {"class"}, "ol": {"start"}}
+DIRECTED = {name: {"dir": "auto"} for name in ("ul", "ol", "blockquote")}
 SCHEMES = {"http", "https", "mailto"}
 MAX_LENGTH = 20_000  # characters of HTML; longer code is not coloured, it costs too much
 MAX_CELLS = 2000  # 2,000 characters can make 60,000 cells, which take seconds
@@ -30,7 +31,7 @@ _ADDED = {
     "<a href=": '<a target="_blank" href=',
     "<pre>": f'<pre {_FRAME}="Code">',
     '<pre><code class="diff">': f'<pre {_FRAME}="Changes"><code class="diff">',
-    "<table>": f'<div class="table-frame" {_FRAME}="Table"><table>',
+    "<table>": f'<div class="table-frame" {_FRAME}="Table"><table dir="auto">',
     "</table>": "</table></div>",
 }
 _TO_ADD = re.compile("|".join(sorted(map(re.escape, _ADDED), key=len, reverse=True)))
@@ -50,6 +51,7 @@ def render(text: str, *, level: int = 3) -> str:
         html,
         tags=TAGS,
         attributes=ATTRIBUTES,
+        set_tag_attribute_values=DIRECTED,
         url_schemes=SCHEMES,
         link_rel="nofollow noopener noreferrer",
     )

@@ -8,8 +8,8 @@ from django.utils.safestring import SafeString
 # A part with more entries starts folded, so that the answer stays close.
 MAX_SHORT_ENTRIES = 8
 _PART = (
-    '<details{}><summary><span class="key">{}</span> <span class="count">{}</span></summary>'
-    "{}</details>"
+    '<details{}><summary><span class="key" dir="auto">{}</span>'
+    ' <span class="count">{}</span></summary>{}</details>'
 )
 
 
@@ -22,7 +22,7 @@ def format_outline(value: Any) -> SafeString:
             (_format_entry(f"{number}.", entry),) for number, entry in enumerate(value, start=1)
         )
     else:
-        return format_html('<span class="value">{}</span>', _format_scalar(value))
+        return format_html('<span class="value" dir="auto">{}</span>', _format_scalar(value))
     return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", rows))
 
 
@@ -34,7 +34,7 @@ def is_short(value: Any) -> bool:
 def _format_entry(name: str, value: Any) -> SafeString:
     """Formats an entry on one line, or as a part that folds."""
     if not isinstance(value, dict | list) or not value:
-        return format_html('<span class="key">{}</span> {}', name, format_outline(value))
+        return format_html('<span class="key" dir="auto">{}</span> {}', name, format_outline(value))
     is_open = SafeString(" open" if is_short(value) else "")
     return format_html(_PART, is_open, name, _format_count(value), format_outline(value))
 

@@ -7,6 +7,7 @@ from django import forms
 from django.utils import timezone
 
 from accounts.models import PERMISSIONS
+from web.bidi import isolate
 
 MEANINGS = {
     "loops:read": "Read loops and members",
@@ -96,7 +97,7 @@ class TypedNameForm(forms.Form):
     def __init__(self, *args: Any, name: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.name = name
-        self.fields["typed"].label = f"Type “{name}” to confirm"
+        self.fields["typed"].label = f"Type “{isolate(name)}” to confirm"
 
     def clean_typed(self) -> str:
         typed: str = self.cleaned_data["typed"]

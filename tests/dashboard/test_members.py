@@ -24,6 +24,7 @@ from reviews.models import Request
 from tests.dashboard.many import copies, older
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make
+from web.bidi import isolate
 
 pytestmark = pytest.mark.django_db
 
@@ -142,6 +143,7 @@ class TestInvite:
         User.objects.filter(pk=owner.pk).update(name=typed)
         invite(signed_in(owner), loop, "ada@example.org")
         (mail,) = mailoutbox
+        shown = isolate(shown)
         assert mail.subject == f"{shown} invites you to {shown}"
         assert (mail.to, mail.cc, mail.bcc) == (["ada@example.org"], [], [])
         _, asks, *rest = mail.body.split("\n\n")

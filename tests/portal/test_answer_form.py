@@ -224,7 +224,7 @@ def test_after_the_answer_comes_the_next_question(
     last = browser.post(f"/inbox/{following.pk}/answer/?{query}", {"answer": "no"}, follow=True)
     assert last.redirect_chain == [(f"/inbox/{following.pk}/done/?n=2&sent={following.pk}", 303)]
     assert "2 answers sent You’re all caught up." in words(last)
-    assert '<p class="answer-given">no</p>' in last.content.decode()
+    assert '<p class="answer-given" dir="auto">no</p>' in last.content.decode()
 
 
 def test_what_was_skipped_waits_until_the_end(member: User, make: Make) -> None:

@@ -28,8 +28,8 @@ DIFF = """```diff
         ("**b** _i_ ~~s~~ `c`", "<p><strong>b</strong> <em>i</em> <s>s</s> <code>c</code></p>\n"),
         ("# Top", "<h3>Top</h3>\n"),
         ("###### Deep", "<h3>Deep</h3>\n"),
-        ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"),
-        ("3. a", '<ol start="3">\n<li>a</li>\n</ol>\n'),
+        ("- a\n- b", '<ul dir="auto">\n<li>a</li>\n<li>b</li>\n</ul>\n'),
+        ("3. a", '<ol start="3" dir="auto">\n<li>a</li>\n</ol>\n'),
         ("```none\n<x>\n```", f"<pre {FRAME % 'Code'}><code>&lt;x&gt;\n</code></pre>\n"),
         ("<b onclick=x>hi</b>", "<p>&lt;b onclick=x&gt;hi&lt;/b&gt;</p>\n"),
         ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>\n"),
@@ -60,7 +60,7 @@ def test_a_picture_is_a_link() -> None:
 
 def test_tables() -> None:
     html = render("| a |\n|---|\n| 1 |")
-    assert html.startswith(f'<div class="table-frame" {FRAME % "Table"}><table>')
+    assert html.startswith(f'<div class="table-frame" {FRAME % "Table"}><table dir="auto">')
     assert html.endswith("</table></div>\n")
     assert "<th>a</th>" in html
     assert "<td>1</td>" in html
@@ -69,7 +69,7 @@ def test_tables() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r"])
 def test_a_table_that_would_fill_itself_up_is_none(end: str) -> None:
     html = render(end.join(["a|" * 300, "-|" * 300, *["b|"] * 250]))
-    assert "<table>" not in html
+    assert "<table" not in html
     assert len(html) < 5000
 
 
@@ -111,7 +111,7 @@ def test_only_harmless_tags_get_through(text: str) -> None:
     html = render(text)
     for tag, attributes in re.findall(r"<(\w+)([^>]*)>", html):
         assert tag in {*TAGS, "div"}
-        allowed = {"target", "rel", *ATTRIBUTES.get(tag, set())}
+        allowed = {"target", "rel", "dir", *ATTRIBUTES.get(tag, set())}
         if tag in ("pre", "div"):
             allowed |= {"class", "tabindex", "role", "aria-label"}
         assert set(re.findall(r'\s([\w-]+)="', attributes)) <= allowed

@@ -120,7 +120,7 @@ class TestCodes:
             forget_short_limits()
         answer = ask(Client(REMOTE_ADDR="203.0.99.1"))
         assert answer.status_code == 429
-        assert "after twenty a day" in words(answer)
+        assert "after 20, a day" in words(answer)
         assert len(mail.outbox) == 20
 
     def test_a_known_browser_gets_its_own(self, member: User) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django import template
-from django.forms import BoundField
+from django.forms import BoundField, Select, Textarea, TextInput
 from django.template.context import RequestContext
 from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse
@@ -12,19 +12,27 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from web import bidi
 from web.humanize import format_distance
 
 register = template.Library()
+register.filter("isolate", bidi.isolate)
+WORDS = (TextInput, Textarea, Select)  # widgets
+# Icons that point along the line; on a page from right to left they point the other way.
+DIRECTED = {
+    *("arrow-left", "arrow-right", "arrow-back-up", "chevron-left", "chevron-right"),
+    *("player-skip-forward", "send", "logout"),
+}
 
 
 @register.simple_tag
 def icon(name: str, label: str = "", **attributes: str) -> SafeString:
     """Renders an icon of the sprite (styles/icons.txt). Without a `label` it is decoration."""
-    classes = f"icon {attributes.get('class', '')}".strip()
+    classes = ["icon", attributes.get("class", ""), "directed" if name in DIRECTED else ""]
     aria = format_html('role="img" aria-label="{}"', label) if label else 'aria-hidden="true"'
     return format_html(
         '<svg class="{}" {}><use href="{}#{}"></use></svg>',
-        classes,
+        " ".join(filter(None, classes)),
         SafeString(aria),
         static("icons.svg"),
         name,
@@ -52,8 +60,14 @@ def moment(value: datetime | None, style: str = "relative") -> SafeString:
 
 @register.filter
 def bare(field: BoundField) -> SafeString:
-    """Renders the field without a placeholder, because its label says the same."""
-    field.field.widget.attrs.pop("placeholder", None)
+    """Renders the field without a placeholder, because its label says the same.
+
+    A field for words takes the direction of what is typed.
+    """
+    attributes = field.field.widget.attrs
+    attributes.pop("placeholder", None)
+    if isinstance(field.field.widget, WORDS):
+        attributes.setdefault("dir", "auto")
     return field.as_widget()
 
 

@@ -1,6 +1,7 @@
 // Counts down to a question's deadline. The time left comes from the server's clock.
 
 import { announce } from "../announcements.js";
+import { isolate } from "../bidi.js";
 
 const LAST_MINUTE = 60; // seconds
 const PAUSE = 3; // seconds before a page that was opened after the deadline asks again
@@ -32,7 +33,7 @@ export function startCountdown({ seconds, defaultAnswer, onEnd, signal }) {
     badge.classList.toggle("badge-error", left <= LAST_MINUTE);
     if (left <= LAST_MINUTE && !wasWarned) {
       wasWarned = true;
-      if (left > 0) announce(`Less than a minute left. If nobody answers in time: “${defaultAnswer}”.`);
+      if (left > 0) announce(`Less than a minute left. If nobody answers in time: “${isolate(defaultAnswer)}”.`);
     }
     if (left > last) return;
     clearInterval(timer);

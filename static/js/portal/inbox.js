@@ -2,6 +2,7 @@
 // button.
 
 import { announce } from "../announcements.js";
+import { isolate } from "../bidi.js";
 import { keysAreOn, showKeyHints } from "./keyboard.js";
 import { Polling } from "./polling.js";
 
@@ -36,7 +37,7 @@ function markRow(row, holder) {
   const isGone = holder === undefined;
   row.classList.toggle("is-gone", isGone);
   badge.hidden = !isGone && !holder;
-  words.textContent = isGone ? "Already handled" : holder === "you" ? "You’re on it" : `${holder} is on it`;
+  words.textContent = isGone ? "Already handled" : holder === "you" ? "You’re on it" : `${isolate(holder)} is on it`;
 }
 
 function showNew(count) {
