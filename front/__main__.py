@@ -1,14 +1,20 @@
-"""`python -m front`: the web server (docs/operations.md)."""
+"""`python -m front`: the web server (docs/operations.md).
+
+The application is loaded before the workers are forked: it is read once, and they share its memory.
+"""
 
 import argparse
 import asyncio
+import gc
 import importlib
 import os
 import resource
 import signal
 import socket
 import sys
+import traceback
 from collections.abc import Callable
+from wsgiref.types import WSGIApplication
 
 from front.supervisor import Supervisor, listen
 
@@ -29,19 +35,37 @@ def read_options() -> argparse.Namespace:
 def main() -> int:
     options = read_options()
     try:
+        application = load_application(options.application)
+    except Exception:
+        traceback.print_exc()
+        print(f"No web worker was started: {options.application} cannot be loaded", file=sys.stderr)
+        return 1
+    try:
         sockets = listen(options.host, options.port, options.workers)
     except OSError as error:
         print(f"Cannot listen on {options.host}:{options.port}: {error}", file=sys.stderr)
         return 1
 
     def work(listener: socket.socket, ready: Callable[[], None]) -> None:
-        run_worker(options, listener, ready)
+        run_worker(application, options.threads, listener, ready)
 
     return Supervisor(sockets, work).run()
 
 
+def load_application(path: str) -> WSGIApplication:
+    """Imports an application, given as `module:name`."""
+    module, _, name = path.partition(":")
+    application: WSGIApplication = getattr(importlib.import_module(module), name)
+    gc.collect()
+    gc.freeze()  # the collector would write into pages that workers share
+    return application
+
+
 def run_worker(
-    options: argparse.Namespace, listener: socket.socket, ready: Callable[[], None]
+    application: WSGIApplication,
+    threads: int,
+    listener: socket.socket,
+    ready: Callable[[], None],
 ) -> None:
     """Serves the application until SIGTERM."""
     import uvloop
@@ -49,8 +73,6 @@ def run_worker(
     from front.limits import Limits
     from front.server import Server
 
-    module, _, name = options.application.partition(":")
-    application = getattr(importlib.import_module(module), name)
     limits = Limits(connections=min(Limits.connections, allow_files() - _SPARE))
 
     async def serve() -> None:
@@ -59,7 +81,7 @@ def run_worker(
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
         site = os.environ.get("SITE_URL", "http://localhost")
-        server = Server(application, site=site, threads=options.threads, limits=limits)
+        server = Server(application, site=site, threads=threads, limits=limits)
         await server.serve(listener, ready, stop)
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -40,6 +40,11 @@ def find_binaries() -> Path:
     )
 
 
+def copy_cluster(source: Path, destination: Path) -> None:
+    """Copies a stopped cluster; its files keep their owner and their modes."""
+    subprocess.run(["cp", "-a", source, destination], check=True)
+
+
 class Postgres:
     """A cluster in `folder` that accepts connections only through a socket."""
 

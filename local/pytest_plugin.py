@@ -20,7 +20,7 @@ import pytest
 
 from local import CannotStart
 from local.datafolder import DataFolder
-from local.postgres import Postgres
+from local.postgres import Postgres, copy_cluster
 from local.redis import Redis
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +32,9 @@ SETTINGS = {
     "synchronous_commit": "off",
     "max_connections": "300",
 }
+# The variable with the folder of a stopped cluster, whose database has every migration. The server
+# begins as a copy of it. `make test` makes one for all of its parts.
+PREPARED = "PREPARED_CLUSTER"
 # Under --no-servers, a test that still calls a server fails with this path in its message.
 UNSTARTED = "/not-started-because-of--no-servers"
 # A test that uses one of these fixtures, directly or not, needs a server.
@@ -67,6 +70,8 @@ class Servers:
             os.environ["REDIS_URL"] = f"unix://{UNSTARTED}/redis.sock?db=0"
         if not os.environ.get("DATABASE_URL"):
             postgres = Postgres(self.folder.path, self.folder.sockets, SETTINGS)
+            if prepared := os.environ.get(PREPARED):
+                copy_cluster(Path(prepared), postgres.data)
             self.running.append((postgres, postgres.start()))
             os.environ["DATABASE_URL"] = postgres.url
         if not os.environ.get("REDIS_URL"):

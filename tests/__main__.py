@@ -10,18 +10,20 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO
 
 from tests.parts import ROOT, Lanes, Part, check, everything, selected
+from tests.preparing import prepared_cluster
 
 NO_TESTS = 5  # pytest's exit status where nothing was selected
 
 
 class Run:
-    """One run of several parts."""
+    """Runs several parts, each with these variables."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = environment
         self.began = time.monotonic()
         self.status: dict[str, int] = {}
         self._printing = threading.Lock()
@@ -61,7 +63,7 @@ class Run:
             process = subprocess.Popen(
                 part.command,
                 cwd=ROOT,
-                env={**os.environ, **part.environment},
+                env={**os.environ, **self.environment, **part.environment},
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
@@ -99,12 +101,13 @@ def main(words: list[str]) -> int:
     if len(parts) == 1:  # nothing runs beside it, so its output may be seen at once
         os.environ.update(parts[0].environment)
         os.execvp(parts[0].command[0], parts[0].command)
-    run = Run()
-    signal.signal(signal.SIGTERM, run.end)
     print(
         f"Started: {'; '.join(', then '.join(p.name for p in lane) for lane in lanes)}", flush=True
     )
-    return run.lanes(lanes)
+    with prepared_cluster() as environment:
+        run = Run(environment)
+        signal.signal(signal.SIGTERM, run.end)
+        return run.lanes(lanes)
 
 
 if __name__ == "__main__":

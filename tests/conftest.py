@@ -1,17 +1,20 @@
 """The cast of the tests: who they are, and how they call."""
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client, TransactionTestCase
 from pytest_django import Settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from accounts.models import User
 from accounts.services import create_account, create_api_key
+from local.pytest_plugin import PREPARED
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from tests.emptying import empty_tables
@@ -51,6 +54,13 @@ class Api:
 def encode(body: Any) -> bytes:
     """A body as JSON; None is an empty one."""
     return b"" if body is None else json.dumps(body).encode()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Begins each worker's database as a copy of the prepared one, if there is one."""
+    if os.environ.get(PREPARED):
+        connection.settings_dict["TEST"]["TEMPLATE"] = "app"
 
 
 @pytest.fixture(scope="session", autouse=True)

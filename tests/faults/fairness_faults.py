@@ -123,7 +123,9 @@ def flooded(service: Service, account: str, urls: list[str], count: int = EVENTS
         yield account
     finally:
         service.rows(
-            "UPDATE webhooks_delivery SET state = 'dead', claim_id = NULL"
-            " WHERE account_id = %(account)s AND state = 'waiting'",
+            # in no order that the worker's claims could wait for, crosswise
+            "UPDATE webhooks_delivery SET state = 'dead', claim_id = NULL WHERE id IN ("
+            "SELECT id FROM webhooks_delivery"
+            " WHERE account_id = %(account)s AND state = 'waiting' FOR UPDATE SKIP LOCKED)",
             account=account,
         )

@@ -48,7 +48,7 @@ class Service:
 
     def __init__(self, data: Path, **environment: str) -> None:
         limits = {"API_HOURLY_LIMIT": "1000000", "LOG_LEVEL": "WARNING"}
-        self.stack = Stack(data, None, "", **{**limits, **environment})
+        self.stack = Stack(data, None, "", fresh=False, **{**limits, **environment})
         self.second_folder = data / "second"
         self.lease = float(environment.get("WEBHOOK_LEASE_SECONDS", "60"))
         self.timeout = float(environment.get("WEBHOOK_TIMEOUT_SECONDS", "15"))

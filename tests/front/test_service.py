@@ -26,9 +26,14 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[str]:
-    with serving(tmp_path / "web.log") as site:
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("front") / "web.log"
+
+
+@pytest.fixture(scope="module")
+def site(django_db_setup: None, log: Path) -> Iterator[str]:
+    with serving(log) as site:
         yield site
 
 
@@ -133,7 +138,7 @@ def test_probes_are_answered_while_every_thread_waits_for_a_lock(
         assert {caller.read().status for caller in callers} == {201}
 
 
-def test_a_worker_that_dies_is_started_again(site: str, tmp_path: Path) -> None:
+def test_a_worker_that_dies_is_started_again(site: str, log: Path) -> None:
     port = int(site.rpartition(":")[2])
     parent = next(pid for pid in children(os.getpid()) if f"--port\0{port}\0" in command(pid))
     (worker,) = children(parent)
@@ -141,7 +146,7 @@ def test_a_worker_that_dies_is_started_again(site: str, tmp_path: Path) -> None:
     wait_until(lambda: children(parent) not in ([], [worker]))
     # The call waits in the socket, which outlives the worker.
     assert requests.get(f"{site}/healthz", timeout=20).ok
-    assert "A web worker ended (-9); starting it again" in (tmp_path / "web.log").read_text()
+    assert "A web worker ended (-9); starting it again" in log.read_text()
 
 
 def command(pid: int) -> str:

@@ -90,7 +90,7 @@ def test_what_cannot_start_ends_and_says_why(application: str) -> None:
         assert parent.stderr is not None
         told = parent.stderr.read()
     assert "nowhere" in told or "nothing" in told
-    assert "A web worker ended while it was starting" in told
+    assert "No web worker was started" in told
 
 
 def test_a_port_that_is_taken() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,8 @@ StackMaker = Callable[..., Stack]
 def new_stack(tmp_path: Path) -> Iterator[StackMaker]:
     stacks: list[Stack] = []
 
-    def make(name: str = "data", port: int | None = None, **environment: str) -> Stack:
-        stacks.append(Stack(tmp_path / name, port, **environment))
+    def make(name: str = "data", **options: Any) -> Stack:
+        stacks.append(Stack(tmp_path / name, **options))
         return stacks[-1]
 
     yield make
@@ -26,6 +27,6 @@ def new_stack(tmp_path: Path) -> Iterator[StackMaker]:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A stack that is up for every test of the module; none of them may stop it."""
-    stack = Stack(tmp_path_factory.mktemp("running") / "data").start_until_ready()
+    stack = Stack(tmp_path_factory.mktemp("running") / "data", fresh=True).start_until_ready()
     yield stack
     stack.discard()

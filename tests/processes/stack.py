@@ -11,6 +11,8 @@ from pathlib import Path
 
 import requests
 
+from local.postgres import copy_cluster
+from local.pytest_plugin import PREPARED
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,10 +27,19 @@ def free_port() -> int:
 
 
 class Stack:
-    """`make run` with a port and a data folder of its own."""
+    """`make run` with a port and a data folder of its own.
+
+    A new data folder begins with the prepared cluster, if there is one, unless it is to be `fresh`.
+    """
 
     def __init__(
-        self, data: Path, port: int | None = None, output: str = "", **environment: str
+        self,
+        data: Path,
+        port: int | None = None,
+        output: str = "",
+        *,
+        fresh: bool = False,
+        **environment: str,
     ) -> None:
         self.data = data
         self.port = port or free_port()
@@ -42,6 +53,10 @@ class Stack:
         }
         self.make: subprocess.Popen[bytes] | None = None
         self._output = data.with_name((output or data.name) + ".output")
+        prepared = os.environ.get(PREPARED)
+        if prepared and not fresh and not data.exists() and "DATABASE_URL" not in environment:
+            data.mkdir(mode=0o700, parents=True)
+            copy_cluster(Path(prepared), data / "postgres")
 
     def start(self) -> "Stack":
         """In a process group of its own, as a terminal gives it one."""

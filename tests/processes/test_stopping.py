@@ -73,7 +73,7 @@ def test_a_second_interrupt_does_not_wait_for_the_applications(new_stack: StackM
 
 
 def test_an_end_while_it_is_starting_leaves_nothing(new_stack: StackMaker) -> None:
-    stack = new_stack().start()
+    stack = new_stack(fresh=True).start()
     wait_until(lambda: (stack.data / "postgres.log").exists())
     stack.signal_group(signal.SIGINT)
     stack.wait_for_end()
