@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpResponse
 
+from api import waiting
 from api.authentication import Call
 from api.envelope import ok, ok_verbatim
 from api.errors import (
@@ -96,13 +97,18 @@ class RequestDetails(ApiView):
 
     def get(self, call: Call, request_id: str) -> HttpResponse:
         valid_id = read_request_id(request_id)
-        try:
-            body = single_read.read_as_json(valid_id, user_id=call.account.id)
-        except Request.DoesNotExist:
-            raise RequestNotFound from None
-        except single_read.NotVisible:
-            raise RequestDenied from None
-        return ok_verbatim("Request retrieved successfully", {"request": body})
+        seconds = waiting.read_seconds(call.query_params)
+        if seconds is None:
+            return serialize_read(read_as_json(call, valid_id))
+        seat = waiting.take_seat(call.request, valid_id, key_id=call.caller.key_id, seconds=seconds)
+        if seat is None:
+            response = serialize_read(read_as_json(call, valid_id))
+            response[waiting.HEADER] = waiting.NOT_APPLIED
+            return response
+        body = waiting.read_or_wait(call.request, seat, lambda: read_as_json(call, valid_id))
+        response = serialize_read(body)
+        response[waiting.HEADER] = str(seconds)
+        return response
 
     def delete(self, call: Call, request_id: str) -> HttpResponse:
         valid_id = read_request_id(request_id)
@@ -135,6 +141,21 @@ class RequestFeedback(ApiView):
         services.add_feedback(request=request, feedback=feedback)
         data = {"request_id": request.id, "feedback": feedback}
         return ok("Feedback added successfully", data)
+
+
+def read_as_json(call: Call, request_id: str) -> str:
+    """Returns the request as JSON. Raises RequestNotFound, RequestDenied."""
+    try:
+        return single_read.read_as_json(request_id, user_id=call.account.id)
+    except Request.DoesNotExist:
+        raise RequestNotFound from None
+    except single_read.NotVisible:
+        raise RequestDenied from None
+
+
+def serialize_read(body: str) -> HttpResponse:
+    """Builds the response to a single read."""
+    return ok_verbatim("Request retrieved successfully", {"request": body})
 
 
 def read_request_id(raw_id: str) -> str:

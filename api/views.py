@@ -38,6 +38,7 @@ from api.idempotency import Once
 from db.outages import is_outage, note_outage
 from db.times import iso_from_unix
 from web import strict_json
+from web.late_answers import get_resumed
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +66,9 @@ class ApiView(APIView):
         try:
             key = request.META.get("HTTP_IDEMPOTENCY_KEY") if request.method == "POST" else None
             if key is None:
-                response = self.handle(self.authorize(request), ids)
+                # a call that has waited is charged already
+                identify = charge if get_resumed(request.META) is None else find_caller
+                response = self.handle(self.authorize(request, identify), ids)
             else:
                 response = self.handle_once(request, key, ids)
         except Exception as exc:

@@ -20,6 +20,7 @@ from front.responses import (
     take,
 )
 from web.json_clients import asks_for_json
+from web.late_answers import KEPT, RESUMED
 
 
 class Client(Protocol):
@@ -35,6 +36,9 @@ class Client(Protocol):
 
     def break_off(self, message: Message) -> None:
         """Ends a response that cannot be completed."""
+
+    def hold(self, message: Message) -> None:
+        """Keeps the request, to be answered later."""
 
 
 Tell = Callable[[Callable[..., None], Message, bytes], None]
@@ -94,6 +98,14 @@ class Threads:
         except Exception:
             traceback.print_exc()
             self.tell(client.finish, message, render_failure(message))
+            return
+        finally:
+            resumed = message.environ.pop(RESUMED, None)
+            if resumed is not None and KEPT not in message.environ:
+                resumed.leave()
+        if KEPT in message.environ:
+            close(result)
+            self.tell(client.hold, message, b"")
             return
         try:
             is_sent = self._send_first(client, message, response, result)

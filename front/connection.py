@@ -8,6 +8,8 @@ from front.limits import Limits
 from front.reading import Message, Reader
 from front.refusals import Refusal
 from front.responses import Response, render_whole
+from front.waiting import Hold
+from web.late_answers import KEPT
 
 if TYPE_CHECKING:
     from front.server import Server
@@ -22,13 +24,13 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_ahead", "_has_unread", "_is_writable", "_limits", "_refusal", "_server", "_stalled_at",
-        "_transport", "_unsent", "current", "deadline", "is_deaf", "is_gone", "reader",
+        "_ahead", "_has_unread", "_is_writable", "_limits", "_refusal", "_stalled_at",
+        "_transport", "_unsent", "current", "deadline", "is_deaf", "is_gone", "reader", "server",
     )  # fmt: skip
     _transport: asyncio.Transport
 
     def __init__(self, server: "Server") -> None:
-        self._server = server
+        self.server = server
         self._limits: Limits = server.limits
         self._ahead = b""
         self._refusal: Refusal | None = None
@@ -43,19 +45,21 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         peer = self._transport.get_extra_info("peername")
         remote = peer[0] if isinstance(peer, tuple) else ""
-        self.reader = Reader(self._server.common, remote, self._transport.write)
+        self.reader = Reader(self.server.common, remote, self._transport.write)
         self.deadline = self.reader.deadline
-        self._server.admit(self)
+        self.server.admit(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_gone = True
-        self._server.connections.discard(self)
+        self.server.connections.discard(self)
         self.reader.forget()
         message, self.current = self.current, None
         if message is not None:
-            self._server.memory.give_back(message.size)
+            self.server.memory.give_back(message.size)
+            if message.hold is not None:
+                message.hold.give_up()
             if message.parts is not None and not self._is_writable:
-                self._server.threads.submit((self, message))  # closes what is left of it
+                self.server.threads.submit((self, message))  # closes what is left of it
 
     # Reading
 
@@ -87,7 +91,7 @@ class Connection(asyncio.Protocol):
             message = self.current = reader.complete.popleft()
             self.is_deaf = not message.keep_alive
             self.deadline = math.inf
-            self._server.dispatch(self, message)
+            self.server.dispatch(self, message)
         elif self._refusal is not None and self._refusal.is_ready:
             self._refuse(self._refusal)
         elif self._ahead:
@@ -104,18 +108,18 @@ class Connection(asyncio.Protocol):
         if not self.is_gone:
             self._transport.write(data)
         if self._is_writable or self.is_gone:
-            self._server.threads.submit((self, message))
+            self.server.threads.submit((self, message))
 
     def finish(self, message: Message, data: bytes) -> None:
         """Sends the last part of a response, and takes up the next request."""
         if self.is_gone:
             return
         self._transport.write(data)
-        self._server.memory.give_back(message.size)
+        self.server.memory.give_back(message.size)
         self.current = None
         if not message.keep_alive and (message.is_cut or self._has_unread or self._ahead):
             self._hang_up()
-        elif not message.keep_alive or (self._server.is_stopping and self._has_nothing_more):
+        elif not message.keep_alive or (self.server.is_stopping and self._has_nothing_more):
             self._transport.close()
         else:
             self._take_next()
@@ -123,6 +127,14 @@ class Connection(asyncio.Protocol):
     @property
     def _has_nothing_more(self) -> bool:
         return self.reader.is_idle and not self.reader.complete
+
+    def hold(self, message: Message, data: bytes = b"") -> None:
+        """Keeps the request while no thread works on it (`front.waiting`)."""
+        seat = message.environ.pop(KEPT)
+        if self.is_gone:
+            seat.leave()
+        else:
+            Hold(self, message, seat)
 
     def break_off(self, message: Message, data: bytes = b"") -> None:
         """Ends a response that cannot be completed: the client sees the connection break."""
@@ -135,7 +147,7 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._is_writable = True
         if self.current is not None and self.current.parts is not None:
-            self._server.threads.submit((self, self.current))
+            self.server.threads.submit((self, self.current))
 
     def _refuse(self, refusal: Refusal) -> None:
         message = Message({"REQUEST_METHOD": ""}, "1.1", 0)
@@ -154,7 +166,7 @@ class Connection(asyncio.Protocol):
         if not self._transport.is_closing():
             self._transport.resume_reading()
             self._transport.write_eof()
-            self.deadline = self._server.loop.time() + self._limits.linger
+            self.deadline = self.server.loop.time() + self._limits.linger
 
     def end(self) -> None:
         """Ends the state that the connection is in, because its time is over."""

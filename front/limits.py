@@ -15,6 +15,8 @@ class Limits:
     free: int = 16 * 1024
     unsent: int = 128 * 1024 * 1024  # of all responses together
     connections: int = 4000
+    waiting: int = 3000  # of the connections, those whose request is answered later
+    waiting_of_one: int = 1500  # and of these, those of one group
     pipelined: int = 64  # requests that are read before the first one is answered
 
     first: float = 20.0  # from the connection to the first byte

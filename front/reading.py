@@ -29,7 +29,7 @@ _KNOWN_METHOD = b"TRACE"
 class Message:
     """A complete request: its environment, and what its response must heed."""
 
-    __slots__ = ("environ", "is_cut", "keep_alive", "parts", "size", "version")
+    __slots__ = ("environ", "hold", "is_cut", "keep_alive", "parts", "size", "version")
 
     def __init__(self, environ: Environ, version: str, size: int) -> None:
         self.environ = environ
@@ -38,6 +38,7 @@ class Message:
         self.keep_alive = True
         self.is_cut = False  # the client may still send the rest of the body
         self.parts: Any = None  # what is left of a response that is sent in parts
+        self.hold: Any = None  # while it waits to be answered later
 
 
 @dataclass(frozen=True)

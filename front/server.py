@@ -13,6 +13,8 @@ from front.environ import build_base
 from front.limits import Limits, Memory
 from front.readiness import Readiness, answer_health
 from front.reading import Common, Message
+from front.waiting import Room
+from web.late_answers import ROOM
 
 SWEEP = 1.0  # seconds
 _CROWD = 16  # one in so many connections makes room for new ones
@@ -27,7 +29,9 @@ class Server:
         self.loop = asyncio.get_running_loop()
         self.limits = limits or Limits()
         self.memory = Memory(self.limits)
-        self.common = Common(build_base(site), self.limits, self.memory, self.loop.time)
+        self.room = Room(self.limits.waiting, self.limits.waiting_of_one)
+        base = {**build_base(site), ROOM: self.room}
+        self.common = Common(base, self.limits, self.memory, self.loop.time)
         self.connections: set[Connection] = set()
         self.threads = Threads(application, threads, self.tell)
         self.readiness = Readiness(application, self)
@@ -48,6 +52,7 @@ class Server:
         await stop.wait()
         self.is_stopping = True
         listening.close()
+        self.room.close()
         deadline = self.loop.time() + self.limits.stopping
         while self.connections:
             for connection in list(self.connections):

@@ -30,6 +30,7 @@ from api.openapi.operations import (
     Body,
     Operation,
     Operations,
+    Parameter,
     component,
     one_of,
 )
@@ -40,11 +41,20 @@ from api.serializers.requests import (
     RequestDetail,
     RequestInput,
 )
+from api.waiting import HEADER, MAX_SECONDS
 from reviews.lifecycle import states
 
 REQUEST_PATH: Final = {"request_id": "The request's id."}
 NEXT_OPERATIONS: Final = ("readRequest", "cancelRequest", "giveFeedback")
 LINKS: Final = {name: {"request_id": "$response.body#/data/request_id"} for name in NEXT_OPERATIONS}
+
+WAIT: Final = Parameter(
+    "wait",
+    "Respond as soon as the request has ended, or after this many seconds with what it is then. "
+    f"Costs one call. The header {HEADER} repeats the number. It begins with 0 where too many "
+    "calls are waiting: then the response comes at once.",
+    {"type": "integer", "minimum": 1, "maximum": MAX_SECONDS},
+)
 
 OPERATIONS: Operations = {
     (LoopRequests, "POST"): Operation(
@@ -93,14 +103,15 @@ OPERATIONS: Operations = {
         name="readRequest",
         tag="Requests",
         summary="Read a request and its answer",
-        description="Poll this until status is completed, timeout or cancelled. answered_by tells "
-        "a person's answer from the default one. The account that created the request and the "
-        "active members of its loop may do this.",
+        description="Repeat this until status is completed, timeout or cancelled; with `wait` the "
+        "response comes as soon as it is. answered_by tells a person's answer from the default "
+        "one. The account that created the request and the active members of its loop may do this.",
         message="Request retrieved successfully",
         paths=REQUEST_PATH,
+        query=(WAIT,),
         data={"request": RequestDetail},
         example={"request": DETAIL},
-        errors=(InvalidRequestId, RequestDenied, RequestNotFound),
+        errors=(InvalidRequestId, RequestDenied, RequestNotFound, ValidationFailed),
     ),
     (RequestDetails, "DELETE"): Operation(
         name="cancelRequest",

@@ -67,6 +67,7 @@ ONE = "r.id = %(id)s AND r.creator_id = %(account)s"
 OF_LOOP = "r.loop_id = %(loop)s"
 # A statement of 500 with events, beside another sweep, took 52-66 ms on two cores.
 BATCH = 400
+ENDED = "request_ended"  # the channel of notifications with the ids of requests that have ended
 SETTLERS = 0x53657474  # an advisory lock of this database, shared by all who settle
 
 # Taken before any row is locked, so that who finds a row locked can wait for all settlers.
@@ -113,6 +114,7 @@ def _execute(
     """
     rule = RULES[transition]
     enqueue = f", events AS ({events.EVENTS}), enqueued AS ({ENQUEUE})" if transition.event else ""
+    notify = f", pg_notify('{ENDED}', id)" if transition.target in states.FINAL else ""
     statement = f"""
 WITH selected AS MATERIALIZED (
     SELECT r.id FROM reviews_request r WHERE {which} FOR NO KEY UPDATE {wait}
@@ -123,7 +125,7 @@ WITH selected AS MATERIALIZED (
       FROM locked WHERE r.id = ANY (locked.ids) AND {rule.guard(_AT)}
     RETURNING r.*
 ){enqueue}
-SELECT id FROM moved WHERE {condition}"""  # noqa: S608 (nothing in it comes from outside)
+SELECT id{notify} FROM moved WHERE {condition}"""  # noqa: S608 (nothing in it comes from outside)
     with connection.cursor() as cursor:
         cursor.execute(statement, {**params, "event": transition.event})
-        return [pk for (pk,) in cursor.fetchall()]
+        return [pk for pk, *_ in cursor.fetchall()]

@@ -1,0 +1,87 @@
+"""`GET /api/requests/{id}?wait=N`: the response comes as soon as the request has ended.
+
+While it waits the call has a seat in the web server (`web.late_answers`) and no thread. One
+connection of each process listens for ends. It only says when to read the request again.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from django.http import HttpRequest, QueryDict
+
+from api.errors import ValidationFailed
+from db.listening import Listener
+from reviews.lifecycle.states import OPEN
+from reviews.lifecycle.transitions import ENDED
+from web.late_answers import Room, Seat, get_resumed, get_room, keep
+
+MAX_SECONDS = 50
+MARGIN = 0.1  # seconds behind a deadline, for a clock that is ahead of the database's
+HEADER = "Wait-Applied"
+NOT_APPLIED = '0; reason="too many calls are waiting"'
+
+_listeners: dict[int, Listener] = {}  # of each room: one, but in tests
+
+
+def read_seconds(params: QueryDict) -> int | None:
+    """Reads `wait`; None if it is not given. Raises ValidationFailed."""
+    text = params.get("wait")
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MAX_SECONDS and len(text) <= 9:
+        return int(text)
+    raise ValidationFailed(f"wait must be an integer between 1 and {MAX_SECONDS}")
+
+
+def take_seat(request: HttpRequest, request_id: str, *, key_id: str, seconds: int) -> Seat | None:
+    """Returns the seat of a call that has waited, or takes a new one.
+
+    None if there is no room: then the call is answered at once.
+    """
+    resumed = get_resumed(request.META)
+    if resumed is not None:
+        return resumed
+    room = get_room(request.META)
+    seat = room.take(request_id, key_id, seconds) if room else None
+    if room and seat:
+        _listen(room)
+    return seat
+
+
+def read_or_wait(request: HttpRequest, seat: Seat, read: Callable[[], str]) -> str:
+    """Returns the request as JSON; keeps the seat if the request is open and time is left."""
+    is_kept = False
+    try:
+        body = read()
+        seconds = seconds_to_wait(body)
+        is_kept = seconds > 0 and seat.remaining > 0
+        if is_kept:
+            seat.shorten(seconds)
+            keep(request.META, seat)
+    finally:
+        if not is_kept:
+            seat.leave()
+    return body
+
+
+def seconds_to_wait(body: str) -> float:
+    """Returns the seconds until the request ends by itself; 0 if it has ended.
+
+    `body` is the JSON of a single read.
+    """
+    fields = json.loads(body)
+    if fields["status"] not in OPEN:
+        return 0.0
+    if fields["timeout_at"] is None:
+        return math.inf
+    ends_at = datetime.fromisoformat(fields["timeout_at"])
+    return max(0.0, (ends_at - datetime.now(UTC)).total_seconds()) + MARGIN
+
+
+def _listen(room: Room) -> None:
+    listener = _listeners.get(id(room))
+    if listener is None:
+        listener = _listeners.setdefault(id(room), Listener(ENDED, room.wake, room.wake_all))
+    listener.start()

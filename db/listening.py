@@ -1,0 +1,63 @@
+"""Hears notifications of PostgreSQL, on one connection and one thread for each process.
+
+A notification is a hint that something has changed. Hints get lost while the connection is broken,
+so `missed` is called whenever it has been made again.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import structlog
+from django.db import connection
+from psycopg import sql
+
+RETRY = 1.0  # seconds
+OF_DJANGO = {"context", "cursor_factory", "prepare_threshold"}
+log = structlog.get_logger(__name__)
+
+
+class Listener:
+    """Calls `heard` with the payload of each notification of a channel, from a thread."""
+
+    def __init__(
+        self, channel: str, heard: Callable[[str], None], missed: Callable[[], None]
+    ) -> None:
+        self.channel = channel
+        self._heard = heard
+        self._missed = missed
+        self._lock = threading.Lock()
+        self._process = 0
+
+    def start(self) -> None:
+        """Starts the thread of this process; does nothing if it runs."""
+        if self._process == os.getpid():
+            return
+        with self._lock:
+            if self._process != os.getpid():  # the server may have forked
+                self._process = os.getpid()
+                name = f"listen {self.channel}"
+                threading.Thread(target=self._work, name=name, daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            try:
+                self._listen()
+            except psycopg.Error as error:
+                log.warning("db.listening_ended", channel=self.channel, error=str(error))
+            time.sleep(RETRY)
+
+    def _listen(self) -> None:
+        with psycopg.connect(**self._read_parameters(), autocommit=True) as listening:
+            listening.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self.channel)))
+            self._missed()
+            for notification in listening.notifies():
+                self._heard(notification.payload)
+
+    def _read_parameters(self) -> dict[str, Any]:
+        """Those of Django's connections, but for what only Django understands."""
+        given = connection.get_connection_params()
+        return {name: value for name, value in given.items() if name not in OF_DJANGO}
