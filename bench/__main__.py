@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from bench import api, first_paint, inboxes, memory, page, scale
+from bench import api, first_paint, inboxes, memory, page, scale, waits
 from bench.outcome import Part, table
 from bench.serving import Web, build_bare_command, web
 from bench.stage import Stage, say, stage
@@ -84,6 +84,15 @@ def measure_memory(here: Stage, sizes: dict[str, int]) -> Part:
         return memory.measure(alone, cast, here.load)
 
 
+def measure_waits(here: Stage, sizes: dict[str, int]) -> Part:
+    """Measures calls that wait for their answer, beside polls."""
+    cast = here.cast("1k", sizes["1k"])
+    with ExitStack() as stack:
+        service = serve(here, "1k", stack)
+        stack.enter_context(here.upkeep("1k"))
+        return waits.measure(service, cast, here.load)
+
+
 def measure_inboxes(here: Stage, sizes: dict[str, int]) -> Part:
     """Measures the polls of open inboxes, in a database that no other part has filled."""
     cast = here.cast("pages", sizes["1k"])
@@ -105,6 +114,7 @@ PARTS: dict[str, Callable[[Stage, dict[str, int]], Part]] = {
     "webhooks": measure_webhooks,
     "sweep": measure_sweep,
     "memory": measure_memory,
+    "waits": measure_waits,
     "inboxes": measure_inboxes,
     "paint": measure_paint,
 }

@@ -1,0 +1,155 @@
+"""Measures two thousand calls that wait for their answer, beside polls.
+
+The callers are connections of their own, from several keys. Then requests end one after the other,
+each with ten callers. The time until a caller knows counts from when the ending is sent.
+"""
+
+import asyncio
+import json
+import statistics
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from bench import api
+from bench.cast import Cast
+from bench.memory import megabytes
+from bench.outcome import Goal, Part, table
+from bench.serving import Load, Web, get, post
+
+WAITERS, REQUESTS = 2_000, 200
+WAIT = 50  # seconds; then a caller asks again
+ROUNDS, SECONDS = 4, 2.0
+PAUSE = 0.02  # seconds between two endings
+PATIENCE = 30.0
+
+
+async def call(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, raw: str) -> str:
+    """Sends a call and returns the body of the response."""
+    writer.write(raw.encode())
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    return (await reader.readexactly(length)).decode()
+
+
+@dataclass
+class Crowd:
+    """The callers that wait. They live in a thread with an event loop."""
+
+    port: int
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+    known: dict[str, list[float]] = field(default_factory=dict)  # the times, by request
+    refused: int = 0
+
+    async def wait(self, path: str, key: str) -> None:
+        """Asks until the request has ended."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        while True:
+            body = await call(reader, writer, get(f"{path}?wait={WAIT}", key))
+            request = json.loads(body)["data"]["request"]
+            if request["status"] not in ("pending", "claimed"):
+                break
+            self.refused += 1
+        self.known.setdefault(request["id"], []).append(time.perf_counter())
+        writer.close()
+
+    def add(self, path: str, key: str) -> None:
+        self.loop.call_soon_threadsafe(lambda: self.loop.create_task(self.wait(path, key)))
+
+    def count(self) -> int:
+        """Returns how many callers know."""
+        return sum(map(len, self.known.values()))
+
+
+@contextmanager
+def crowd(port: int) -> Iterator[Crowd]:
+    made = Crowd(port)
+    thread = threading.Thread(target=made.loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield made
+    finally:
+        made.loop.call_soon_threadsafe(made.loop.stop)
+        thread.join()
+
+
+def ask(port: int, raw: str) -> dict[str, str]:
+    """Sends one call and returns its `data`."""
+
+    async def send() -> str:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        body = await call(reader, writer, raw)
+        writer.close()
+        return body
+
+    data: dict[str, str] = json.loads(asyncio.run(send()))["data"]
+    return data
+
+
+def measure(web: Web, cast: Cast, load: Load) -> Part:
+    """Measures polls without and with callers that wait, then how soon these know."""
+    polls = api.calls(cast)["poll"]
+    key, account = cast.keys[0][0], cast.loops[0]
+    made = [
+        ask(web.port, post(f"/v1/api/loops/{account}/requests", key, api.BODY))["request_id"]
+        for _ in range(REQUESTS)
+    ]
+    paths = [f"/v1/api/requests/{request_id}" for request_id in made]
+
+    def rate() -> float:
+        return statistics.median(
+            load.fire(web.port, polls, seconds=SECONDS).rate for _ in range(ROUNDS)
+        )
+
+    def memory() -> float:
+        return sum(map(megabytes, web.workers()))
+
+    rate()  # warms up
+    alone, before = rate(), memory()
+    with crowd(web.port) as waiting:
+        begun = time.perf_counter()
+        for number in range(WAITERS):
+            waiting.add(paths[number % REQUESTS], cast.keys[0][number % len(cast.keys[0])])
+        time.sleep(3)  # until all are seated
+        beside, grown = rate(), memory() - before
+        delays = end(web.port, waiting, made, paths, key)
+        is_early = time.perf_counter() - begun < WAIT
+    if waiting.refused and is_early:
+        raise RuntimeError(f"{waiting.refused} calls were answered before their request ended")
+    return report(alone, beside, grown, delays)
+
+
+def end(port: int, waiting: Crowd, made: list[str], paths: list[str], key: str) -> list[float]:
+    """Cancels the requests; returns the seconds until each caller knew."""
+    ended = {}
+    for request_id, path in zip(made, paths, strict=True):
+        ended[request_id] = time.perf_counter()
+        ask(port, get(path, key).replace("GET", "DELETE", 1))
+        time.sleep(PAUSE)
+    deadline = time.monotonic() + PATIENCE
+    while waiting.count() < WAITERS:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"only {waiting.count()} of {WAITERS} callers were told")
+        time.sleep(0.05)
+    return sorted(at - ended[pk] for pk, times in waiting.known.items() for at in times)
+
+
+def report(alone: float, beside: float, grown: float, delays: list[float]) -> Part:
+    p50, p99 = (delays[len(delays) * percent // 100] * 1000 for percent in (50, 99))
+    rows = [
+        ["polls alone", f"{alone:,.0f}/s"],
+        [f"polls beside {WAITERS:,} calls that wait", f"{beside:,.0f}/s"],
+        ["memory of the web processes", f"+{grown:.0f} MB"],
+        ["from the ending to its ten callers, p50", f"{p50:.0f} ms"],
+        ["p99", f"{p99:.0f} ms"],
+    ]
+    return Part(
+        {"waits": table(["", "measured"], rows)},
+        [
+            Goal("polls beside 2,000 waits against polls alone", 0.9, None, beside / alone),
+            Goal("memory of 2,000 waits", 100, None, grown, " MB", at_most=True),
+            Goal("from the ending to those who wait, p99", 200, None, p99, " ms", at_most=True),
+        ],
+    )
