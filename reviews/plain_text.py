@@ -22,18 +22,19 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$")
 _LEADING_MARKS = re.compile(r"(?:\s{0,3}(?:>|[-*+](?=\s)|\d{1,9}[.)](?=\s)))*\s*")
 # Without a bracket inside, so that a text of brackets is read once.
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\[\n]*\)")
 _EMPHASIS = re.compile(r"\*\*|__|~~|`|(?<!\\)\*(?=\S)|(?<=[^\s\\])\*|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_CLOSING_MARKS = re.compile(r"[ \t]+#+[ \t]*$")
+_CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+$")
 _MARKS = re.compile(
-    r"(?m)^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+|```.*$|[ \t|:-]*---[ \t|:-]*$)|^\||\|$"
+    r"(?m)^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+|```.*$|(?=[ \t|:-]*+$)[ \t|:-]*?---[ \t|:-]*+$)"
+    r"|^\||\|$"
 )
 _BAR = re.compile(r"\s\|\s")
-_END = re.compile(r"[.!?…؟।]+[\"'”’»)\]*_`]*(?=\s)|[。！？]+[」』”’）]*|\n")
+_END = re.compile(r"(?<![.!?…؟।])[.!?…؟।]++[\"'”’»)\]*_`]*+(?=\s)|[。！？]+[」』”’）]*|\n")
 # A dot after these, after a single letter or after a number ends no sentence.
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:\w|\d+|e\.g|i\.e|z\.B|d\.h|u\.a|No|Nr|Dr|Mr|Mrs|Ms|Prof|St|vs|cf|ca|approx|bzw"
