@@ -78,6 +78,7 @@ DETAIL = {
     "claimed_at": iso("r.claimed_at"),
     "answered_by": """CASE r.status WHEN 'completed' THEN 'human'
         WHEN 'timeout' THEN 'default' END""",
+    "response_comment": "r.response_comment",
     "response_by_user": """CASE WHEN p.id IS NOT NULL
         THEN json_build_object('id', p.id, 'name', p.name, 'email', p.email) END""",
     "feedback": "f.body",

@@ -23,18 +23,24 @@ class Step:
     detail: str = ""
     symbol: str = "circle-dashed"
     went: str = ""  # "well", "wrong" or "" (neither)
+    comment: str = ""
 
 
 def build(request: Request, deliveries: list[Any]) -> list[Step]:
     """Builds the steps in order of time. `deliveries` are the request's, in any order."""
     steps = [
-        Step(request.created_at, "Created", _format_source(request), "plus"),
-        Step(request.created_at, _format_audience(request), _format_notifications(request), "bell"),
+        Step(request.created_at, "Created", _format_source(request), symbol="plus"),
+        Step(
+            request.created_at,
+            _format_audience(request),
+            _format_notifications(request),
+            symbol="bell",
+        ),
         *(_build_claim(delivery, request) for delivery in deliveries if _is_claim(delivery)),
     ]
     if request.claimed_at and request.claimed_by:
         steps.append(
-            Step(request.claimed_at, f"Claimed by {format_name(request.claimed_by)}", "", HAND)
+            Step(request.claimed_at, f"Claimed by {format_name(request.claimed_by)}", symbol=HAND)
         )
     steps.append(_build_end(request))
     steps.extend(_build_delivery(each) for each in deliveries if each.delivered_at)
@@ -73,8 +79,10 @@ def _build_claim(delivery: Any, request: Request) -> Step:
     """Builds the step of a claim from its event; the row has only the last claim."""
     at: datetime = delivery.created_at
     if request.claimed_by and request.claimed_at and abs(at - request.claimed_at) < INSTANT:
-        return Step(request.claimed_at, f"Claimed by {format_name(request.claimed_by)}", "", HAND)
-    return Step(at, "Claimed", "", HAND)
+        return Step(
+            request.claimed_at, f"Claimed by {format_name(request.claimed_by)}", symbol=HAND
+        )
+    return Step(at, "Claimed", symbol=HAND)
 
 
 def _build_end(request: Request) -> Step:
@@ -82,16 +90,19 @@ def _build_end(request: Request) -> Step:
         took = format_duration((request.response_at - request.created_at).total_seconds())
         who = f"Answered by {format_name(request.response_by)} after {took}"
         answer = request.format_answer(request.response_data)
-        return Step(request.response_at, who, answer, "circle-check", "well")
+        comment = request.response_comment or ""
+        return Step(
+            request.response_at, who, answer, comment=comment, symbol="circle-check", went="well"
+        )
     if request.status == states.TIMEOUT:
         default = request.format_answer(request.default_response)
         words = f"The default response was used: {default}"
-        return Step(request.timeout_at, "Timed out", words, "clock", "wrong")
+        return Step(request.timeout_at, "Timed out", words, symbol="clock", went="wrong")
     if request.status == states.CANCELLED:
-        return Step(request.updated_at, "Cancelled", "", "ban")
-    return Step(None, "Waiting for an answer", "", "hourglass")
+        return Step(request.updated_at, "Cancelled", symbol="ban")
+    return Step(None, "Waiting for an answer", symbol="hourglass")
 
 
 def _build_delivery(delivery: Delivery) -> Step:
     title = f"{delivery.event} delivered"
-    return Step(delivery.delivered_at, title, delivery.host, "send", "well")
+    return Step(delivery.delivered_at, title, delivery.host, symbol="send", went="well")

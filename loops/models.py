@@ -45,7 +45,8 @@ class LoopQuerySet(models.QuerySet["Loop"]):
 class Loop(models.Model):
     """A named group of reviewers. A deleted loop keeps its row for its finished requests.
 
-    `require_verified` and `allowed_domains` limit who may join (`loops.admission`).
+    `require_verified` and `allowed_domains` limit who may join (`loops.admission`). Answers that
+    choose an option in `comment_required_for` need a comment (`loops.comment_rule`).
     """
 
     id = owned_id_field("creator_id")
@@ -58,6 +59,7 @@ class Loop(models.Model):
     invite_code = LookupField(max_length=12, default=new_code)
     require_verified = models.BooleanField(default=True, db_default=True)
     allowed_domains = ArrayField(models.CharField(max_length=253), default=list, db_default=[])
+    comment_required_for = ArrayField(models.CharField(max_length=200), default=list, db_default=[])
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, editable=False)

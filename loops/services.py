@@ -37,14 +37,14 @@ def create_loop(
     description: str = "",
     loop_id: str | None = None,
     key_id: str | None = None,
-    **admission: Any,
+    **rules: Any,
 ) -> Loop:
     """Creates a loop with its creator as the first active member.
 
-    `admission` may set `require_verified` and `allowed_domains`. Raises IntegrityError if the form
-    with this token (`loop_id`) was submitted before.
+    `rules` may set `require_verified`, `allowed_domains` and `comment_required_for`. Raises
+    IntegrityError if the form with this token (`loop_id`) was submitted before.
     """
-    loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id, **admission)
+    loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id, **rules)
     loop.id = loop_id or owned_id(owner_id)
     loop.save(force_insert=True)
     Membership(

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from portal import saved_answers
+from portal.posted import Posted
 from reviews import services
 from reviews.models import Request, RequestQuerySet
 from web.form_recovery import has_room
@@ -51,10 +52,10 @@ def action(view: Action) -> Page:
 
 def save_answer(request: HttpRequest, request_id: str) -> None:
     """Saves the posted answer of somebody who has to sign in, or did so in another tab."""
-    typed = request.POST.getlist("answer")
-    if any(typed):
+    posted = Posted.read(request)
+    if posted:
         if has_room(request):
-            saved_answers.save_answer(request.session, request_id, typed)
+            saved_answers.save_answer(request.session, request_id, posted)
     elif request.user.is_authenticated:
         warn_page_expired(request)
 
@@ -67,7 +68,8 @@ def _with_gone_page(view: Page) -> Page:
         try:
             return view(request, **ids)
         except Http404:
-            draft = ", ".join(filter(None, request.POST.getlist("answer")))
+            posted = Posted.read(request)
+            draft = posted.format_draft(", ".join(filter(None, posted.answer)))
             return render(request, "portal/gone.html", {"draft": draft}, status=404)
 
     return wrapped

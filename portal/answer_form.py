@@ -1,19 +1,40 @@
 """The form in which a reviewer answers a request."""
 
-from collections.abc import Sequence
+import json
 from dataclasses import dataclass
 
+from portal.posted import NOTHING, Posted
+from reviews import comments
 from reviews.models import Request
 from reviews.response_types import get_response_type
 from reviews.response_types.widgets import Widget
 
 
 @dataclass(frozen=True, slots=True)
+class CommentField:
+    """The field for a comment. `rule` names the options that need one, '' if none does.
+
+    `demanding` are their values as JSON, for the page's script.
+    """
+
+    typed: str
+    error: str
+    rule: str
+    demanding: str
+    longest: int = comments.MAX_LENGTH
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.typed or self.error)
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """The field for an answer, and the error of the posted value."""
+    """The field for an answer, the error of the posted value, and the field for a comment."""
 
     widget: Widget
     error: str
+    comment: CommentField
 
     @property
     def template(self) -> str:
@@ -27,12 +48,24 @@ class AnswerForm:
         return " ".join(name for name, text in ids if text)
 
 
-def build(request: Request, typed: Sequence[str] = (), error: str = "") -> AnswerForm:
-    """Builds the form of the request, with the posted values and their error."""
-    kind = get_response_type(request.response_type)
-    return AnswerForm(kind.build_widget(request.response_config, list(typed)), error)
+def build(
+    request: Request, posted: Posted = NOTHING, *, error: str = "", comment_error: str = ""
+) -> AnswerForm:
+    """Builds the form of the request, with what was posted and the errors of it."""
+    widget = get_response_type(request.response_type).build_widget(
+        request.response_config, posted.answer
+    )
+    demanding = comments.find_demanding(request)
+    comment = CommentField(
+        typed=posted.comment,
+        error=comment_error,
+        rule=comments.join_labels(demanding.values()),
+        demanding=json.dumps(list(demanding)),
+    )
+    return AnswerForm(widget, error, comment)
 
 
-def format_draft(request: Request, typed: Sequence[str]) -> str:
-    """Formats the posted values, valid or not, for people; '' for none."""
-    return request.format_answer(list(typed)) if any(typed) else ""
+def format_draft(request: Request, posted: Posted) -> str:
+    """Formats what was posted, valid or not, for people; '' for nothing."""
+    answer = request.format_answer(posted.answer) if any(posted.answer) else ""
+    return posted.format_draft(answer)

@@ -6,9 +6,11 @@ from django.urls import reverse
 
 from portal import saved_answers
 from portal.access import action, find_request, page, select_requests
+from portal.posted import Posted
 from portal.progress import Progress, find_unskipped, read_waiting_ids
 from portal.question import question_page
 from reviews import services
+from reviews.comments import InvalidComment
 from reviews.models import Request
 from reviews.plain_text import extract_headline
 from reviews.response_types import InvalidAnswer, get_response_type
@@ -28,20 +30,31 @@ def show(request: SignedInRequest, request_id: str) -> HttpResponse:
 
 @action
 def answer(request: SignedInRequest, item: Request) -> HttpResponse:
-    typed = request.POST.getlist("answer")
+    posted = Posted.read(request)
+    kind = get_response_type(item.response_type)
     try:
-        value = get_response_type(item.response_type).parse_answer(item.response_config, typed)
-        services.answer_request(request=item, reviewer_id=request.user.pk, answer=value)
-    except InvalidAnswer as error:
-        if services.renew_claim(request=item, reviewer_id=request.user.pk):
-            item = find_request(request, item.pk)
-        return question_page(request, item, typed=typed, error=str(error))
+        value = kind.parse_answer(item.response_config, posted.answer)
+        services.answer_request(
+            request=item, reviewer_id=request.user.pk, answer=value, comment=posted.comment
+        )
+    except (InvalidAnswer, InvalidComment) as error:
+        return reject(request, item, posted, error)
     except services.NotAReviewer:
         raise Http404 from None
     except services.TransitionLost as lost:
-        return question_page(request, lost.request, typed=typed)
+        return question_page(request, lost.request, posted=posted)
     saved_answers.remove(request.session, item.pk)
     return redirect_to_next(request, item)
+
+
+def reject(
+    request: SignedInRequest, item: Request, posted: Posted, error: InvalidAnswer | InvalidComment
+) -> HttpResponse:
+    """Shows the question with what was posted and its error, and renews the reviewer's claim."""
+    if services.renew_claim(request=item, reviewer_id=request.user.pk):
+        item = find_request(request, item.pk)
+    field = "comment_error" if isinstance(error, InvalidComment) else "error"
+    return question_page(request, item, posted=posted, **{field: str(error)})
 
 
 def redirect_to_next(request: SignedInRequest, item: Request) -> HttpResponse:

@@ -1,6 +1,5 @@
 """The page of one question: its text, deadline and answer form, or its result."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
 from portal import answer_form, polling, saved_answers
+from portal.posted import NOTHING, Posted
 from portal.progress import Progress, find_place
 from reviews import markdown, outline
 from reviews.lifecycle import states
@@ -21,11 +21,16 @@ from web.image_policy import render_with_image
 
 
 def question_page(
-    request: SignedInRequest, item: Request, *, typed: Sequence[str] = (), error: str = ""
+    request: SignedInRequest,
+    item: Request,
+    *,
+    posted: Posted = NOTHING,
+    error: str = "",
+    comment_error: str = "",
 ) -> HttpResponse:
-    """Renders the question with its form or its result, and with the posted values.
+    """Renders the question with its form or its result, and with what was posted.
 
-    The status is 422 for an invalid answer and 409 for one that came too late.
+    The status is 422 for an invalid answer or comment, and 409 for an answer that came too late.
     """
     progress = Progress.read(request)
     sent = _read_sent_answer(request, progress)
@@ -46,12 +51,14 @@ def question_page(
     }
     status = 200
     if is_answerable:
-        saved_answer = [] if typed else saved_answers.read(request.session, item.pk)
-        context["was_saved"] = bool(saved_answer)
-        context["form"] = answer_form.build(item, typed or saved_answer, error)
-        status = 422 if error else status
+        saved = NOTHING if posted else saved_answers.read(request.session, item.pk)
+        context["was_saved"] = bool(saved)
+        context["form"] = answer_form.build(
+            item, posted or saved, error=error, comment_error=comment_error
+        )
+        status = 422 if error or comment_error else status
     else:
-        draft = typed or saved_answers.read(request.session, item.pk)
+        draft = posted or saved_answers.read(request.session, item.pk)
         context["draft"] = answer_form.format_draft(item, draft)
         status = 409 if request.method == "POST" else status
     return render_with_image(

@@ -1,6 +1,5 @@
 """Creates and changes requests. Each service is one transaction, shared by API and pages."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -18,27 +17,21 @@ from db.ids import owned_id
 from db.time_limits import allow_longer
 from loops.models import Loop, Membership
 from loops.services import lock_loop, lock_membership, record_audit, touch
+from reviews.comments import check_comment
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
-from reviews.lifecycle import settling, states, transitions
+from reviews.lifecycle import states, transitions
 from reviews.lifecycle.conditions import is_held_by
-from reviews.lifecycle.settling import read_settled
-from reviews.models import Feedback, Request, RequestQuerySet
+from reviews.models import Feedback, Request
+from reviews.moving import TransitionLost as TransitionLost
+from reviews.moving import move_or_raise
+from reviews.moving import read_request as read_request
 from reviews.notifications.push.dispatch import DISPATCHER
 from reviews.response_types import get_response_type
 
 DEFERRED_TIMEOUT = timedelta(days=30)
 LEAVE_GRACE = timedelta(seconds=5)
-MAX_ATTEMPTS = 3
 WITHDRAWING_SECONDS = 60.0  # to cancel all open requests of a loop, about 10,000 a second
-
-
-class TransitionLost(Exception):
-    """Another transition of the request came first. `request` is its present state."""
-
-    def __init__(self, request: Request) -> None:
-        super().__init__(request.status)
-        self.request = request
 
 
 class NotAReviewer(Exception):
@@ -86,20 +79,6 @@ def create_request(
     return request
 
 
-def read_request(request_id: str, *, allowed: RequestQuerySet | None = None) -> Request:
-    """Returns the request, settled first if it is due and not locked.
-
-    `allowed` limits the requests that can be found. Raises Request.DoesNotExist.
-    """
-    rows = (Request.objects.all() if allowed is None else allowed).for_single_read()
-
-    def read() -> tuple[Request, bool]:
-        request: Request = rows.get(pk=request_id)
-        return request, request.is_due
-
-    return read_settled(settling.scope_to_request(request_id), read)
-
-
 def cancel_request(*, request_id: str, account_id: str) -> str | None:
     """Cancels a pending request, credits the call that created it and returns the credited key.
 
@@ -119,7 +98,7 @@ def cancel_request(*, request_id: str, account_id: str) -> str | None:
             credited.append(key_id)
         return True
 
-    _move_or_raise(states.CANCEL, request_id, attempt)
+    move_or_raise(states.CANCEL, request_id, attempt)
     return credited[0] if credited else None
 
 
@@ -155,7 +134,7 @@ def claim_request(*, request: Request, reviewer_id: str) -> None:
         claim = {**_key_params(request), "reviewer": reviewer_id, "lease": lease}
         return bool(transitions.move(states.CLAIM, transitions.ONE, **claim))
 
-    _move_or_raise(states.CLAIM, request.pk, attempt)
+    move_or_raise(states.CLAIM, request.pk, attempt)
 
 
 @transaction.atomic(savepoint=False)
@@ -188,31 +167,40 @@ def leave_claim(*, request: Request, reviewer_id: str) -> None:
 def release_claim(*, request: Request, reviewer_id: str) -> None:
     """Releases the reviewer's claim on the request. Raises TransitionLost."""
     release = {**_key_params(request), "reviewer": reviewer_id}
-    _move_or_raise(
+    move_or_raise(
         states.RELEASE,
         request.pk,
         lambda: bool(transitions.move(states.RELEASE, transitions.ONE, **release)),
     )
 
 
-def answer_request(*, request: Request, reviewer_id: str, answer: object) -> None:
+def answer_request(
+    *, request: Request, reviewer_id: str, answer: object, comment: str = ""
+) -> None:
     """Completes the request with the answer. The same answer by the same reviewer succeeds again.
 
-    Raises InvalidAnswer, NotAReviewer, TransitionLost.
+    Raises InvalidAnswer, InvalidComment, NotAReviewer, TransitionLost.
     """
     kind = get_response_type(request.response_type)
     value = kind.check_answer(request.response_config, answer)
-    params = {**_key_params(request), "reviewer": reviewer_id, "answer": Json(value, dumps=dumps)}
+    words = check_comment(request, answer=value, comment=comment)
+    params = {
+        **_key_params(request),
+        "reviewer": reviewer_id,
+        "answer": Json(value, dumps=dumps),
+        "comment": words,
+    }
 
     def attempt() -> bool:
         _lock_membership(request, reviewer_id)
         return bool(transitions.move(states.ANSWER, transitions.ONE, **params))
 
     try:
-        _move_or_raise(states.ANSWER, request.pk, attempt)
+        move_or_raise(states.ANSWER, request.pk, attempt)
     except TransitionLost as lost:
         stored = lost.request
-        if stored.response_by_id != reviewer_id or stored.response_data != value:
+        sent = (stored.response_by_id, stored.response_data, stored.response_comment)
+        if sent != (reviewer_id, value, words):
             raise
 
 
@@ -276,23 +264,3 @@ def _lock_membership(request: Request, reviewer_id: str) -> None:
         loop_id=request.loop_id, account_id=request.creator_id, user_id=reviewer_id
     ):
         raise NotAReviewer
-
-
-def _move_or_raise(
-    transition: states.Transition, request_id: str, attempt: Callable[[], bool]
-) -> None:
-    """Commits what `attempt` has moved, or rolls it back and raises TransitionLost.
-
-    The present state is read after the transaction: the read may settle the request, and a
-    settled request is shown only once it is committed.
-    """
-    for _ in range(MAX_ATTEMPTS):
-        with transaction.atomic():
-            if attempt():
-                return
-            transaction.set_rollback(True)
-        stored = read_request(request_id)
-        if stored.status not in transition.sources:
-            break
-        # The obstacle is gone since: a claim was released or lapsed, or a member removed.
-    raise TransitionLost(stored)

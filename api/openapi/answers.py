@@ -156,6 +156,10 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
         "created the request.",
     },
     (RequestDetail, "default_response"): {"anyOf": [STRING, NUMBER, STRINGS]},
+    (RequestDetail, "response_comment"): {
+        "type": ["string", "null"],
+        "description": "What the reviewer wrote beside the answer; null without a comment.",
+    },
     (RequestDetail, "answered_by"): nullable(one_of(["human", "default"])),
     (RequestDetail, "feedback"): nullable(component(FeedbackFields.__name__)),
 }

@@ -42,6 +42,7 @@ EVENT: Final[Schema] = object_of(
         "completed_at": nullable(TIMESTAMP),
         "response_at": nullable(TIMESTAMP),
         "response_time_seconds": {"type": ["number", "null"]},
+        "response_comment": {"type": ["string", "null"]},
         "created_at": TIMESTAMP,
         "timestamp": TIMESTAMP,
         "data": object_of(
@@ -72,6 +73,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     "completed_at": DETAIL["response_at"],
     "response_at": DETAIL["response_at"],
     "response_time_seconds": DETAIL["response_time_seconds"],
+    "response_comment": DETAIL["response_comment"],
     "created_at": DETAIL["created_at"],
     "timestamp": DETAIL["response_at"],
     "data": {

@@ -63,6 +63,7 @@ DETAIL: Final[dict[str, Any]] = {
     "claimed_by": None,
     "claimed_at": None,
     "answered_by": "human",
+    "response_comment": "The photo shows the crack.",
     "response_by_user": REVIEWER,
     "feedback": None,
 }

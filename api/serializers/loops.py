@@ -15,6 +15,7 @@ from api.fields import (
     Timestamp,
 )
 from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
+from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_options
 from loops.icons import ICONS
 from loops.models import Loop, Membership
 
@@ -31,6 +32,18 @@ class Domains(StrictStrings):
             ) from None
 
 
+class Options(StrictStrings):
+    """Options of requests, by value or label."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        try:
+            return clean_options(super().run_validation(data))
+        except InvalidOptions:
+            raise serializers.ValidationError(
+                f"must be an array of at most {MAX_OPTIONS} options of 1 to {MAX_LENGTH} characters"
+            ) from None
+
+
 class LoopInput(Input):
     """The body of POST /api/loops."""
 
@@ -41,6 +54,7 @@ class LoopInput(Input):
     icon = StrictText(shortest=1, longest=100)
     require_verified = StrictBoolean(required=False)
     allowed_domains = Domains(required=False)
+    comment_required_for = Options(required=False)
 
 
 class LoopChanges(Input):
@@ -51,6 +65,7 @@ class LoopChanges(Input):
     icon = StrictChoice(choices=ICONS, required=False)
     require_verified = StrictBoolean(required=False)
     allowed_domains = Domains(required=False)
+    comment_required_for = Options(required=False)
 
 
 class MemberSerializer(serializers.Serializer[Membership]):
@@ -66,7 +81,7 @@ class MemberSerializer(serializers.Serializer[Membership]):
 class LoopSerializer(serializers.Serializer[Loop]):
     """A loop with all its members. The `optional` fields are left out at their defaults."""
 
-    optional = ("require_verified", "allowed_domains")
+    optional = ("require_verified", "allowed_domains", "comment_required_for")
 
     id = Identifier()
     name = serializers.CharField()
@@ -80,13 +95,15 @@ class LoopSerializer(serializers.Serializer[Loop]):
     updated_at = Timestamp()
     require_verified = serializers.BooleanField(required=False)
     allowed_domains = serializers.ListField(child=serializers.CharField(), required=False)
+    comment_required_for = serializers.ListField(child=serializers.CharField(), required=False)
 
     def to_representation(self, instance: Loop) -> dict[str, Any]:
         data: dict[str, Any] = super().to_representation(instance)
         if instance.require_verified:
             del data["require_verified"]
-        if not instance.allowed_domains:
-            del data["allowed_domains"]
+        for name in ("allowed_domains", "comment_required_for"):
+            if not data[name]:
+                del data[name]
         return data
 
     def get_member_count(self, loop: Loop) -> int:

@@ -194,6 +194,7 @@ class RequestDetail(RequestListed):
     claimed_by = Identifier(source="claimed_by_id", allow_null=True)
     claimed_at = Timestamp(allow_null=True)
     answered_by = serializers.ChoiceField(choices=["human", "default"], allow_null=True)
+    response_comment = serializers.CharField(allow_null=True)
     response_by_user = Person(source="response_by", allow_null=True)
     feedback = serializers.SerializerMethodField()
 

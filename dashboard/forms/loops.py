@@ -6,9 +6,10 @@ from django import forms
 
 from accounts.emails import validate_address
 from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
+from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_options
 from loops.icons import ICONS, get_symbol
 from loops.models import Loop
-from reviews.response_types.posted import unify_newlines
+from reviews.response_types.posted import read_lines, unify_newlines
 
 NAMES = {icon: icon.replace("-", " ").capitalize() for icon in ICONS}
 
@@ -68,7 +69,7 @@ class LoopForm(forms.Form):
 
 
 class EditForm(LoopForm):
-    """Also sets who may join."""
+    """Also sets who may join, and which options need a comment."""
 
     joiners = forms.ChoiceField(
         label="Who can join with the link or code",
@@ -91,6 +92,17 @@ class EditForm(LoopForm):
         ),
     )
 
+    comment_required_for = forms.CharField(
+        label="Options that need a comment",
+        max_length=MAX_OPTIONS * (MAX_LENGTH + 2),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text=(
+            "One option per line, such as Decline. Whoever chooses one of them has to write a"
+            " comment. Other comments are optional."
+        ),
+    )
+
     def clean_allowed_domains(self) -> list[str]:
         typed = self.cleaned_data["allowed_domains"].replace(",", " ").split()
         try:
@@ -100,13 +112,23 @@ class EditForm(LoopForm):
                 f"Enter up to {MAX_DOMAINS} domains, such as example.com"
             ) from None
 
+    def clean_comment_required_for(self) -> list[str]:
+        typed = unify_newlines(self.cleaned_data["comment_required_for"])
+        try:
+            return clean_options(read_lines(typed))
+        except InvalidOptions:
+            raise forms.ValidationError(
+                f"Enter up to {MAX_OPTIONS} options, each of up to {MAX_LENGTH} characters"
+            ) from None
+
     def find_changes(self, loop: Loop) -> dict[str, Any]:
         """Returns the fields that differ from the loop; one that was not sent stays."""
         fields = {name: self.cleaned_data[name] for name in ("name", "description", "icon")}
         if self.cleaned_data["joiners"]:
             fields["require_verified"] = self.cleaned_data["joiners"] == "confirmed"
-        if "allowed_domains" in self.data:
-            fields["allowed_domains"] = self.cleaned_data["allowed_domains"]
+        for name in ("allowed_domains", "comment_required_for"):
+            if name in self.data:
+                fields[name] = self.cleaned_data[name]
         return {name: value for name, value in fields.items() if value != getattr(loop, name)}
 
     @staticmethod
@@ -118,6 +140,7 @@ class EditForm(LoopForm):
             "icon": loop.icon,
             "joiners": "confirmed" if loop.require_verified else "anyone",
             "allowed_domains": ", ".join(loop.allowed_domains),
+            "comment_required_for": "\n".join(loop.comment_required_for),
         }
 
 

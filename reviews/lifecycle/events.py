@@ -61,6 +61,7 @@ REQUEST: dict[str, str | Value] = {
     "answered_by": word(
         "CASE r.status WHEN 'completed' THEN 'human' WHEN 'timeout' THEN 'default' END"
     ),
+    "response_comment": "r.response_comment",
     "response_by_user": raw(f"CASE WHEN r.status = 'completed' THEN {_ANSWERER} END"),
     "feedback": raw("NULL"),
 }
@@ -75,6 +76,7 @@ BODY: dict[str, str | Value] = {
     "completed_at": word(f"CASE WHEN r.status <> 'claimed' THEN {moment_text('r.updated_at')} END"),
     "response_at": moment("r.response_at"),
     "response_time_seconds": raw(_RESPONSE_SECONDS),
+    "response_comment": "r.response_comment",
     "created_at": moment("r.created_at"),
     "timestamp": word(f"(SELECT {moment_text('clock_timestamp()')})"),  # once, after the transition
     "data": raw(

@@ -53,7 +53,7 @@ RULES: dict[Transition, Rule] = {
     states.ANSWER: Rule(
         guard=_guard_free_or_held,
         assign=f"""{_TOUCH}, response_data = %(answer)s, response_by_id = %(reviewer)s,
-            response_at = {_AT}, claim_expires_at = NULL""",
+            response_at = {_AT}, response_comment = %(comment)s::text, claim_expires_at = NULL""",
     ),
     states.TIME_OUT: Rule(
         guard=overdue,

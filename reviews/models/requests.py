@@ -112,6 +112,7 @@ class Request(models.Model):
         db_index=False,
     )
     response_at = models.DateTimeField(null=True)
+    response_comment = models.TextField(null=True)  # noqa: DJ001 (the API returns null)
     claimed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -151,6 +152,10 @@ class Request(models.Model):
                 )
                 | ~Q(status__in=[states.COMPLETED, states.TIMEOUT]) & Q(response_data__isnull=True),
                 name="request_data_iff_ended_with_one",
+            ),
+            models.CheckConstraint(
+                condition=Q(response_comment__isnull=True) | Q(status=states.COMPLETED),
+                name="request_comment_only_on_an_answer",
             ),
             models.CheckConstraint(
                 condition=~Q(status=states.CLAIMED)

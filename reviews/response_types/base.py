@@ -92,6 +92,10 @@ class ResponseType(ABC):
         """
         return typed.strip()
 
+    def list_values(self, config: Config) -> list[str]:
+        """Returns the options that an answer chooses from; none if there are no options."""
+        return []
+
     def get_labels(self, config: Config, values: list[Any]) -> list[str]:
         """Returns each value of an answer as people read it."""
         return [str(value) for value in values]

@@ -86,6 +86,9 @@ class MultiSelect(ResponseType):
     def read_default(self, typed: str) -> list[str]:
         return read_lines(typed)
 
+    def list_values(self, config: Config) -> list[str]:
+        return [option.value for option in options.read_options(config)]
+
     def get_labels(self, config: Config, values: list[Any]) -> list[str]:
         return options.find_labels(config, values)
 

@@ -45,6 +45,9 @@ class SingleSelect(ResponseType):
     def read_posted(self, config: Config, posted: str) -> str:
         return options.find_value(config, posted)
 
+    def list_values(self, config: Config) -> list[str]:
+        return [option.value for option in options.read_options(config)]
+
     def get_labels(self, config: Config, values: list[Any]) -> list[str]:
         return options.find_labels(config, values)
 

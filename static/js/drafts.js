@@ -2,31 +2,32 @@
 
 const PREFIX = "draft:";
 const WEEK = 7 * 24 * 3600 * 1000; // milliseconds
-const EMPTY = { values: [], words: "" };
+const EMPTY = { values: [], comment: "", words: "" };
 
 export class Draft {
   constructor(person, question) {
     this.key = `${PREFIX}${person}:${question}`;
   }
 
-  // Returns the form's `values`, and `words`: the same as text for people.
+  // Returns the form's `values` and `comment`, and `words`: the same as text for people.
   read() {
     try {
-      return JSON.parse(localStorage.getItem(this.key)) ?? EMPTY;
+      return { ...EMPTY, ...JSON.parse(localStorage.getItem(this.key)) };
     } catch {
       return EMPTY;
     }
   }
 
-  write(values, words) {
+  write({ values, comment, words }) {
     try {
-      if (values.some(Boolean)) localStorage.setItem(this.key, JSON.stringify({ values, words, at: Date.now() }));
+      const draft = { values, comment, words, at: Date.now() };
+      if (values.some(Boolean) || comment) localStorage.setItem(this.key, JSON.stringify(draft));
       else localStorage.removeItem(this.key);
     } catch { /* the storage is full or not allowed */ }
   }
 
   remove() {
-    this.write([]);
+    this.write(EMPTY);
   }
 }
 

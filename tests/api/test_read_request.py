@@ -50,6 +50,7 @@ def test_a_fresh_request(api: Api, plenty: str, owner: User, loop: Loop, ask: As
         "status": "pending",
         "response_data": None,
         "response_by": None,
+        "response_comment": None,
         "response_by_user": None,
         "response_at": None,
         "response_time_seconds": None,

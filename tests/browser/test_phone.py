@@ -39,7 +39,10 @@ def wordy(transactional_db: None) -> User:
 
 @pytest.fixture
 def loop(wordy: User) -> Loop:
-    return create_loop(owner_id=wordy.pk, name=LONG, description=LONG * 5, icon="x")
+    rule = [LONG, LONG[1:]]
+    return create_loop(
+        owner_id=wordy.pk, name=LONG, description=LONG * 5, icon="x", comment_required_for=rule
+    )
 
 
 def ask(loop: Loop, owner: User, response_type: str) -> str:

@@ -1,4 +1,4 @@
-"""The loop's settings: who may join."""
+"""The loop's settings: who may join, and which options need a comment."""
 
 import pytest
 from pytest_django import Settings
@@ -55,7 +55,21 @@ def test_members_whose_address_is_not_confirmed_are_marked(owner: User, loop: Lo
 def test_without_mail_the_page_says_that_nobody_can_confirm(
     owner: User, loop: Loop, settings: Settings
 ) -> None:
-    path, note = f"/dashboard/loops/{loop.pk}/edit/", "This service sends no email"
+    path, note = f"/dashboard/loops/{loop.pk}/edit/", "This service doesn’t send email"
     assert note in words(signed_in(owner).get(path))
     settings.REQUIRE_CONFIRMED_ADDRESSES = True
     assert note not in words(signed_in(owner).get(path))
+
+
+def test_which_options_need_a_comment(owner: User, loop: Loop) -> None:
+    assert edit(owner, loop, comment_required_for=" Decline\r\n\r\nA, B\nDecline")[0] == 302
+    assert loop.comment_required_for == ["Decline", "A, B"]
+    source = signed_in(owner).get(f"/dashboard/loops/{loop.pk}/edit/").content.decode()
+    assert "Decline\nA, B</textarea>" in source
+    assert edit(owner, loop, name="Renamed")[0] == 302
+    assert loop.comment_required_for == ["Decline", "A, B"]
+    status, page = edit(owner, loop, comment_required_for="x" * 201)
+    assert (status, loop.comment_required_for) == (422, ["Decline", "A, B"])
+    assert "Enter up to 100 options, each of up to 200 characters" in page
+    assert edit(owner, loop, comment_required_for="")[0] == 302
+    assert loop.comment_required_for == []

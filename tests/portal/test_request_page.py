@@ -267,16 +267,16 @@ def test_an_answer_outlives_the_session(member: User, make: Make) -> None:
     assert "Two lines,\nlong thought about</textarea>" in page.content.decode()
     assert services.read_request(request.pk).status == "pending"
     browser.post(path + "answer/", {"answer": "sent"})
-    assert "kept_answers" not in browser.session or not browser.session["kept_answers"]
+    assert "saved_answers" not in browser.session or not browser.session["saved_answers"]
 
 
 def test_no_more_is_kept_than_an_answer_can_have(make: Make) -> None:
     browser, requests = Client(), [make() for _ in range(4)]
     browser.post(f"/inbox/{requests[0].pk}/answer/", {"answer": "x" * 20_000})
-    assert "kept_answers" not in browser.session
+    assert "saved_answers" not in browser.session
     for request in requests:
         browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
-    assert list(browser.session["kept_answers"]) == [each.pk for each in requests[1:]]
+    assert list(browser.session["saved_answers"]) == [each.pk for each in requests[1:]]
 
 
 def test_the_open_page_holds_on_and_lets_go(owner: User, member: User, make: Make) -> None:

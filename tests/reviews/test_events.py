@@ -21,7 +21,7 @@ HOOK = "https://user:pw@receiver.example:8443/hook?x=1"
 # in the order in which they are sent
 KEYS = [
     "event", "request_id", "loop_id", "status", "response_data", "response_by", "completed_at",
-    "response_at", "response_time_seconds", "created_at", "timestamp", "data",
+    "response_at", "response_time_seconds", "response_comment", "created_at", "timestamp", "data",
 ]  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def check(body: dict[str, Any], single_read: dict[str, Any], loop: Loop) -> None
     assert body["request_id"] == single_read["id"]
     for key in (
         "loop_id", "status", "response_data", "response_by", "response_at",
-        "response_time_seconds", "created_at",
+        "response_time_seconds", "response_comment", "created_at",
     ):  # fmt: skip
         assert body[key] == single_read[key], key
     assert body["timestamp"] >= single_read["updated_at"]

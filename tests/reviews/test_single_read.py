@@ -70,6 +70,7 @@ def lives(draw: st.DrawFn, reviewer: str) -> dict[str, Any]:
         columns["claim_expires_at"] = timezone.now() + draw(spans)
     if status == states.COMPLETED:
         columns.update(response_by_id=reviewer, response_at=draw(moments))
+        columns["response_comment"] = draw(st.none() | texts)
     if status in (states.COMPLETED, states.TIMEOUT):
         columns["response_data"] = draw(answers)
     return columns

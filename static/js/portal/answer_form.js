@@ -1,4 +1,6 @@
-// Improves the answer form: draft, counters, and the sign button and slider of a number.
+// Improves the answer form: draft, counters, comment, and the sign button and slider of a number.
+
+import { findComment, startComment } from "./comment.js";
 
 function valuesOf(form) {
   return new FormData(form).getAll("answer").map(String);
@@ -24,7 +26,8 @@ function countChosen(place, count) {
   place.dataset.enough = String(count >= least && count <= most);
 }
 
-function countCharacters(counter, text) {
+function countCharacters(text) {
+  const counter = text.closest(".field").querySelector("[data-counter]");
   const count = [...text.value].length;
   const most = Number(text.dataset.most);
   counter.hidden = false;
@@ -61,18 +64,21 @@ function startNumber(form) {
 export function startAnswerForm(form, draft) {
   const update = () => {
     const values = valuesOf(form);
-    draft.write(values, wordsOf(form) || values.join(", "));
+    const comment = findComment()?.value ?? "";
+    const words = [wordsOf(form) || values.join(", "), comment.trim()].filter(Boolean).join("\n\n");
+    draft.write({ values, comment, words });
     const chosen = form.querySelector("[data-chosen]");
     if (chosen) countChosen(chosen, values.length);
     const text = form.querySelector("textarea");
-    if (text) countCharacters(form.querySelector("[data-counter]"), text);
+    if (text) countCharacters(text);
   };
-  const { values } = draft.read();
-  if (values.length && !valuesOf(form).some(Boolean)) restore(form, values);
+  const { values, comment } = draft.read();
+  if (values.some(Boolean) && !valuesOf(form).some(Boolean)) restore(form, values);
   form.addEventListener("input", update);
+  startComment({ form, saved: comment, count: countCharacters, onInput: update });
   startNumber(form);
   update();
-  const wrong = form.querySelector("[aria-invalid=true]");
+  const wrong = form.querySelector("[aria-invalid=true]") ?? document.querySelector("#comment[aria-invalid=true]");
   if (wrong) (wrong.querySelector("input") ?? wrong).focus();
 }
 

@@ -1,6 +1,6 @@
 // Keyboard shortcuts for answering: choose, send, next.
 
-const LINKS = { j: "following", k: "previous", s: "skip" };
+const LINKS = { j: "following", k: "previous", s: "skip", c: "comment" };
 
 // Returns whether single keys work as shortcuts in this browser.
 export function keysAreOn() {
@@ -50,7 +50,10 @@ function press(event) {
     return event.preventDefault();
   }
   if (event.key === "Enter") return pressEnter(event);
-  document.querySelector(`[data-key="${LINKS[event.key.toLowerCase()]}"]`)?.click();
+  const target = document.querySelector(`[data-key="${LINKS[event.key.toLowerCase()]}"]`);
+  if (!target) return;
+  event.preventDefault(); // the key is not typed into a field that opens
+  target.click();
 }
 
 // Leaves Enter alone on a button, link or choice, where it has its own meaning.
@@ -66,7 +69,7 @@ function pressEnter(event) {
 }
 
 function pressInText(event) {
-  const isText = event.target.matches?.("#answer-form textarea");
+  const isText = event.target.matches?.("textarea") && event.target.form?.id === "answer-form";
   if (isText && event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
 }
 
