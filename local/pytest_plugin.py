@@ -40,7 +40,16 @@ UNSTARTED = "/not-started-because-of--no-servers"
 # A test that uses one of these fixtures, directly or not, needs a server.
 SERVER_FIXTURES = {
     *("db", "transactional_db", "django_db_setup", "live_server", "redis_server"),
-    *("postgres", "refusing_postgres", "chromium", "new_stack", "running", "short_trial"),
+    *(
+        "made",
+        "postgres",
+        "new_postgres",
+        "refusing_postgres",
+        "chromium",
+        "new_stack",
+        "running",
+        "short_trial",
+    ),
 }
 
 

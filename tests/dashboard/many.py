@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from db.ids import owned_id
+from db.ids import owned_id, owned_id_sql
 from reviews.models import Request
 
 
@@ -25,10 +25,30 @@ def copies(request: Request, count: int, **changes: Any) -> list[Request]:
     )
 
 
-def older(request: Request, count: int, **changes: Any) -> list[Request]:
+def older(request: Request, count: int, **changes: Any) -> None:
     """Requests like the given one but for `changes`."""
-    fields = _fields(request)
-    return _insert({**fields, "id": owned_id(request.creator_id), **changes} for _ in range(count))
+    fields = {
+        field.attname: field for field in Request._meta.concrete_fields if not field.generated
+    }
+    values = {name: f'r."{field.column}"' for name, field in fields.items()}
+    values["id"] = owned_id_sql("r.creator_id")
+    values |= dict.fromkeys(changes, "%s")
+    columns = ", ".join(f'"{field.column}"' for field in fields.values())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO reviews_request ({columns}) SELECT {', '.join(values.values())}"
+            " FROM reviews_request r, generate_series(1, %s) WHERE r.id = %s",
+            [
+                *(
+                    fields[name].get_db_prep_save(changes[name], connection)
+                    for name in fields
+                    if name in changes
+                ),
+                count,
+                request.pk,
+            ],
+        )
+        cursor.execute("ANALYZE reviews_request")
 
 
 def _fields(request: Request) -> dict[str, Any]:

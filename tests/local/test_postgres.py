@@ -14,7 +14,7 @@ import pytest
 from local import CannotStart, Interrupted
 from local.account import Account, find_account, find_nobody, find_other_account
 from local.datafolder import DataFolder
-from local.postgres import Postgres
+from local.postgres import Postgres, copy_cluster
 from tests.waiting import wait_until
 
 
@@ -25,8 +25,28 @@ def folder(tmp_path: Path) -> Iterator[DataFolder]:
     folder.close()
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stopped cluster, because making one takes a second."""
+    folder = DataFolder(tmp_path_factory.mktemp("made") / "data")
+    postgres = Postgres(folder.path, folder.sockets, {})
+    with started(postgres):
+        pass
+    folder.close()
+    return postgres.data
+
+
 @pytest.fixture
-def postgres(folder: DataFolder) -> Postgres:
+def postgres(folder: DataFolder, made: Path) -> Postgres:
+    """A server with a cluster that was stopped."""
+    postgres = Postgres(folder.path, folder.sockets, {})
+    copy_cluster(made, postgres.data)
+    return postgres
+
+
+@pytest.fixture
+def new_postgres(folder: DataFolder) -> Postgres:
+    """A server without a cluster."""
     return Postgres(folder.path, folder.sockets, {})
 
 
@@ -98,8 +118,6 @@ def test_a_postmaster_without_supervisor_is_stopped_first(postgres: Postgres) ->
 
 
 def test_another_version_is_told_apart(postgres: Postgres) -> None:
-    with started(postgres):
-        pass
     (postgres.data / "PG_VERSION").write_text("17\n")
 
     with pytest.raises(CannotStart, match=r"was made by PostgreSQL 17, this is 18: dump it"):
@@ -116,16 +134,16 @@ def test_a_setting_that_it_refuses_is_quoted(refusing_postgres: Postgres) -> Non
         refusing_postgres.start()
 
 
-def test_an_interrupted_first_start_leaves_no_half_cluster(postgres: Postgres) -> None:
+def test_an_interrupted_first_start_leaves_no_half_cluster(new_postgres: Postgres) -> None:
     def interrupt() -> None:
         raise Interrupted
 
     with pytest.raises(Interrupted):
-        postgres.start(interrupt)
-    assert not postgres.data.exists()
+        new_postgres.start(interrupt)
+    assert not new_postgres.data.exists()
 
-    with started(postgres):
-        assert run(postgres, "SELECT 1") == [(1,)]
+    with started(new_postgres):
+        assert run(new_postgres, "SELECT 1") == [(1,)]
 
 
 def test_nothing_listens_on_the_network(postgres: Postgres) -> None:
@@ -139,16 +157,16 @@ def test_nothing_listens_on_the_network(postgres: Postgres) -> None:
 class TestAsRoot:
     """Root runs it under another account, and an existing cluster's owner decides which."""
 
-    def test_a_lesser_account_passes_closed_folders(self, postgres: Postgres) -> None:
-        postgres.folder.chmod(0o700)
+    def test_a_lesser_account_passes_closed_folders(self, new_postgres: Postgres) -> None:
+        new_postgres.folder.chmod(0o700)
         account = find_other_account(find_nobody())
-        postgres._make_cluster(account, lambda: None)  # as where user namespaces are closed
-        assert postgres.data.stat().st_uid == find_nobody()
+        new_postgres._make_cluster(account, lambda: None)  # as where user namespaces are closed
+        assert new_postgres.data.stat().st_uid == find_nobody()
 
-        with started(postgres) as process:
-            assert find_account(postgres.data) == account
+        with started(new_postgres) as process:
+            assert find_account(new_postgres.data) == account
             assert effective_user(process.pid) == find_nobody()
-            assert run(postgres, "SELECT 1") == [(1,)]
+            assert run(new_postgres, "SELECT 1") == [(1,)]
 
     def test_a_cluster_of_root_is_left_to_root(self, postgres: Postgres) -> None:
         if find_account(postgres.data).owner is not None:
@@ -175,8 +193,6 @@ def test_an_ordinary_user_needs_no_other_account(tmp_path: Path) -> None:
 
 
 def test_a_killed_parent_takes_it_down_cleanly(postgres: Postgres, tmp_path: Path) -> None:
-    with started(postgres):
-        pass
     script = (
         "import sys, time; from pathlib import Path; from local.postgres import Postgres\n"
         f"p = Postgres(Path({str(postgres.folder)!r}), Path({str(postgres.sockets)!r}), {{}})\n"
