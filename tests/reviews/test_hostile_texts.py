@@ -9,19 +9,21 @@ from django.db import connection
 from pygments.lexers import get_lexer_by_name
 
 from accounts.models import User
-from reviews import markdown
+from reviews import highlighting, markdown
 from reviews.highlighting import LANGUAGES, MAX_CODE, highlight_code
 from reviews.models import Request
 from reviews.plain_text import excerpt, extract_headline
 from reviews.queries import search
-from tests.cpu import limited_cpu
+from tests.cpu import TooMuchCpu, limited_cpu
 from tests.reviews.conftest import Make
 
 BOUND = 1.0  # seconds of CPU time; hostile code takes 0.1, hostile Markdown 0.05
+CODE_BOUND = 0.3  # the quadratic lexers take more
 MAX_TEXT = 2_000  # characters of a request
 # Pairs of a beginning and of what is repeated after it. Each of the first ones made some lexer of
 # Pygments quadratic or worse.
 HOSTILE = [
+    ("a", "\n "), ("", "\n\t"),
     ("a", " "), ("", "\na"), ("", "a \n"), ("{", "_"), ("{", "1e"), ('"', "\t"), ("", "a "),
     ("", "a\n"), ("'", '\\"'), ("<<", "a"), ("<<'", "a"), ("a ", '\\"'), ("/*", "e"), ("", "a<"),
     ("a", "&"), ("<style>{", "_"), ("<script>", '\\"'), ("<a ", "a"), ('"', "\\"),
@@ -44,8 +46,16 @@ def repeated(prefix: str, pump: str, length: int) -> str:
 def test_hostile_code(language: str) -> None:
     for prefix, pump in HOSTILE:
         code = repeated(prefix, pump, MAX_CODE - 1)
-        with limited_cpu(BOUND, (language, prefix, pump)):
+        with limited_cpu(CODE_BOUND, (language, prefix, pump)):
             markdown.render(f"```{language}\n{code}\n```")
+
+
+@pytest.mark.parametrize("language", ["autohotkey", "easytrieve", "scala"])
+def test_a_slow_lexer_is_noticed(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(highlighting, "LANGUAGES", {language})
+    markdown.render.cache_clear()  # may know the texts, without colours
+    with pytest.raises(TooMuchCpu):
+        test_hostile_code(language)
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
@@ -87,6 +97,13 @@ def test_hostile_markdown(first: str) -> None:
                 markdown.render(text)
                 extract_headline(text)
                 excerpt(text)
+
+
+def test_a_table_of_many_cells() -> None:
+    text = "a|" * 200 + "\n" + "-|" * 200 + "\n" + "a\n" * 320
+    assert len(text) < MAX_TEXT
+    with limited_cpu(BOUND):
+        markdown.render(text)
 
 
 @pytest.mark.parametrize(
