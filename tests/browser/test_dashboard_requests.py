@@ -6,12 +6,13 @@ import shlex
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from accounts.models import User
 from reviews import services
 from reviews.models import Feedback, Request
 from reviews.response_types import TYPES
+from tests.browser.contexts import opened
 from tests.browser.dashboard import enter
 from tests.browser.visitor import Visitor
 from tests.conftest import account
@@ -77,6 +78,32 @@ def test_asking_with_the_command_beside_it(
     anyone.reads("Asked 2 members.")
     made = Request.objects.latest("created_at")
     assert (made.default_response, made.response_config["scale_max"]) == (5, 10)
+
+
+def test_the_command_keeps_up_without_aborting(
+    chromium: Browser, site: str, owner: User, scene: dict[str, Any]
+) -> None:
+    """Each abort of a request used to put two errors into the console."""
+    with opened(chromium, site, owner) as context:
+        visitor = Visitor(context.new_page())
+        page, held, lost = visitor.page, list[Route](), list[str]()
+        page.on("requestfailed", lambda request: lost.append(request.url))
+        page.route("**/curl/", lambda route: held.append(route))
+        page.clock.install()
+        visitor.open(f"{LIST}new/")
+        field = page.get_by_label("Question", exact=True)
+        field.fill("May it")
+        with page.expect_request("**/curl/"):
+            page.clock.run_for(400)
+        page.evaluate("0")
+        field.fill("May it go out?")
+        page.clock.run_for(400)  # it waits for the first answer
+        with page.expect_request("**/curl/"):
+            held.pop().continue_()
+        page.evaluate("0")  # its route has come by now
+        held.pop().continue_()
+        expect(page.locator("#curl code")).to_contain_text("May it go out?")
+        assert (visitor.refused, lost) == ([], [])
 
 
 def test_each_response_type_shows_its_own_settings(

@@ -71,6 +71,7 @@ class Looker:
         page.on("console", self.hear)
         page.on("pageerror", lambda error: self.found.append(f"script: {error}"))
         page.on("request", self.check_host)
+        page.on("requestfailed", self.note_failure)
         page.on("response", lambda response: self.responses.append(response))
         return page
 
@@ -79,6 +80,10 @@ class Looker:
         expected = (f"{self.stop.status} (", "does not conform to the required format")
         if message.type in ("error", "warning") and not any(e in message.text for e in expected):
             self.found.append(f"console: {message.text}")
+
+    def note_failure(self, request: Request) -> None:
+        """Aborted requests as well; a page that is left ends its own in silence (`visit`)."""
+        self.found.append(f"failed: {request.method} {request.url} {request.failure}")
 
     def check_host(self, request: Request) -> None:
         ours = request.url.startswith((self.site, "data:", "blob:"))
@@ -92,9 +97,9 @@ class Looker:
         page.emulate_media(color_scheme="light")
         self.stop, self.found, self.responses = stop, [], []
         seen = self.look(page)
-        title = f"{stop.title} ({page.url})"
+        title, found = f"{stop.title} ({page.url})", [*self.found, *seen]
         page.goto("about:blank")
-        return [f"{title}: {fault}" for fault in [*self.found, *seen]]
+        return [f"{title}: {fault}" for fault in found]
 
     def look(self, page: Page) -> list[str]:
         status = arrive(page, self.stop, self.scene)

@@ -13,7 +13,7 @@ TOO_SMALL = """[...document.querySelectorAll(
 
 
 class Visitor:
-    """A person and their phone."""
+    """A person and their phone. `refused` is what the browser complained of."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -21,7 +21,9 @@ class Visitor:
         page.on("console", self.listen)
 
     def listen(self, message: ConsoleMessage) -> None:
-        if "Content Security Policy" in message.text:
+        expected = ("the server responded with a status of", "does not conform to the required")
+        is_wrong = message.type == "error" and not any(e in message.text for e in expected)
+        if is_wrong or "Content Security Policy" in message.text:
             self.refused.append(message.text)
 
     def look(self) -> None:
