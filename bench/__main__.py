@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from bench import api, first_paint, inboxes, memory, page, scale, waits
+from bench import answers, api, first_paint, inboxes, lighthouse, memory, page, scale, waits
 from bench.outcome import Part, table
 from bench.serving import Web, build_bare_command, web
 from bench.stage import Stage, say, stage
 
 SIZES = {"1k": 1_000, "100k": 100_000, "1M": 1_000_000}
 QUICK = {"1k": 1_000, "100k": 100_000}
+ENOUGH_TO_ANSWER = 4_000  # requests, of which the reviewer can answer more than a hundred
 FLOOR = "bench.floor_settings"
 
 
@@ -108,6 +109,22 @@ def measure_paint(here: Stage, sizes: dict[str, int]) -> Part:
         return first_paint.measure(serve(here, "pages", stack), cast)
 
 
+def measure_answers(here: Stage, _sizes: dict[str, int]) -> Part:
+    """Measures a reviewer at work, in a database of which the answers take nothing from others."""
+    cast = here.cast("answers", ENOUGH_TO_ANSWER)
+    with ExitStack() as stack:
+        service = serve(here, "answers", stack)
+        stack.enter_context(here.upkeep("answers"))
+        return answers.measure(service, cast)
+
+
+def measure_lighthouse(here: Stage, sizes: dict[str, int]) -> Part:
+    """Rates pages with Lighthouse."""
+    cast = here.cast("pages", sizes["1k"])
+    with ExitStack() as stack:
+        return lighthouse.measure(serve(here, "pages", stack), cast)
+
+
 PARTS: dict[str, Callable[[Stage, dict[str, int]], Part]] = {
     "api": measure_api,
     "scale": measure_scale,
@@ -117,6 +134,8 @@ PARTS: dict[str, Callable[[Stage, dict[str, int]], Part]] = {
     "waits": measure_waits,
     "inboxes": measure_inboxes,
     "paint": measure_paint,
+    "answers": measure_answers,
+    "lighthouse": measure_lighthouse,
 }
 
 

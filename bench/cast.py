@@ -31,7 +31,7 @@ def fill(count: int) -> Cast:
     from accounts.services import create_api_key
     from bench import seed
     from loops.services import create_loop, join_loop
-    from portal.queue import read_answerable_ids
+    from portal.waiting import read_waiting
     from reviews.models import Request
 
     made = [seed.account(number) for number in range(ACCOUNTS)]
@@ -56,7 +56,7 @@ def fill(count: int) -> Cast:
         ids,
         cookie=seed.session_of(users[1]),
         owner=seed.session_of(users[0]),
-        waiting=read_answerable_ids(users[1].pk, 1)[0],
+        waiting=read_waiting(users[1].pk, 1).ids[0],
     )
 
 
