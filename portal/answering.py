@@ -7,8 +7,9 @@ from django.urls import reverse
 from portal import saved_answers
 from portal.access import action, find_request, page, select_requests
 from portal.posted import Posted
-from portal.progress import Progress, find_unskipped, read_waiting_ids
+from portal.progress import Progress, find_unskipped, read_next
 from portal.question import question_page
+from portal.waiting import read_waiting
 from reviews import services
 from reviews.comments import InvalidComment
 from reviews.models import Request
@@ -60,7 +61,7 @@ def reject(
 def redirect_to_next(request: SignedInRequest, item: Request) -> HttpResponse:
     """Redirects to the most urgent question not skipped, or to the last page."""
     progress = Progress.read(request).after_answer(item.pk)
-    following = find_unskipped(progress, read_waiting_ids(request.user.pk))
+    following = find_unskipped(progress, read_next(progress, request.user.pk).ids)
     if following:
         return SeeOther(progress.build_url(following))
     return SeeOther(reverse("done", kwargs={"request_id": item.pk}) + progress.build_query())
@@ -68,17 +69,17 @@ def redirect_to_next(request: SignedInRequest, item: Request) -> HttpResponse:
 
 @page
 def done(request: SignedInRequest, request_id: str) -> HttpResponse:
-    """Shows the last answer when only skipped questions are left."""
+    """Shows the last answer when only skipped questions, or none of the filter, are left."""
     mine = select_requests(request).filter(response_by_id=request.user.pk)
     item = find_request(request, request_id, among=mine)
-    progress, waiting = Progress.read(request), read_waiting_ids(request.user.pk)
+    progress, waiting = Progress.read(request), read_waiting(request.user.pk, limit=1)
     context = {
         "item": item,
         "answer": item.format_answer(item.response_data),
         "headline": extract_headline(item.request_text),
         "answered": max(1, progress.answered),
         "was_skipped": bool(progress.skipped),
-        "waiting": len(waiting),
-        "next": waiting[0] if waiting else None,
+        "waiting": waiting.total,
+        "next": next(iter(waiting.ids), None),
     }
     return render(request, "portal/done.html", context)

@@ -1,17 +1,20 @@
 """The inbox: open requests of the reviewer's loops, the most urgent first."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from db.ids import normalize_id
 from loops.models import Loop
-from portal import polling, queue
+from portal import narrowing, polling
 from portal.access import page
+from portal.inbox_filter import InboxFilter
+from portal.waiting import Queue, build_paginator
 from reviews.models import Request
 from reviews.plain_text import extract_headline
+from reviews.response_types import TYPES
 from web.guards import SignedInRequest
 from web.humanize import format_time_left
 
@@ -21,20 +24,17 @@ MAX_LOOPS = 100  # in the filter
 
 @page
 def inbox(request: SignedInRequest) -> HttpResponse:
-    """Renders the inbox in at most six statements: session, person, loops, state, count, rows."""
+    """Renders the inbox in at most seven statements: session, person, loops, state, number (two
+    for words), rows."""
     since = time.time()
     loops = list(Loop.objects.of_member(request.user.pk).order_by("name", "id"))
-    loop_filter = normalize_id(request.GET.get("loop", ""))
-    chosen = next((loop for loop in loops if loop.pk == loop_filter), None)
-    loop_id = chosen.pk if chosen else None
+    chosen = read_filter(request, loops)
     # the fingerprint comes first: it settles what is due, and the next poll finds later changes
-    version = polling.fingerprint(request.user.pk, loop_id)
-    paginator = queue.build_paginator(
-        request.user.pk, [loop.pk for loop in loops], loop_id, per_page=PER_PAGE
-    )
-    inbox_page = paginator.get_page(request.GET.get("page"))
-    rows = [build_row(item) for item in inbox_page.object_list]
-    free = (row["item"].pk for row in rows if row["item"].is_free_for(request.user.pk))
+    version = polling.fingerprint(request.user.pk, chosen.loop or None)
+    queue = Queue(request.user.pk, [loop.pk for loop in loops], chosen)
+    inbox_page = build_paginator(queue, per_page=PER_PAGE).get_page(request.GET.get("page"))
+    rows = [build_row(item, chosen) for item in inbox_page.object_list]
+    free = (row["url"] for row in rows if row["item"].is_free_for(request.user.pk))
     return render(
         request,
         "portal/inbox.html",
@@ -42,8 +42,9 @@ def inbox(request: SignedInRequest) -> HttpResponse:
             "first": next(free, None),
             "page": inbox_page,
             "rows": rows,
-            "loops": loops[:MAX_LOOPS] if len(loops) > 1 else [],
-            "chosen": chosen,
+            **_describe_filter(chosen, loops),
+            "is_partial": queue.is_partial,
+            "most_scanned": f"{narrowing.MAX_SCANNED:,}",
             "is_member": bool(loops),
             "watch": polling.issue_token(request),
             "version": version,
@@ -52,6 +53,31 @@ def inbox(request: SignedInRequest) -> HttpResponse:
     )
 
 
-def build_row(item: Request) -> dict[str, Any]:
+def read_filter(request: SignedInRequest, loops: list[Loop]) -> InboxFilter:
+    """Reads the filter; a loop that the person is not in counts as missing."""
+    chosen = InboxFilter.read(request)
+    is_mine = any(loop.pk == chosen.loop for loop in loops)
+    return chosen if is_mine else replace(chosen, loop="")
+
+
+def _describe_filter(chosen: InboxFilter, loops: list[Loop]) -> dict[str, Any]:
+    """Builds the part of the context with what can be chosen, and what is."""
+    listed = loops[:MAX_LOOPS] if len(loops) > 1 else []
+    return {
+        "filter": chosen,
+        "chosen": next((loop for loop in loops if loop.pk == chosen.loop), None),
+        "every_loop": replace(chosen, loop="").build_query(),
+        "loops": [(loop, replace(chosen, loop=loop.pk).build_query()) for loop in listed],
+        "types": TYPES.values(),
+        "page_query": chosen.build_query(page=""),
+    }
+
+
+def build_row(item: Request, chosen: InboxFilter) -> dict[str, Any]:
     left = format_time_left((item.timeout_at - item.now).total_seconds())
-    return {"item": item, "left": left, "headline": extract_headline(item.request_text)}
+    return {
+        "item": item,
+        "left": left,
+        "headline": extract_headline(item.request_text),
+        "url": chosen.build_url(item.pk),
+    }

@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from accounts.session_store import hash_key
-from db.ids import normalize_id
+from portal.inbox_filter import InboxFilter
 from portal.queue import MINE, build_first_sql, build_scope
 from reviews.lifecycle.conditions import lapsed, overdue
 from reviews.lifecycle.settling import read_settled, scope_to_request
@@ -56,15 +56,17 @@ SELECT id, CASE WHEN r.status = 'pending' THEN '' WHEN r.claimed_by_id = user_id
                         FROM accounts_user WHERE id = r.claimed_by_id) END
   FROM ({build_first_sql(MAX_ROWS)}) AS shown JOIN reviews_request r USING (id)
  ORDER BY r.priority_rank DESC, r.timeout_at, id"""  # noqa: S608
+# Of the newest MAX_ROWS of each loop. The condition of the filter takes the place of `{matches}`.
 _NEW = f"""
 SELECT count(*) FROM (
     SELECT FROM ({MINE}) AS mine
      CROSS JOIN (VALUES ('pending'), ('claimed')) AS open (status)
      CROSS JOIN LATERAL (
-           SELECT FROM reviews_request r
+           SELECT id, response_type FROM reviews_request r
             WHERE r.loop_id = mine.loop_id AND r.status = open.status
               AND r.created_at > to_timestamp(%(since)s)
-            LIMIT {MAX_ROWS}) AS new LIMIT {MAX_ROWS}) AS counted"""  # noqa: S608
+            ORDER BY r.created_at DESC, r.id DESC LIMIT {MAX_ROWS}) AS r
+     WHERE {{matches}} LIMIT {MAX_ROWS}) AS counted"""  # noqa: S608
 _QUESTION = f"""
 SELECT r.status, r.claimed_by_id, {overdue()} OR {lapsed()}
   FROM reviews_request r JOIN ({MINE}) AS mine USING (loop_id) WHERE r.id = %(id)s"""  # noqa: S608
@@ -73,27 +75,24 @@ SELECT r.status, r.claimed_by_id, {overdue()} OR {lapsed()}
 def inbox(request: HttpRequest) -> HttpResponse:
     """Returns 204, or `{version, new, rows: {id: holder}}` of the first MAX_ROWS open requests.
 
-    `new` counts open requests created after `since` (seconds of the epoch), up to MAX_ROWS. 403
-    means that the page must be loaded again.
+    `new` counts open requests that match the filter and were created after `since` (seconds of the
+    epoch), up to MAX_ROWS. 403 means that the page must be loaded again.
     """
     user_id = read_token(request)
     if user_id is None:
         return HttpResponse(status=403)
-    loop_id = normalize_id(request.GET.get("loop", ""))
-    current = fingerprint(user_id, loop_id)
+    chosen = InboxFilter.read(request)
+    current = fingerprint(user_id, chosen.loop or None)
     if current == request.GET.get("v"):
         return HttpResponse(status=204)
     if not is_signed_in(request):
         return HttpResponse(status=403)
-    params = {
-        "person": user_id,
-        "loop": loop_id,
-        "since": read_moment(request.GET.get("since", "")),
-    }
+    since = read_moment(request.GET.get("since", ""))
+    params = {**chosen.build_params(user_id), "since": since}
     with connection.cursor() as cursor:
         cursor.execute(_ROWS, params)
         rows = dict(cursor.fetchall())
-        cursor.execute(_NEW, params)
+        cursor.execute(_NEW.format(matches=chosen.build_sql()), params)
         (new,) = cursor.fetchone()
     return JsonResponse({"version": current, "new": new, "rows": rows})
 

@@ -1,4 +1,5 @@
-"""A reviewer's progress: how many questions they answered or skipped, and which one is next.
+"""A reviewer's progress: how many questions they answered or skipped, and which one is next in the
+list from which they came.
 
 It is stored in the URL, so that each tab has its own and a reload changes nothing.
 """
@@ -11,19 +12,24 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from db.ids import normalize_id
-from portal.queue import read_answerable_ids
+from portal.inbox_filter import InboxFilter
+from portal.waiting import EVERYTHING, Waiting, read_waiting
 
-MAX_COUNTED = 100  # open questions are counted up to this number
+MAX_READ = 100  # questions among which the next one and the previous one are looked for
 MAX_SKIPPED = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The questions answered and skipped in one tab. `sent` is the one answered last."""
+    """The questions answered and skipped in one tab. `sent` is the one answered last.
+
+    `chosen` is the filter of the inbox from which the person came.
+    """
 
     answered: int = 0
     skipped: tuple[str, ...] = ()
     sent: str | None = None
+    chosen: InboxFilter = EVERYTHING
 
     @classmethod
     def read(cls, request: HttpRequest) -> "Progress":
@@ -35,6 +41,7 @@ class Progress:
             answered=int(typed) if is_number else 0,
             skipped=tuple(request_id for request_id in ids if request_id),
             sent=normalize_id(request.GET.get("sent", "")),
+            chosen=InboxFilter.read(request),
         )
 
     def after_answer(self, request_id: str) -> "Progress":
@@ -50,6 +57,7 @@ class Progress:
             "n": str(self.answered or ""),
             "skipped": ".".join(self.skipped),
             "sent": self.sent or "",
+            **self.chosen.params,
         }
         query = urlencode({name: value for name, value in params.items() if value})
         return f"?{query}" if query else ""
@@ -62,8 +70,8 @@ class Progress:
 class Place:
     """The position of a question among those that the person can answer now.
 
-    `number` counts from 1 and is 0 for a question not among them; both numbers include those
-    already answered. The other fields are URLs, or '' for none.
+    `number` counts from 1 and is 0 for a question not among the first; both numbers include those
+    already answered. `is_more`: there may be more. The other fields are URLs, or '' for none.
     """
 
     number: int
@@ -74,14 +82,14 @@ class Place:
     skip: str
 
 
-def read_waiting_ids(user_id: str) -> list[str]:
-    """Returns the questions to answer, the most urgent first, MAX_COUNTED + 1 at most."""
-    return read_answerable_ids(user_id, MAX_COUNTED + 1)
+def read_next(progress: Progress, user_id: str) -> Waiting:
+    """Reads the questions to answer that match the filter, the most urgent first."""
+    return read_waiting(user_id, MAX_READ, progress.chosen)
 
 
-def find_place(progress: Progress, user_id: str, request_id: str) -> Place:
-    """Finds the position of the question, in one statement."""
-    ids = read_waiting_ids(user_id)
+def find_place(progress: Progress, waiting: Waiting, request_id: str) -> Place:
+    """Finds the position of the question."""
+    ids = waiting.ids
     at = ids.index(request_id) if request_id in ids else None
     unsent = replace(progress, sent=None)
     following = ids if at is None else ids[at + 1 :]
@@ -89,8 +97,8 @@ def find_place(progress: Progress, user_id: str, request_id: str) -> Place:
     unskipped = find_unskipped(skipping, ids)
     return Place(
         number=0 if at is None else progress.answered + at + 1,
-        total=progress.answered + min(len(ids), MAX_COUNTED),
-        is_more=len(ids) > MAX_COUNTED,
+        total=progress.answered + waiting.total,
+        is_more=waiting.is_partial,
         previous=unsent.build_url(ids[at - 1]) if at else "",
         following=unsent.build_url(following[0]) if following else "",
         skip=skipping.build_url(unskipped) if unskipped else "",

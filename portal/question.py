@@ -8,9 +8,9 @@ from django.http import HttpResponse
 from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
-from portal import answer_form, polling, saved_answers
+from portal import answer_form, beside, polling, saved_answers
 from portal.posted import NOTHING, Posted
-from portal.progress import Progress, find_place
+from portal.progress import Progress, find_place, read_next
 from reviews import markdown, outline
 from reviews.lifecycle import states
 from reviews.models import Request
@@ -41,8 +41,7 @@ def question_page(
         "held_for": _count_held_seconds(item),
         "until": format_lease(item.claim_expires_at),
         "lease": settings.CLAIM_LEASE_SECONDS,
-        "place": find_place(progress, request.user.pk, item.pk),
-        "progress_query": progress.build_query(),
+        **_describe_place(progress, request.user.pk, item.pk),
         "sent": sent,
         # once, after the first answer
         "offers_notifications": sent is not None and progress.answered == 1,
@@ -78,6 +77,17 @@ def _describe_request(item: Request) -> dict[str, Any]:
         "left": format_time_left((item.timeout_at - item.now).total_seconds()),
         "default": item.format_answer(item.default_response),
         "answer": item.format_answer(item.response_data) if item.response_by_id else "",
+    }
+
+
+def _describe_place(progress: Progress, user_id: str, request_id: str) -> dict[str, Any]:
+    """Builds the part of the context about the other questions, in two statements."""
+    waiting = read_next(progress, user_id)
+    return {
+        "place": find_place(progress, waiting, request_id),
+        "beside": beside.build_list(progress, waiting, request_id),
+        "filter": progress.chosen,
+        "progress_query": progress.build_query(),
     }
 
 

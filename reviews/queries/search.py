@@ -27,6 +27,18 @@ SELECT request_id FROM reviews_requestwords
 # OFFSET keeps the planner from joining with all matches instead of reading one row.
 _BY_ROW = f"""EXISTS (SELECT FROM reviews_requestwords
      WHERE request_id = scanned.id AND account_id = %s AND words @@ (SELECT {_PARSED}) OFFSET 0)"""
+# Whether the row `r` has all of `words`; with none that can be searched for, it has not.
+HAS_WORDS = """EXISTS (SELECT FROM reviews_requestwords
+     WHERE request_id = r.id AND words @@ to_tsquery('simple'::regconfig, %(words)s) OFFSET 0)"""
+# Up to MAX_INDEXED + 1 requests that have all of `words` and were created by one of the accounts
+# of a subquery.
+INDEXED = """
+SELECT request_id AS id FROM reviews_requestwords
+ WHERE words @@ (to_tsquery('simple'::regconfig, %(words)s) && (
+           SELECT string_agg(quote_literal('=' || account), ' | ')::tsquery
+             FROM ({accounts}) AS creator (account)))
+   AND numnode(to_tsquery('simple'::regconfig, %(words)s)) > 0
+ LIMIT {limit}"""
 # Hexadecimal digits sort alike in every collation; LIKE would need an index of its own.
 _BY_ID = "id >= %s AND id < %s"
 
@@ -42,10 +54,9 @@ def find_newest(
     MAX_INDEXED from the index, and scans to the end only if the index has more.
     """
     own: RequestQuerySet = requests.created_by(account_id)
-    words = re.sub(SEPARATORS, " ", typed.replace("\0", " ")).split()[:MAX_WORDS]
-    if not words:
+    query = parse_words(typed)
+    if not query:
         return own.none()
-    query = " & ".join(f"'{word}':*" for word in words)
     indexed, by_index = _BY_INDEX, [query, f"'={account_id}'", query]
     row, by_row = _BY_ROW, [account_id, query]
     prefix = typed.strip().lower()
@@ -60,6 +71,12 @@ def find_newest(
         if len(ids) > MAX_INDEXED:
             ids = _scan_newest(own, row, by_row, count)
     return own.filter(pk__in=ids)
+
+
+def parse_words(typed: str) -> str:
+    """Returns the text of a query for requests in which each typed word begins a word."""
+    words = re.sub(SEPARATORS, " ", typed.replace("\0", " ")).split()[:MAX_WORDS]
+    return " & ".join(f"'{word}':*" for word in words)
 
 
 def _find_in_index(requests: RequestQuerySet, indexed: str, params: list[str]) -> list[str]:

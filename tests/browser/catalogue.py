@@ -204,7 +204,11 @@ REQUESTS = [
     Stop("requests-nothing", "requests", query="?q=zebra", pictured=False),
     Stop("requests-none", "requests", who="member", pictured=False),
     Stop("requests-wrong", "requests", query="?status=lost", status=422, pictured=False),
-    Stop("request-new", "new-request"),
+    Stop(
+        "request-new",
+        "new-request",
+        typed=(("[name=request_text]", "May it go?"), ("[name=default_response]", "yes")),
+    ),
     Stop("request-new-wrong", "new-request", opens=SENT, leads=True, status=422, pictured=False),
     Stop("request-new-none", "new-request", who="member", pictured=False),
     Stop("request", "request", ("critical",)),
@@ -234,7 +238,8 @@ PORTAL = [
     Stop("work", "work", who="member"),
     Stop("work-none", "work", pictured=False),
     Stop("my-loops", "my-loops", who="member"),
-    Stop("inbox-filtered", "inbox", query="?loop=x", who="member", pictured=False),
+    Stop("inbox-filtered", "inbox", query="?type=text&q=reply", who="member", pictured=False),
+    Stop("inbox-nothing", "inbox", query="?loop=x&q=zebra", who="member", pictured=False),
     Stop("notifications", "notifications", who="member", pictured=False),
     Stop("gone", "/inbox/x/", who="member", status=404, pictured=False),
 ]

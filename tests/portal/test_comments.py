@@ -181,7 +181,7 @@ def test_statements(
     """The rule comes with the request."""
     request = make(response_config=OPTIONS, default_response="yes")
     browser = signed_in(member)
-    with django_assert_num_queries(4):  # session, person, request, what waits
+    with django_assert_num_queries(5):  # session, person, request, what waits, the list beside
         browser.get(f"/inbox/{request.pk}/")
     with django_assert_num_queries(8):
         browser.post(f"/inbox/{request.pk}/answer/", {"answer": "n", "comment": "No"})

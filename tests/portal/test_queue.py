@@ -9,6 +9,8 @@ from accounts.models import User
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from portal import queue
+from portal.inbox_filter import InboxFilter
+from portal.waiting import EVERYTHING, Queue, read_waiting
 from reviews import services
 from reviews.lifecycle.settling import settle_first
 from reviews.models import PRIORITIES, Request
@@ -53,14 +55,14 @@ def test_slices_and_numbers(owner: User, member: User, outsider: User, seed: int
     wanted = [item.pk for item in expected(mine)]
     ids = [loop.pk for loop in mine]
     settle_first(queue.build_scope(outsider.pk, None))
-    waiting = queue.Queue(outsider.pk, ids, None)
+    waiting = Queue(outsider.pk, ids, EVERYTHING)
     assert waiting.count() == len(wanted)
     for start, stop in ((0, 5), (5, 10), (17, 23), (0, 99), (50, 99)):
         assert [item.pk for item in waiting[start:stop]] == wanted[start:stop]
-    one = queue.Queue(outsider.pk, ids, ids[1])
+    one = Queue(outsider.pk, ids, InboxFilter(loop=ids[1]))
     wanted = [item.pk for item in expected(mine[1:2])]
     assert (one.count(), [item.pk for item in one[0:99]]) == (len(wanted), wanted)
-    assert queue.Queue(outsider.pk, ids, loops[3].pk)[0:99] == []
+    assert Queue(outsider.pk, ids, InboxFilter(loop=loops[3].pk))[0:99] == []
 
 
 def test_what_others_hold_is_not_answerable(owner: User, member: User, loop: Loop) -> None:
@@ -70,5 +72,7 @@ def test_what_others_hold_is_not_answerable(owner: User, member: User, loop: Loo
         for item in expected([loop])
         if item.status == "pending" or item.claimed_by_id == member.pk
     ]
-    assert queue.read_answerable_ids(member.pk, 99) == wanted
-    assert queue.read_answerable_ids(member.pk, 4) == wanted[:4]
+    everything = read_waiting(member.pk, 99)
+    assert (everything.ids, everything.total) == (wanted, len(wanted))
+    some = read_waiting(member.pk, 4, InboxFilter(loop=loop.pk))
+    assert (some.ids, some.total, some.is_partial) == (wanted[:4], len(wanted), False)

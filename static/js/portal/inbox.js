@@ -3,7 +3,7 @@
 
 import { announce } from "../announcements.js";
 import { isolate } from "../bidi.js";
-import { keysAreOn, showKeyHints } from "./keyboard.js";
+import { focusSearch, keysAreOn, showKeyHints } from "./keyboard.js";
 import { Polling } from "./polling.js";
 
 const MAX_ROWS = 100; // in a response of the service
@@ -14,7 +14,8 @@ const rows = [...document.querySelectorAll("[data-row]")];
 let version = inbox.dataset.version;
 
 function buildStateUrl() {
-  const query = new URLSearchParams({ v: version, since: inbox.dataset.since, loop: inbox.dataset.loop });
+  const { since, loop, type, q } = inbox.dataset;
+  const query = new URLSearchParams({ v: version, since, loop, type, q });
   return `${inbox.dataset.inbox}?${query}`;
 }
 
@@ -49,10 +50,11 @@ function showNew(count) {
   pill.hidden = !count;
 }
 
-// Moves between the rows with J and K.
+// Moves between the rows with J and K, and to the search with /.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !keysAreOn()) return;
   if (event.target.closest("input, textarea, select, dialog")) return;
+  if (event.key === "/") return focusSearch(event);
   const links = rows.map((row) => row.querySelector("a"));
   const place = links.indexOf(document.activeElement);
   const step = { j: 1, k: -1 }[event.key.toLowerCase()];

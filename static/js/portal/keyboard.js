@@ -35,6 +35,15 @@ function explain() {
   if (dialog && !dialog.open) dialog.showModal();
 }
 
+// Moves to the field that searches the inbox, if it is on the screen.
+export function focusSearch(event) {
+  const field = document.querySelector("[data-search]");
+  if (!field?.checkVisibility()) return;
+  event.preventDefault();
+  field.select();
+  field.focus();
+}
+
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (document.querySelector("dialog[open]")) return;
@@ -42,6 +51,7 @@ function press(event) {
   if (isTyping) return;
   if (event.key === "?") return explain();
   if (!keysAreOn()) return;
+  if (event.key === "/") return focusSearch(event);
   const choices = document.querySelectorAll("#answer-form .choice input");
   const number = Number(event.key);
   if (number >= 1 && number <= 9 && choices[number - 1]) {

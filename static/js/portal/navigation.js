@@ -1,6 +1,7 @@
 // Opens one question after another without a reload.
 
 import { revealControls } from "../app.js";
+import { continueList } from "./beside.js";
 
 const pages = new EventTarget();
 let shownPages = 0; // how many pages were shown without a reload
@@ -32,9 +33,11 @@ export function showPage(html, url, { push = true } = {}) {
   }
   pages.dispatchEvent(new Event("left"));
   shownPages += 1;
+  const settleList = continueList(frame);
   document.querySelector(".frame").replaceWith(document.adoptNode(frame));
   document.title = page.title;
   if (push && url !== location.href) history.pushState({ portal: true }, "", url);
+  settleList();
   revealControls(frame);
   pages.dispatchEvent(new Event("shown"));
   return true;

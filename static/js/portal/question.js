@@ -64,7 +64,7 @@ class Question {
     if (!isShown) return;
     scrollTo(left, top);
     const field = id && document.getElementById(id);
-    if (!field?.closest("#answer-form")) return;
+    if (!field?.closest("#answer-form, [data-beside]")) return;
     field.focus({ preventScroll: true });
     if (selectionStart != null) field.setSelectionRange(selectionStart, selectionEnd);
   }

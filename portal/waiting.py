@@ -1,0 +1,120 @@
+"""The questions that wait for a reviewer: the rows of the inbox, and what they can answer next."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.core.paginator import Paginator
+from django.db import connection
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
+
+from portal import narrowing
+from portal.inbox_filter import InboxFilter
+from portal.queue import MINE, build_first_sql, build_scope
+from reviews import counters
+from reviews.lifecycle.conditions import free_for
+from reviews.lifecycle.settling import read_settled
+from reviews.models import Request
+
+EVERYTHING = InboxFilter()
+
+# Pending ones by the counters; those that the person has claimed are few.
+_TOTAL = f"""
+(SELECT coalesce(sum(n), 0)::bigint FROM mine CROSS JOIN LATERAL (
+        {counters.build_counts_sql("loop_id", "mine.loop_id")}) AS counted
+  WHERE counted.status = 'pending')
++ (SELECT count(*) FROM mine JOIN reviews_request r USING (loop_id)
+    WHERE r.status = 'claimed' AND r.claimed_by_id = mine.user_id)"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a person can answer: the first ids, the most urgent first, and how many there are.
+
+    `is_partial`: the filter leaves out less urgent requests, so `total` counts only a part.
+    """
+
+    ids: list[str]
+    total: int
+    is_partial: bool = False
+
+
+def read_waiting(user_id: str, limit: int, chosen: InboxFilter = EVERYTHING) -> Waiting:
+    """Reads the open requests not claimed by somebody else, and up to `limit` of their ids.
+
+    One statement; up to two for a filter by type or words.
+    """
+    scope = build_scope(user_id, chosen.loop or None)
+
+    def read() -> tuple[Waiting, bool]:
+        if not chosen.is_narrow:
+            return _read_all(user_id, limit, chosen)
+        found = narrowing.find(user_id, chosen, free_for("%(person)s"))
+        return Waiting(found.ids[:limit], len(found.ids), found.is_partial), found.is_due
+
+    return read_settled(scope, read)
+
+
+def _read_all(user_id: str, limit: int, chosen: InboxFilter) -> tuple[Waiting, bool]:
+    scope = build_scope(user_id, chosen.loop or None, mine="mine")
+    ids = build_first_sql(limit, free_for("mine.user_id"), mine="mine")
+    statement = f"""
+WITH mine AS MATERIALIZED ({MINE})
+SELECT ARRAY(SELECT id FROM ({ids}) AS ids), {_TOTAL}, {scope.is_due}"""  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(statement, scope.params)
+        first, total, is_due = cursor.fetchone()
+    return Waiting(first, total), is_due
+
+
+class Queue:
+    """The rows of an inbox for a paginator; settle what is due before.
+
+    The number takes one statement, and the rows another. Looking words up in the index takes a
+    third.
+    """
+
+    def __init__(self, user_id: str, loop_ids: list[str], chosen: InboxFilter) -> None:
+        self.user_id = user_id
+        self.chosen = chosen
+        self.loop_ids = [chosen.loop] if chosen.loop else loop_ids
+
+    @cached_property
+    def found(self) -> narrowing.Found:
+        """What matches a filter that the counters do not know."""
+        return narrowing.find(self.user_id, self.chosen)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether less urgent requests were not looked at."""
+        return self.chosen.is_narrow and self.found.is_partial
+
+    def count(self) -> int:
+        if self.chosen.is_narrow:
+            return len(self.found.ids)
+        return sum(counters.count_open_by_loop(self.loop_ids).values())
+
+    def __getitem__(self, wanted: slice) -> list[Request]:
+        if wanted.start == wanted.stop:
+            return []
+        if self.chosen.is_narrow:
+            return read_rows(self.found.ids[wanted])
+        ids = f"SELECT id FROM ({build_first_sql(wanted.stop)}) AS upto OFFSET {wanted.start:d}"  # noqa: S608
+        # an array, because the planner may run a subquery once for each row
+        condition = f"reviews_request.id = ANY (ARRAY({ids}))"
+        condition %= {"person": "%s", "loop": "%s"}  # Django's placeholders, in this order
+        params = (self.user_id, self.chosen.loop or None)
+        is_here = RawSQL(condition, params, output_field=BooleanField())  # noqa: S611
+        rows = Request.objects.filter(is_here).for_inbox()
+        return list(rows.order_by("-priority_rank", "timeout_at", "id"))
+
+
+def read_rows(ids: list[str]) -> list[Request]:
+    """Reads the rows of these requests, in this order."""
+    rows = {item.pk: item for item in Request.objects.filter(pk__in=ids).for_inbox()}
+    return [rows[each] for each in ids if each in rows]
+
+
+def build_paginator(queue: Queue, *, per_page: int) -> "Paginator[Request]":
+    """Builds the pages of an inbox."""
+    return Paginator(queue, per_page)  # type: ignore[arg-type]
