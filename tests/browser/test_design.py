@@ -21,7 +21,7 @@ def night(chromium: Browser, site: str) -> Iterator[Page]:
 
 def test_the_appearance_follows_the_system_until_somebody_chooses(night: Page) -> None:
     night.goto("/")
-    switch = night.get_by_role("button", name="Dark appearance")
+    switch = night.get_by_role("button", name="Dark mode")
     expect(night.locator("body")).to_have_css("background-color", DARK)
     expect(switch).to_have_attribute("aria-pressed", "true")
     switch.click()
