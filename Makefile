@@ -26,7 +26,7 @@ help:  ## List the commands
 	@echo 'make lint    ruff, mypy and the import rules'
 	@echo 'make format  format the code with ruff'
 	@echo 'make styles  compile the stylesheet and the icons (needs Node 20 or newer)'
-	@echo 'make screenshots  take screenshots of every page for the documents (needs chromium)'
+	@echo 'make screenshots  take pictures of every page, to look at and for the documents (needs chromium)'
 	@echo
 	@echo 'All of them need Python 3.11 or newer; PYTHON=python3.12 selects another one than python3.'
 

@@ -1,65 +1,154 @@
-"""`make screenshots`: every pictured page of the catalogue into docs/screenshots/.
+"""`make screenshots`: every page of the catalogue, at four widths and in every mode.
 
-Light pictures of both sizes are part of the repository; dark ones go to build/screenshots/, to be
-looked at. Not collected by `make test`.
+Contact sheets go to build/sheets/, a folder for each mode. The light pictures of a phone and a desk
+that documents show go to docs/screenshots/. SHOTS=home,inbox takes these pages alone, and
+MODES=dark,arabic these modes. Not collected by `make test`.
 """
 
 import io
 import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PIL import Image
-from playwright.sync_api import Browser, Route
+from PIL import Image, ImageDraw
+from playwright.sync_api import Browser, Page, Route
 
-from tests.browser.catalogue import EVERY_PAGE
+from loops.models import Loop
+from reviews.models import Request
+from tests.browser.catalogue import EVERY_PAGE, Stop
 from tests.browser.contexts import SIZES
 from tests.browser.looking import arrive, signed_in_contexts
-from tests.browser.scene import set_the_scene
+from tests.browser.scene import Scene, set_the_scene
 from tests.dashboard.scene import alive
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT, LOOKED_AT = ROOT / "docs/screenshots", ROOT / "build/screenshots"
+KEPT, SHEETS = ROOT / "docs/screenshots", ROOT / "build/sheets"
 MAX_COLOURS = 96
-TALLEST = 3  # screens
+TALLEST = 3  # screens, in documents
+SCREENS = {320: 568, 390: 844, 1280: 800, 1920: 1080}  # widths and heights
+TALLEST_ON_SHEET = 2  # screens
+THUMB = {320: 200, 390: 200, 1280: 400, 1920: 400}  # widths on a sheet
+COLUMNS = {320: 9, 390: 9, 1280: 4, 1920: 4}
+ROWS = 3
+ARABIC = (
+    "# هل نعيد المبلغ للطلب 4821؟\n\n"
+    "وصل الطرد **مكسورًا**، والعميل Ada Lovelace يطلب 80 € خلال 24 ساعة."
+    "\n\n- الطلب رقم `4821`\n- تم الدفع عبر Stripe"
+)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_photograph(
-    chromium: Browser, site: str, transactional_db: None, size: str, scheme: str
-) -> None:
-    """SHOTS=home,inbox photographs those alone; SHOTS=all also the pages that have no picture, all
-    into build/screenshots/."""
+def leave(_: Page) -> None:
+    """Changes nothing."""
+
+
+def enlarge_text(page: Page) -> None:
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+
+
+def write_arabic(scene: Scene) -> None:
+    """People who write from right to left, with Latin words between."""
+    Loop.objects.update(name="مكتب استرداد الأموال (Refunds)", description="من يقرر بشأن الطلبات")
+    Request.objects.update(request_text=ARABIC)
+    for user in scene.people().values():
+        if user is not None:
+            user.name = "ليلى Haddad"
+            user.save(update_fields=["name"])
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How the pages are looked at."""
+
+    media: dict[str, Any] = field(default_factory=dict)
+    change: Callable[[Page], None] = leave
+    fill: Callable[[Scene], None] = lambda scene: None
+    widths: tuple[int, ...] = tuple(SCREENS)
+
+
+MODES = {
+    "light": Mode(),
+    "dark": Mode({"color_scheme": "dark"}),
+    "forced-colours": Mode({"forced_colors": "active"}, widths=(390, 1280)),
+    "large-text": Mode(change=enlarge_text, widths=(390, 1280)),
+    "arabic": Mode(fill=write_arabic, widths=(390, 1280)),
+}
+
+
+def chosen(name: str, everything: list[str]) -> list[str]:
+    """The names in an environment variable; all without it."""
+    given = os.environ.get(name, "")
+    return given.split(",") if given else everything
+
+
+@pytest.mark.parametrize("mode", chosen("MODES", list(MODES)))
+def test_photograph(chromium: Browser, site: str, transactional_db: None, mode: str) -> None:
     scene = set_the_scene()
-    wanted = os.environ.get("SHOTS", "")
-    with signed_in_contexts(chromium, site, scene, size, scheme) as contexts:
+    MODES[mode].fill(scene)
+    titles = chosen("SHOTS", [stop.title for stop in EVERY_PAGE])
+    taken: dict[int, list[tuple[str, Image.Image]]] = {width: [] for width in SCREENS}
+    with signed_in_contexts(chromium, site, scene) as contexts:
         for context in contexts.values():
             context.route("**/css/app*.css", wait_for_the_font)
         for stop in EVERY_PAGE:
-            chosen = wanted == "all" or stop.title in wanted.split(",")
-            if not (chosen or (stop.pictured and not wanted)):
+            if stop.title not in titles:
                 continue
             alive()  # its pulse is half a minute old after some pictures
             page = contexts[stop.who].new_page()
+            page.emulate_media(**MODES[mode].media)
             arrive(page, stop, scene)
-            whole = page.evaluate("document.documentElement.scrollHeight")
-            height = min(max(whole, SIZES[size]["height"]), TALLEST * SIZES[size]["height"])
-            page.set_viewport_size({"width": SIZES[size]["width"], "height": height})
-            folder = KEPT if scheme == "light" and not wanted else LOOKED_AT
-            name = f"{stop.title}-{size}" + ("" if folder == KEPT else f"-{scheme}")
-            keep(page.screenshot(), folder / f"{name}.png")
+            MODES[mode].change(page)
+            for width, picture in photograph(page, MODES[mode].widths):
+                taken[width].append((stop.title, picture))
+            if mode == "light" and stop.pictured:
+                keep_for_documents(page, stop)
             page.close()
+    for width, pictures in taken.items():
+        lay_out(pictures, width, SHEETS / mode)
+
+
+def photograph(page: Page, widths: tuple[int, ...]) -> Iterator[tuple[int, Image.Image]]:
+    """Yields a page's picture at each width."""
+    for width in widths:
+        yield width, take(page, width, SCREENS[width], TALLEST_ON_SHEET)
+
+
+def take(page: Page, width: int, height: int, tallest: int) -> Image.Image:
+    """Takes a picture of the whole page, or of so many screens."""
+    page.set_viewport_size({"width": width, "height": height})
+    whole = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": width, "height": min(max(whole, height), tallest * height)})
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
+def keep_for_documents(page: Page, stop: Stop) -> None:
+    KEPT.mkdir(parents=True, exist_ok=True)
+    for size, screen in SIZES.items():
+        picture = take(page, screen["width"], screen["height"], TALLEST)
+        picture.quantize(MAX_COLOURS).save(KEPT / f"{stop.title}-{size}.png", optimize=True)
+
+
+def lay_out(pictures: list[tuple[str, Image.Image]], width: int, folder: Path) -> None:
+    """Saves sheets of small pictures with their titles."""
+    folder.mkdir(parents=True, exist_ok=True)
+    small = THUMB[width]
+    scale = small / width
+    tall = int(SCREENS[width] * TALLEST_ON_SHEET * scale)
+    on_sheet = COLUMNS[width] * ROWS
+    for start in range(0, len(pictures), on_sheet):
+        sheet = Image.new("RGB", ((small + 8) * COLUMNS[width], (tall + 20) * ROWS), "#888888")
+        drawing = ImageDraw.Draw(sheet)
+        for place, (title, picture) in enumerate(pictures[start : start + on_sheet]):
+            left = (place % COLUMNS[width]) * (small + 8)
+            top = (place // COLUMNS[width]) * (tall + 20)
+            drawing.text((left + 2, top + 3), title, fill="white")
+            sheet.paste(picture.resize((small, int(picture.height * scale))), (left, top + 18))
+        sheet.save(folder / f"{width}-{start // on_sheet + 1}.png", optimize=True)
 
 
 def wait_for_the_font(route: Route) -> None:
     """A picture shows what the second visit does, when the font is there."""
     answer = route.fetch()
     route.fulfill(response=answer, body=answer.text().replace("optional", "block"))
-
-
-def keep(picture: bytes, path: Path) -> None:
-    """With few colours."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    image = Image.open(io.BytesIO(picture)).convert("RGB")
-    image.quantize(MAX_COLOURS).save(path, optimize=True)
