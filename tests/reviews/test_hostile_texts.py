@@ -74,7 +74,7 @@ def test_beyond_a_size_there_are_no_colours() -> None:
     assert "<span" in markdown.render(f"```python\n{short}```")
     assert "<span" not in markdown.render(f"```python\n{long}```")
     two = markdown.render(f"```python\n{short}```\n```python\n{short}```")
-    assert two.count("<pre>") == 2
+    assert two.count("<pre") == 2
     assert "<span" in two.partition("</pre>")[0]
     assert "<span" not in two.partition("</pre>")[2]
 
