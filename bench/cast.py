@@ -46,6 +46,7 @@ def fill(count: int) -> Cast:
         for user in users
     ]
     seed.mixed(loops, count)
+    seed.deliveries(loops[0], count)
     ids = [
         list(Request.objects.created_by(user.pk).values_list("pk", flat=True)[:POLLS])
         for user in users

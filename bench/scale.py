@@ -32,6 +32,9 @@ DASHBOARD = (
     "/dashboard/loops/",
     "/dashboard/loops/{loop}/",
     "/dashboard/deliveries/",
+    "/dashboard/deliveries/?state=failing",
+    "/dashboard/deliveries/?host=a.example",
+    "/dashboard/deliveries/?host=a.example&state=dead",
     "/dashboard/keys/",
     "/dashboard/audit/",
 )

@@ -18,7 +18,7 @@ from loops.services import create_loop
 from reviews.tasks import fold_counters
 
 MANY = 50_000
-TABLES = ("reviews_request", "reviews_requestwords")
+TABLES = ("reviews_request", "reviews_requestwords", "webhooks_delivery", "webhooks_attempt")
 _BARE = """
 SELECT format('DROP INDEX %%s', indexrelid::regclass), pg_get_indexdef(indexrelid)
   FROM pg_index
@@ -30,6 +30,7 @@ SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname
   FROM pg_constraint WHERE conrelid = ANY (%(tables)s::regclass[]) AND contype = 'f'
 """
 _MIXED = (Path(__file__).parent / "mixed.sql").read_text(encoding="utf-8")
+_DELIVERIES = (Path(__file__).parent / "deliveries.sql").read_text(encoding="utf-8")
 _WAITING = (Path(__file__).parent / "waiting.sql").read_text(encoding="utf-8")
 
 
@@ -60,6 +61,11 @@ def waiting(loop: Loop, count: int, *, due_in: float, callback_url: str | None =
     """Pending requests whose deadlines lie within the second that ends in `due_in` seconds."""
     params = {"loop": loop.pk, "creator": loop.creator_id}
     write(_WAITING, count, {**params, "due_in": due_in, "callback_url": callback_url})
+
+
+def deliveries(loop: Loop, count: int) -> None:
+    """A delivery in each state, with an attempt, for up to `count` ended requests of the loop."""
+    write(_DELIVERIES, count, {"loop": loop.pk})
 
 
 def write(insert: str, count: int, params: dict[str, Any]) -> None:

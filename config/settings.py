@@ -292,6 +292,7 @@ WEBHOOK_SCHEDULE_SCALE = env.float("WEBHOOK_SCHEDULE_SCALE", default=1.0)
 WEBHOOK_PAUSE_SECONDS = env.float("WEBHOOK_PAUSE_SECONDS", default=30.0)
 WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=16)
 WEBHOOK_PER_HOST = env.int("WEBHOOK_PER_HOST", default=4)
+WEBHOOK_FAILURES_BEFORE_EMAIL = env.int("WEBHOOK_FAILURES_BEFORE_EMAIL", default=5)
 WEBHOOK_OPEN_NETWORKS = environment.read_networks(env, "WEBHOOK_OPEN_NETWORKS")
 WEBHOOK_CA_FILE = env.str("WEBHOOK_CA_FILE", default=None)
 
@@ -349,6 +350,11 @@ CELERY_BEAT_SCHEDULE = {
         "webhooks.tasks.deliver_due",
     ))
 }  # fmt: skip
+CELERY_BEAT_SCHEDULE["webhooks.tasks.watch_hosts"] = {
+    "task": "webhooks.tasks.watch_hosts",
+    "schedule": 10.0,
+    "options": {"expires": 20.0},
+}
 CELERY_BEAT_SCHEDULE |= {
     task: {"task": task, "schedule": 600.0, "options": {"expires": 60.0}}
     for task in (

@@ -1,10 +1,9 @@
-"""Pages of the webhook delivery log, with the actions to resend and to send a test event."""
+"""Pages of the webhook delivery log, with the action to send a test event."""
 
 from datetime import timedelta
-from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -21,8 +20,9 @@ from web.guards import SignedInRequest, action, page
 from web.keyset import KeysetPage, read_cursor
 from web.web_urls import hide_credentials
 from webhooks import safe_text, services
+from webhooks.failing_hosts import MAX_COUNTED, Failing, read_failing
 from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
-from webhooks.queries import read_log, with_duration
+from webhooks.queries import read_hosts, read_log, with_duration
 
 TEST_EVENT_RATE = "10/m"
 TOO_MANY_TESTS = (
@@ -30,6 +30,7 @@ TOO_MANY_TESTS = (
 )
 MAX_POLLING = 300  # seconds after a test event, for which the page asks for its result by itself
 ATTEMPTS_PER_PAGE = 12  # the retry schedule has as many
+MAX_FAILING = 5  # hosts that are named
 USUAL_LAG, MAX_LAG = 3, 60  # seconds; sweeps run every second
 
 
@@ -57,49 +58,6 @@ def delivery(request: SignedInRequest, delivery_id: str) -> HttpResponse:
         ],
     }
     return render(request, "dashboard/deliveries/delivery.html", context)
-
-
-@action("delivery")
-def resend(request: SignedInRequest, delivery_id: str) -> HttpResponse:
-    item = find_delivery(request, delivery_id)
-    try:
-        services.resend(account_id=request.user.pk, delivery_id=item.pk)
-        until = services.pauses(request.user.pk).get(item.host)
-        if until is None:
-            messages.success(request, "Sending it again now. The retry schedule starts again.")
-        else:
-            host = safe_text.visible(item.host)
-            messages.warning(
-                request,
-                f"It’s due again. The retry schedule starts again. {host} couldn’t be reached"
-                f" recently and is paused until {until:%H:%M:%S} UTC.",
-            )
-    except services.OnlyOnce:
-        messages.info(request, "Test events are sent only once. Send another one instead.")
-    except services.NotResendable:
-        messages.warning(request, "An attempt is running. Its result will appear here.")
-    return redirect("delivery", delivery_id=item.pk)
-
-
-@recoverable
-@action("deliveries")
-def resend_dead(request: SignedInRequest) -> HttpResponse:
-    form = ResendDeadForm(request.POST, auto_id="dead-%s")
-    if not form.is_valid():
-        return list_page(request, dead_form=form, status=422)
-    count = services.resend_dead(account_id=request.user.pk, since=form.cleaned_data["since"])
-    subject = "1 delivery is" if count == 1 else f"{count} deliveries are"
-    if not count:
-        messages.info(request, "No deliveries have failed permanently since then.")
-    elif services.pauses(request.user.pk):
-        messages.warning(
-            request,
-            f"{subject} due again. Hosts that couldn’t be reached recently are paused;"
-            " their deliveries follow later.",
-        )
-    else:
-        messages.success(request, f"{subject} sent again now.")
-    return redirect("deliveries")
 
 
 @page
@@ -157,6 +115,8 @@ def list_page(
         window = read_log(
             select_deliveries(request), chosen=filters.cleaned_data, cursor=read_cursor(request)
         )
+        for item in window.rows:
+            item.result = describe_last(item)
     elif status == 200:
         status = 422
     tested = find_test(request)
@@ -170,6 +130,8 @@ def list_page(
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),
         "window": window,
+        "hosts": read_hosts(request.user.pk) if window.rows or filters.is_bound else [],
+        "failing": describe_failing(request.user.pk),
         "tested": tested,
         "test_form": test_form,
         "is_test_open": refill(request, test_form, "send-test") or test_form.is_bound or tested,
@@ -206,6 +168,9 @@ def describe_test(delivery: Any) -> dict[str, Any]:
     is_over = delivery.state != Delivery.State.WAITING
     attempts = list(with_duration(mine)) if is_over else []
     delivery.attempts_made = len(attempts)
+    if attempts:
+        delivery.last_status, delivery.last_error = attempts[-1].status_code, attempts[-1].error
+        delivery.result = describe_last(delivery)
     age = (timezone.now() - delivery.created_at).total_seconds()
     return {
         "delivery": delivery,
@@ -233,11 +198,39 @@ def format_result(attempt: Attempt) -> str:
     """Returns the status with its name, the error, or that the attempt has no result yet."""
     if attempt.finished_at is None:
         return "Interrupted or in progress"
-    code = attempt.status_code
-    if code is None:
-        return safe_text.visible(attempt.error)
-    known = code in HTTPStatus._value2member_map_
-    return f"{code} {HTTPStatus(code).phrase}" if known else str(code)
+    return safe_text.format_result(attempt.status_code, attempt.error)
+
+
+def describe_last(item: Any) -> dict[str, Any] | None:
+    """Returns how the last attempt of a row ended; None if none has ended yet."""
+    if item.last_status is None and item.last_error is None:
+        return None
+    went_well = item.last_status is not None and 200 <= item.last_status < 300
+    return {
+        "text": safe_text.format_result(item.last_status, item.last_error),
+        "tone": "" if went_well else "text-error",
+    }
+
+
+def describe_failing(account_id: str) -> dict[str, Any]:
+    """Returns the hosts that fail now as the pages show them; the longest failing first."""
+    found = read_failing(account_id, most=MAX_FAILING + 1)
+    shown = [describe_host(each) for each in found[:MAX_FAILING]]
+    return {"hosts": shown, "has_more": len(found) > MAX_FAILING}
+
+
+def describe_host(failing: Failing) -> dict[str, Any]:
+    """Returns a failing host with its last result, and the query that lists its deliveries."""
+    return {
+        "name": safe_text.visible(failing.host),
+        "since": failing.since,
+        "failures": failing.failures,
+        "result": safe_text.format_result(failing.status, failing.error),
+        "waiting": failing.waiting,
+        "is_many": failing.waiting > MAX_COUNTED,
+        "most": MAX_COUNTED,
+        "query": urlencode({"host": failing.host, "state": "waiting"}),
+    }
 
 
 def describe_worker_status() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.usage import KeyUsage, read_hourly
 from dashboard import request_examples, stats
 from dashboard.access import page
-from dashboard.deliveries import describe_worker_status
+from dashboard.deliveries import describe_failing, describe_worker_status
 from loops.models import Loop
 from web.charts import Chart, Series
 from web.guards import SignedInRequest
@@ -30,6 +30,8 @@ def overview(request: SignedInRequest) -> HttpResponse:
     keys = sorted(read_hourly(account_id, hours=HOURS), key=lambda key: -key.total)
     loop = Loop.objects.of_creator(account_id).newest_first().only("name").first()
     worker_status = describe_worker_status()
+    failing = describe_failing(account_id)
+    alerts = find_alerts(days, keys, worker_status)
     context: dict[str, Any] = {
         "loop": loop,
         "waiting": waiting,
@@ -47,7 +49,9 @@ def overview(request: SignedInRequest) -> HttpResponse:
         "keys": len(keys),
         "usage_chart": build_usage_chart(keys),
         "worker_status": worker_status,
-        "alerts": find_alerts(days, keys, worker_status),
+        "alerts": alerts,
+        "failing": failing,
+        "problems": len(alerts) + len(failing["hosts"]) + failing["has_more"],
         "is_new": loop is None or not (times.answered or sum(w.count for w in waiting)),
         "tabs": request_examples.build_ask_tabs(loop.pk)
         if loop

@@ -1,5 +1,6 @@
 """The statistics of the overview, in a few statements that read counters or an index only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -40,7 +41,7 @@ _SPANS = """unnest(%(days)s::date[], %(since)s::timestamptz[], %(until)s::timest
 
 # Answers count on the day of the answer, timeouts on the day of the deadline.
 _COUNTS = f"""
-SELECT day, answers.n, late.n, dead.n
+SELECT day, answers.n AS answered, late.n AS late, dead.n AS dead
   FROM {_SPANS}
  CROSS JOIN LATERAL (
        SELECT count(*) AS n FROM reviews_request WHERE creator_id = %(account)s
@@ -54,14 +55,21 @@ SELECT day, answers.n, late.n, dead.n
 """  # noqa: S608
 
 _TIMES = f"""
-SELECT day, grouping(day), percentile_cont(0.5) WITHIN GROUP (ORDER BY took),
-       percentile_cont(0.9) WITHIN GROUP (ORDER BY took)
+SELECT day, grouping(day) AS is_whole, percentile_cont(0.5) WITHIN GROUP (ORDER BY took) AS median,
+       percentile_cont(0.9) WITHIN GROUP (ORDER BY took) AS slowest_tenth
   FROM {_SPANS}
  CROSS JOIN LATERAL (
        SELECT response_at - created_at AS took FROM reviews_request
         WHERE creator_id = %(account)s AND response_at >= since AND response_at < until
         ORDER BY response_at DESC LIMIT {MAX_ANSWERS:d}) AS answer
  GROUP BY GROUPING SETS ((day), ())
+"""  # noqa: S608
+_DAYS = f"""
+WITH counts AS MATERIALIZED ({_COUNTS}), times AS MATERIALIZED ({_TIMES})
+SELECT counts.*, times.median, times.slowest_tenth, week.median, week.slowest_tenth
+  FROM counts LEFT JOIN times ON times.day = counts.day AND times.is_whole = 0
+  LEFT JOIN times AS week ON week.is_whole = 1
+ ORDER BY counts.day
 """  # noqa: S608
 
 
@@ -119,17 +127,14 @@ def read_days(account_id: str) -> tuple[list[Day], AnswerTimes]:
         "until": [midnight(day, days_later=1) for day in days],
     }
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, params)
-        counts = {day: numbers for day, *numbers in cursor.fetchall()}
-        cursor.execute(_TIMES, params)
-        times = {None if whole else day: took for day, whole, *took in cursor.fetchall()}
-    rows = [
-        Day(day, _build_answer_times(answers, times.get(day)), timeouts, dead)
-        for day, (answers, timeouts, dead) in sorted(counts.items())
+        cursor.execute(_DAYS, params)
+        rows = cursor.fetchall()
+    week = [
+        Day(day, _build_answer_times(answered, took), late, dead)
+        for day, answered, late, dead, *took, _, _ in rows
     ]
-    return rows, _build_answer_times(sum(row.times.answered for row in rows), times.get(None))
+    return week, _build_answer_times(sum(day.times.answered for day in week), rows[0][-2:])
 
 
-def _build_answer_times(answered: int, took: list[timedelta | None] | None) -> AnswerTimes:
-    seconds = [None if each is None else each.total_seconds() for each in took or (None, None)]
-    return AnswerTimes(answered, *seconds)
+def _build_answer_times(answered: int, took: Sequence[timedelta | None]) -> AnswerTimes:
+    return AnswerTimes(answered, *(None if each is None else each.total_seconds() for each in took))

@@ -33,6 +33,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         sql = f"webhooks_delivery.state = '{Delivery.State(state).value}'"
         return self.filter(RawSQL(sql, [], output_field=models.BooleanField()))  # noqa: S611
 
+    def failing(self) -> "DeliveryQuerySet":
+        """Keeps what waits after an attempt that failed; the zero is part of the index."""
+        sql = "webhooks_delivery.failed_attempts > 0"
+        is_failed = RawSQL(sql, [], output_field=models.BooleanField())  # noqa: S611
+        return self.in_state("waiting").filter(is_failed)
+
     def newest_first(self) -> "DeliveryQuerySet":
         return self.order_by("-created_at", "-id")
 
@@ -117,6 +123,17 @@ class Delivery(models.Model):
             models.Index(
                 fields=["account", "event", "-created_at", "-id"], name="delivery_by_event"
             ),
+            models.Index(fields=["account", "host", "-created_at", "-id"], name="delivery_by_host"),
+            models.Index(
+                fields=["account", "host", "-created_at", "-id"],
+                condition=Q(state="dead"),
+                name="delivery_dead_by_host",
+            ),
+            models.Index(
+                fields=["account", "-created_at", "-id"],
+                condition=Q(state="waiting", failed_attempts__gt=0),
+                name="delivery_failing",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -164,6 +181,51 @@ class Circuit(models.Model):
     host = models.CharField(max_length=255)
     failures = models.PositiveIntegerField()
     open_until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.host}: {self.failures}"
+
+
+class FailingHost(models.Model):
+    """A host of an account that fails, or did until recently (`webhooks.failing_hosts`).
+
+    `failures` counts failed attempts in a row, of whatever kind, since `failing_since`. The first
+    delivery that succeeds sets `recovered_at`. `told_at` is when the account got the email that
+    this host fails, and null again once the email that it has recovered is queued; `emailed_at` is
+    the last email of either kind. A row is deleted when nobody needs it any more.
+    """
+
+    pk = models.CompositePrimaryKey("account_id", "host")
+    account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)
+    host = models.CharField(max_length=255)
+    failing_since = models.DateTimeField()
+    failures = models.PositiveIntegerField()
+    last_failed_at = models.DateTimeField()
+    last_status = models.PositiveSmallIntegerField(null=True)
+    last_error = models.TextField(blank=True)
+    recovered_at = models.DateTimeField(null=True)
+    told_at = models.DateTimeField(null=True)
+    emailed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["account", "failing_since", "host"],
+                condition=Q(recovered_at__isnull=True),
+                name="failing_host_now",
+            ),
+            models.Index(
+                fields=["failures"],
+                condition=Q(recovered_at__isnull=True, told_at__isnull=True),
+                name="failing_host_untold",
+            ),
+            models.Index(
+                fields=["recovered_at"],
+                condition=Q(recovered_at__isnull=False),
+                name="failing_host_recovered",
+            ),
+            models.Index(fields=["last_failed_at"], name="failing_host_by_age"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.host}: {self.failures}"

@@ -20,6 +20,7 @@ from db.columns import dumps
 from db.ids import new_id
 from webhooks.claim_sql import CLAIM
 from webhooks.event_ids import EVENT_ID_SQL
+from webhooks.failing_hosts import NOTE_FAILURE, NOTE_SUCCESS
 from webhooks.models import TEST_EVENT, Delivery
 
 # Inserts a delivery for each row of a CTE `events (account_id, url, name, subject_id, occurrence,
@@ -39,7 +40,7 @@ MAX_PAUSE = 600
 INTERRUPTED = "Interrupted: no result was recorded in time."
 NO_EXCEPTIONS: Mapping[str, int] = MappingProxyType({})
 _ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
-_RECORD = """
+_RECORD = f"""
 WITH fenced AS (
     UPDATE webhooks_delivery
        SET state = %(state)s, claim_id = NULL, is_manual = false,
@@ -62,14 +63,14 @@ WITH fenced AS (
 ), closed AS (
     DELETE FROM webhooks_circuit USING fenced
      WHERE account_id = %(account_id)s AND host = %(host)s AND %(responded)s
-)
+), failed AS ({NOTE_FAILURE}), succeeded AS ({NOTE_SUCCESS})
 UPDATE webhooks_attempt
    SET finished_at = statement_timestamp(), status_code = %(status)s, error = %(error)s,
        request_headers = %(request_headers)s, response_headers = %(response_headers)s,
        response_body = %(response_body)s
   FROM fenced
  WHERE webhooks_attempt.id = %(attempt_id)s AND webhooks_attempt.account_id = %(account_id)s
-"""
+"""  # noqa: S608
 
 _GIVE_BACK = """
 WITH fenced AS (
@@ -168,6 +169,7 @@ def record(item: Item, outcome: Outcome, *, state: Delivery.State, delay: float 
         "delay": delay,
         "unreachable": outcome.unreachable and not item.is_test,
         "responded": outcome.status is not None,
+        "counts": not item.is_test,
         "to_open": FAILURES_TO_OPEN,
         "pause": float(settings.WEBHOOK_PAUSE_SECONDS),
         "max_pause": MAX_PAUSE,

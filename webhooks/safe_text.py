@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from itertools import islice
 
 MAX_HEADERS = 100
@@ -41,6 +42,14 @@ def header_lines(headers: Mapping[str, str] | None) -> list[tuple[str, str]]:
 def _one_line(text: str) -> str:
     cut = text[:MAX_HEADER_LENGTH] + ("…" if len(text) > MAX_HEADER_LENGTH else "")
     return visible(cut.replace("\n", "\\n"))
+
+
+def format_result(status: int | None, error: str) -> str:
+    """Formats how an attempt ended: the status with its name, or the error."""
+    if status is None:
+        return visible(error)
+    known = status in HTTPStatus._value2member_map_
+    return f"{status} {HTTPStatus(status).phrase}" if known else str(status)
 
 
 def indent_json(text: str) -> str:

@@ -1,6 +1,6 @@
 """Enqueues events and test events, and has deliveries attempted again."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -87,6 +87,31 @@ def resend(*, account_id: str, delivery_id: str) -> None:
     if not _make_due(settled.filter(pk=delivery_id)):
         mine.get(pk=delivery_id)
         raise NotResendable
+
+
+@dataclass(frozen=True, slots=True)
+class Resent:
+    """What became of selected deliveries: how many are due again, and why the others are not."""
+
+    due: int
+    running: int  # an attempt is under way
+    tests: int  # test events, which are attempted once
+
+
+@transaction.atomic
+def resend_selected(*, account_id: str, delivery_ids: Collection[str]) -> Resent:
+    """Makes the account's deliveries among these due now; ids of others count for nothing."""
+    mine = Delivery.objects.of_account(account_id).filter(pk__in=delivery_ids)
+    ordered = mine.order_by("pk").select_for_update(no_key=True)  # two at once never deadlock
+    rows = ordered.values_list("pk", "event", "state", "claim_id")
+    tests: list[str] = []
+    running: list[str] = []
+    due: list[str] = []
+    for pk, event, state, claim_id in rows:
+        is_running = state == Delivery.State.WAITING and claim_id is not None
+        (tests if event == TEST_EVENT else running if is_running else due).append(pk)
+    _make_due(Delivery.objects.of_account(account_id).filter(pk__in=due))
+    return Resent(due=len(due), running=len(running), tests=len(tests))
 
 
 def resend_dead(*, account_id: str, since: datetime) -> int:

@@ -9,21 +9,45 @@ from django.utils import timezone
 from reviews.lifecycle import states
 from web.web_urls import MAX_URL_LENGTH, is_web_url
 from webhooks.models import TEST_EVENT, Delivery
+from webhooks.queries import FAILING
+from webhooks.services import host_of
 
 EVENTS = (*states.EVENTS, TEST_EVENT)
+_WAITING, *_ENDED = Delivery.State.choices
+STATES = (_WAITING, (FAILING, "Failing"), *_ENDED)
+MAX_SELECTED = 50  # a page of the log
 
 
 class FilterForm(forms.Form):
     """The filters of the delivery log, as the query of its URL."""
 
-    state = forms.ChoiceField(
-        label="State", required=False, choices=[("", "All states"), *Delivery.State.choices]
-    )
+    state = forms.ChoiceField(label="State", required=False, choices=[("", "All states"), *STATES])
     event = forms.ChoiceField(
         label="Event",
         required=False,
         choices=[("", "All events"), *((name, name) for name in EVENTS)],
     )
+    host = forms.CharField(
+        label="Host",
+        required=False,
+        max_length=MAX_URL_LENGTH,
+        widget=forms.TextInput(
+            {
+                "list": "hosts",
+                "autocomplete": "off",
+                "autocapitalize": "none",
+                "spellcheck": "false",
+            }
+        ),
+    )
+
+    def clean_host(self) -> str:
+        """Takes a whole URL as well. Raises ValidationError for what is no text of a host."""
+        typed: str = self.cleaned_data["host"].strip()
+        try:
+            return host_of(typed if "//" in typed else f"//{typed}")
+        except ValueError:
+            raise forms.ValidationError("Enter a host, such as example.com") from None
 
 
 class TestEventForm(forms.Form):

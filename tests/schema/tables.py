@@ -12,6 +12,7 @@ OWNED = {
     "webhooks_attempt": "account_id",
     "webhooks_circuit": "account_id",
     "webhooks_delivery": "account_id",
+    "webhooks_failinghost": "account_id",
     "loops_loop": "creator_id",
     "loops_membership": "account_id",
     "reviews_pushsubscription": "user_id",

@@ -62,6 +62,57 @@ class TestResend:
         assert item.state == "dead"
 
 
+class TestResendSelected:
+    def post(self, user: User, items: list[Delivery], query: str = "") -> Any:
+        ids = {"selected": pks(items)}
+        return signed_in(user).post(f"{LOG}resend-selected/{query}", ids, follow=True)
+
+    def test_each_in_its_way(self, owner: User, member: User) -> None:
+        dead, fine = made(owner, state="dead"), made(owner, state="delivered", failed_attempts=3)
+        running, test = made(owner, claim_id=new_id()), made(owner, "webhook.test", state="dead")
+        theirs, other = made(member, state="dead"), made(owner, state="dead")
+        chosen = [dead, fine, running, test, theirs]
+        page = words(self.post(owner, chosen))
+        assert "2 deliveries are sent again now. 1 has an attempt running." in page
+        assert "1 is a test event, which is sent only once." in page
+        found = {row.pk: row for row in Delivery.objects.all()}
+        states = [(found[pk].state, found[pk].is_manual) for pk in pks([*chosen, other])]
+        due, left = ("waiting", True), ("dead", False)
+        assert states == [due, due, ("waiting", False), left, left, left]
+        assert found[fine.pk].failed_attempts == 0
+
+    def test_back_to_the_same_rows(self, owner: User) -> None:
+        query = "?state=dead&host=receiver.example"
+        response = self.post(owner, [made(owner, state="dead")], query)
+        assert response.redirect_chain == [(f"{LOG}{query}", 302)]
+        assert "1 delivery is sent again now." in words(response)
+
+    @pytest.mark.parametrize("ids", [[], ["x"], ["%00", ""]])
+    def test_nothing_selected(self, owner: User, ids: list[str]) -> None:
+        response = signed_in(owner).post(f"{LOG}resend-selected/", {"selected": ids}, follow=True)
+        assert "Select the deliveries to send again first." in words(response)
+
+    def test_paused_hosts_are_named_as_such(self, owner: User) -> None:
+        item, until = made(owner, state="dead"), NOW + timedelta(days=1)
+        Circuit.objects.create(account=owner, host=item.host, failures=5, open_until=until)
+        assert "are paused; their deliveries follow later." in words(self.post(owner, [item]))
+
+    def test_statements(
+        self, owner: User, django_assert_num_queries: DjangoAssertNumQueries
+    ) -> None:
+        ids = {"selected": pks([made(owner, state="dead") for _ in range(50)])}
+        browser = signed_in(owner)
+        # session, person, lock, update, pauses, savepoint and its release, messages
+        with django_assert_num_queries(7):
+            browser.post(f"{LOG}resend-selected/", ids)
+
+    def test_test_events_cannot_be_selected(self, owner: User) -> None:
+        made(owner, "webhook.test", state="dead")
+        dead = made(owner, state="dead")
+        page = signed_in(owner).get(LOG).content.decode()
+        assert re.findall(r'name="selected" value="(\w+)"', page) == [dead.pk]
+
+
 class TestResendDead:
     def post(self, user: User, since: str) -> Any:
         return signed_in(user).post(f"{LOG}resend-dead/", {"since": since}, follow=True)

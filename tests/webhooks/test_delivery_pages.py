@@ -50,10 +50,12 @@ class TestList:
         response = signed_in(owner).get(LOG)
         assert listed(response) == pks([delivered, waiting, dead])
         page = words(response)
-        assert f"request.timeout {dead.subject_id} Dead 12 " in page
-        assert "Waiting next attempt in 10 min 0 " in page
+        result = "receiver.example No connection. Dead No connection."
+        assert f"request.timeout {result} 12 {dead.subject_id} " in page
+        assert "Waiting next attempt in 10 min – 0 " in page
         assert f'<time datetime="{soon:%Y-%m-%dT%H:%M:%S}Z"' in response.content.decode()
-        assert f"request.completed {delivered.subject_id} Delivered 0 " in page
+        row = f"request.completed receiver.example Delivered – 0 {delivered.subject_id} "
+        assert row in page
 
     def test_an_attempt_under_way_has_no_next_one(self, owner: User) -> None:
         made(owner, claim_id=new_id())
@@ -146,10 +148,10 @@ class TestList:
         for _ in range(count):
             attempted(made(owner, state="dead"))
         browser = signed_in(owner)
-        with django_assert_num_queries(4):  # session, person, pulse, deliveries
+        with django_assert_num_queries(6):  # session, person, pulse, deliveries, hosts, failing
             assert len(listed(browser.get(LOG))) == min(count, 50)
         newest = Delivery.objects.newest_first()[0]
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(6):
             browser.get(f"{LOG}?before={newest.pk}")
 
 

@@ -9,6 +9,7 @@ from django.template.context import RequestContext
 from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -56,6 +57,12 @@ def moment(value: datetime | None, style: str = "relative") -> SafeString:
         return format_html('<time datetime="{}">{}</time>', machine, full)
     relative = format_distance(value, timezone.now())
     return format_html('<time datetime="{}" title="{}">{}</time>', machine, full, relative)
+
+
+@register.filter
+def number(value: int) -> str:
+    """Formats a whole number with separators between thousands, as the language writes them."""
+    return number_format(value, decimal_pos=0, use_l10n=True, force_grouping=True)
 
 
 @register.filter

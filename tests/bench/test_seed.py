@@ -1,0 +1,25 @@
+"""What the bench fills its tables with obeys their constraints."""
+
+import pytest
+from django.db import connection
+
+from accounts.models import User
+from bench import seed
+from reviews import services
+from tests.reviews.conftest import Make
+from tests.reviews.conftest import make as make
+from webhooks.models import Attempt, Delivery
+
+pytestmark = pytest.mark.django_db
+
+
+def test_deliveries_in_each_state(owner: User, make: Make) -> None:
+    requests = [make() for _ in range(6)]
+    for each in requests[1:]:
+        services.cancel_request(request_id=each.pk, account_id=owner.pk)
+    with connection.cursor() as cursor:
+        cursor.execute(seed._DELIVERIES, {"loop": requests[0].loop_id, "count": 5})
+    states = sorted(Delivery.objects.of_account(owner.pk).values_list("state", flat=True))
+    assert states == ["dead", "delivered", "delivered", "delivered", "waiting"]
+    assert Delivery.objects.failing().count() == 1
+    assert Attempt.objects.filter(account=owner).count() == 5
