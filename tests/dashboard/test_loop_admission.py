@@ -26,7 +26,11 @@ def test_the_choices_are_stored_and_shown(owner: User, loop: Loop) -> None:
     assert loop.allowed_domains == ["example.com", "example.org", "xn--bcher-kva.example"]
     source = signed_in(owner).get(f"/dashboard/loops/{loop.pk}/edit/").content.decode()
     assert 'value="example.com, example.org, xn--bcher-kva.example"' in source
+    sentence = "Only people with a confirmed email address at example.com, example.org"
+    page = f"/dashboard/loops/{loop.pk}/"
+    assert sentence in words(signed_in(owner).get(page))
     assert edit(owner, loop, joiners="confirmed", allowed_domains="")[0] == 302
+    assert sentence not in words(signed_in(owner).get(page))
     assert (loop.require_verified, loop.allowed_domains) == (True, [])
 
 

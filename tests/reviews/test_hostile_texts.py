@@ -106,6 +106,13 @@ def test_a_table_of_many_cells() -> None:
         markdown.render(text)
 
 
+def test_much_html_is_not_coloured() -> None:
+    """A pair of characters for each span: 1,000 characters of code can make 50,000 of HTML."""
+    code = "1+" * (MAX_CODE // 2 - 1)
+    assert '<span class="' in markdown.render(f"```python\n{code[:100]}\n```")
+    assert '<span class="' not in markdown.render(f"```python\n{code}\n```")
+
+
 @pytest.mark.parametrize(
     "part",
     [
