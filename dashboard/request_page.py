@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.safestring import mark_safe
 
 from api.serializers.requests import RequestDetail
-from dashboard import timeline
+from dashboard import reach, timeline
 from dashboard.access import action, find_request, page
 from dashboard.forms.requests import FeedbackForm, build_initial, find_unknown_fields
 from reviews import markdown, outline, services
@@ -57,6 +57,7 @@ def request_page(
         "configuration": shorten(format_json(item.response_config)),
         "default": item.format_answer(item.default_response),
         "is_open": item.status in states.OPEN,
+        "reach": reach.build(item),
         "steps": timeline.build(item, deliveries),
         "deliveries": deliveries,
         "json": shorten(text),

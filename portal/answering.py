@@ -10,8 +10,9 @@ from portal.posted import Posted
 from portal.progress import Progress, find_unskipped, read_next
 from portal.question import question_page
 from portal.waiting import read_waiting
-from reviews import services
+from reviews import services, viewers
 from reviews.comments import InvalidComment
+from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.plain_text import extract_headline
 from reviews.response_types import InvalidAnswer, get_response_type
@@ -26,7 +27,11 @@ class SeeOther(HttpResponseRedirect):
 
 @page
 def show(request: SignedInRequest, request_id: str) -> HttpResponse:
-    return question_page(request, find_request(request, request_id))
+    item = find_request(request, request_id)
+    if request.method == "GET" and item.status in states.OPEN:
+        skipped = Progress.read(request).skipped
+        viewers.record_opened(item, request.user.pk, skipped=skipped)
+    return question_page(request, item)
 
 
 @action

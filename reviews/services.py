@@ -28,6 +28,7 @@ from reviews.moving import move_or_raise
 from reviews.moving import read_request as read_request
 from reviews.notifications.push.dispatch import DISPATCHER
 from reviews.response_types import get_response_type
+from reviews.viewers import record_claimed
 
 DEFERRED_TIMEOUT = timedelta(days=30)
 LEAVE_GRACE = timedelta(seconds=5)
@@ -132,7 +133,10 @@ def claim_request(*, request: Request, reviewer_id: str) -> None:
         if renew_claim(request=request, reviewer_id=reviewer_id):
             return True
         claim = {**_key_params(request), "reviewer": reviewer_id, "lease": lease}
-        return bool(transitions.move(states.CLAIM, transitions.ONE, **claim))
+        if not transitions.move(states.CLAIM, transitions.ONE, **claim):
+            return False
+        record_claimed(request, reviewer_id)
+        return True
 
     move_or_raise(states.CLAIM, request.pk, attempt)
 

@@ -1,4 +1,4 @@
-"""The tables of requests, feedback, notifications, counters and search words."""
+"""The tables of requests, feedback, notifications, viewers, counters and search words."""
 
 from reviews.models.counters import Counter as Counter
 from reviews.models.counters import CounterChange as CounterChange
@@ -9,4 +9,5 @@ from reviews.models.requests import PRIORITIES as PRIORITIES
 from reviews.models.requests import Feedback as Feedback
 from reviews.models.requests import Request as Request
 from reviews.models.requests import RequestQuerySet as RequestQuerySet
+from reviews.models.viewers import Viewer as Viewer
 from reviews.models.words import RequestWords as RequestWords

@@ -98,12 +98,16 @@ UPDATE reviews_notification SET claim_id = NULL, next_attempt_at = statement_tim
    AND claim_id = %(claim)s::text
 """
 
-_TIDY = """
+_BEFORE = "statement_timestamp() - make_interval(days => %(days)s::int)"
+# While its request is open and some days longer, a notification tells its creator who was told.
+_TIDY = f"""
 DELETE FROM reviews_notification WHERE (id, account_id) IN (
-    SELECT id, account_id FROM reviews_notification
-     WHERE done_at < statement_timestamp() - make_interval(days => %(days)s::int)
+    SELECT id, account_id FROM reviews_notification n
+     WHERE done_at < {_BEFORE}
+       AND NOT EXISTS (SELECT FROM reviews_request r
+                        WHERE r.id = n.request_id AND ({OPEN} OR r.updated_at >= {_BEFORE}))
      ORDER BY done_at LIMIT %(limit)s::int)
-"""
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,7 @@ def give_back(items: Sequence[Item]) -> None:
 
 
 def remove_old(limit: int = 5000) -> int:
-    """Deletes up to `limit` notifications that ended some days ago; returns how many."""
+    """Deletes up to `limit` notifications whose requests ended some days ago; returns how many."""
     return _execute(_TIDY, {"days": KEPT_DAYS, "limit": limit})
 
 

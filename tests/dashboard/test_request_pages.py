@@ -119,7 +119,7 @@ class TestShow:
             )
         services.add_feedback(request=request, feedback={"rating": 5})
         browser = signed_in(owner)
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             response = browser.get(path(request))
         assert len(response.content) < 60_000
 
@@ -141,7 +141,7 @@ class TestTimeline:
             delivery.state, delivery.delivered_at = "delivered", timezone.now()
             delivery.save()
         page = words(signed_in(owner).get(path(request)))
-        steps = page.partition("Timeline")[2].partition("Configuration")[0]
+        steps = page.partition("Timeline ")[2].partition("Configuration")[0]
         titles = [
             "Created Via the API with the key Agent",
             "Sent to 2 members",

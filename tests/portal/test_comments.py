@@ -181,7 +181,8 @@ def test_statements(
     """The rule comes with the request."""
     request = make(response_config=OPTIONS, default_response="yes")
     browser = signed_in(member)
-    with django_assert_num_queries(5):  # session, person, request, what waits, the list beside
+    # session, person, request, that it was opened, what waits, the list beside
+    with django_assert_num_queries(6):
         browser.get(f"/inbox/{request.pk}/")
     with django_assert_num_queries(8):
         browser.post(f"/inbox/{request.pk}/answer/", {"answer": "n", "comment": "No"})

@@ -235,12 +235,13 @@ def test_statements(
 ) -> None:
     request, following = make(), make(priority="low")
     browser = signed_in(member)
-    with django_assert_num_queries(5):  # session, person, request, what waits, the list beside
+    # session, person, request, that it was opened, what waits, the list beside
+    with django_assert_num_queries(6):
         browser.get(f"/inbox/{request.pk}/")
     with django_assert_num_queries(8):  # and what the service asks
         response = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
     assert following.pk in response["Location"]
-    with django_assert_num_queries(6):  # and what was sent
+    with django_assert_num_queries(7):  # and what was sent
         browser.get(response["Location"])
     with django_assert_num_queries(4):
         browser.get(f"/inbox/{request.pk}/done/")

@@ -44,6 +44,7 @@ SAME = {
     "reviews_notification": ["request_id"],
     "reviews_request": ["loop_id"],
     "reviews_requestwords": ["request_id"],
+    "reviews_viewer": ["request_id"],
     "reviews_counter": ["scope_id"],
     "reviews_counterchange": ["loop_id"],
 }

@@ -40,6 +40,11 @@ def test_what_is_done_is_forgotten_after_some_days(make: Make) -> None:
         for days in (6, 8, 9)
     ]
     Notification.objects.bulk_create(rows)
+    assert tasks.forget_old() == 0  # their request is open
+    ended = Request.objects.filter(pk=request.pk)
+    ended.update(status="cancelled", updated_at=Now() - timedelta(days=6))
+    assert tasks.forget_old() == 0
+    ended.update(updated_at=Now() - timedelta(days=8))
     assert tasks.forget_old() == 2
     assert Notification.objects.get().subscription_id == "6"
     assert Request.objects.exists()
