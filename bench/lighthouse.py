@@ -43,7 +43,7 @@ def measure(service: Web, cast: Cast) -> Part:
         name = "/inbox/…/" if path == question else path
         rows.append([name, *(f"{scores[kind]:.0f}" for kind in GOALS), ", ".join(faults)])
         goals += [Goal(f"{kind} of {name}", GOALS[kind], None, scores[kind]) for kind in GOALS]
-    errors = find_installation_errors(f"{site}/inbox/", cast.cookie)
+    errors = find_installation_errors(site, cast.cookie)
     goals.append(Goal("errors of the installation", 0, None, len(errors), at_most=True))
     listed = table(["page", *GOALS, "what is missing"], rows)
     hindered = ", ".join(errors) or "nothing"
@@ -63,13 +63,15 @@ def rate(url: str, cookie: str) -> tuple[dict[str, float], list[str]]:
         command, env={**os.environ, "CHROME_PATH": CHROMIUM}, check=True, stdout=subprocess.PIPE
     )
     report = json.loads(told.stdout)
+    if report["finalDisplayedUrl"] != url:  # another page was rated, such as the sign-in
+        raise RuntimeError(f"{url} led to {report['finalDisplayedUrl']}")
     audits = {each["id"] for kind in GOALS for each in report["categories"][kind]["auditRefs"]} & {
         name for name, audit in report["audits"].items() if audit["score"] not in (None, 1)
     }
     return {kind: report["categories"][kind]["score"] * 100 for kind in GOALS}, sorted(audits)
 
 
-def find_installation_errors(url: str, cookie: str) -> list[str]:
+def find_installation_errors(site: str, cookie: str) -> list[str]:
     """Returns what hinders Chromium from installing the page. It never installs in incognito."""
     from playwright.sync_api import sync_playwright
 
@@ -77,9 +79,9 @@ def find_installation_errors(url: str, cookie: str) -> list[str]:
         context = playwright.chromium.launch_persistent_context(
             profile, executable_path=CHROMIUM, args=FLAGS.split(), headless=True
         )
-        context.add_cookies([{"name": "sessionid", "value": cookie, "url": url}])
+        context.add_cookies([{"name": "sessionid", "value": cookie, "url": site}])
         page = context.pages[0]
-        page.goto(url, wait_until="networkidle")
+        page.goto(f"{site}/inbox/", wait_until="networkidle")
         answer = context.new_cdp_session(page).send("Page.getInstallabilityErrors")
         context.close()
     return [each["errorId"] for each in answer["installabilityErrors"]]

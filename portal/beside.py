@@ -1,16 +1,24 @@
-"""The list of waiting questions beside the open one, which wide screens show."""
+"""The list of waiting questions beside the open one, which wide screens show.
+
+Every answer renders it again, so it reads little and its rows are plain.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.db.models import F
+from django.db.models.functions import Left
+
 from portal.progress import Progress
-from portal.waiting import Waiting, read_rows
+from portal.waiting import Waiting
+from reviews.models import Request
 from reviews.plain_text import extract_headline
 from web.humanize import format_time_left
 
-MAX_LISTED = 30
+MAX_LISTED = 20
 MAX_HEADLINE = 90  # characters
+MAX_READ = 500  # characters of a text
 
 
 def build_list(progress: Progress, waiting: Waiting, current: str) -> dict[str, Any]:
@@ -19,13 +27,13 @@ def build_list(progress: Progress, waiting: Waiting, current: str) -> dict[str, 
     ids = select_window(waiting.ids, current)
     rows = [
         {
-            "item": item,
-            "url": unsent.build_url(item.pk),
-            "headline": extract_headline(item.request_text, MAX_HEADLINE),
-            "left": format_time_left((item.timeout_at - item.now).total_seconds()),
-            "is_current": item.pk == current,
+            **row,
+            "url": unsent.build_url(row["id"]),
+            "headline": extract_headline(row["text"], MAX_HEADLINE),
+            "left": format_time_left((row["timeout_at"] - row["now"]).total_seconds()),
+            "is_current": row["id"] == current,
         }
-        for item in (read_rows(ids) if ids else [])
+        for row in (_read_rows(ids) if ids else [])
     ]
     return {"rows": rows, "is_top": ids == waiting.ids[: len(ids)]}
 
@@ -35,3 +43,18 @@ def select_window(ids: Sequence[str], current: str) -> list[str]:
     at = ids.index(current) if current in ids else 0
     start = at - MAX_LISTED // 2 if at >= MAX_LISTED else 0
     return list(ids[start : start + MAX_LISTED])
+
+
+def _read_rows(ids: list[str]) -> list[dict[str, Any]]:
+    """Reads what the list shows of these requests, in this order."""
+    requests = Request.objects.filter(pk__in=ids).with_clock()
+    rows = requests.values(
+        "id",
+        "priority",
+        "timeout_at",
+        "now",
+        text=Left("request_text", MAX_READ),
+        loop_name=F("loop__name"),
+    )
+    by_id = {row["id"]: row for row in rows}
+    return [by_id[each] for each in ids if each in by_id]
