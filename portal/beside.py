@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.db.models import F
-from django.db.models.functions import Left
+from django.db.models.functions import Left, Now
 
 from portal.progress import Progress
 from portal.waiting import Waiting
@@ -47,14 +47,13 @@ def select_window(ids: Sequence[str], current: str) -> list[str]:
 
 def _read_rows(ids: list[str]) -> list[dict[str, Any]]:
     """Reads what the list shows of these requests, in this order."""
-    requests = Request.objects.filter(pk__in=ids).with_clock()
-    rows = requests.values(
+    rows = Request.objects.filter(pk__in=ids).values(
         "id",
         "priority",
         "timeout_at",
-        "now",
+        now=Now(),
         text=Left("request_text", MAX_READ),
         loop_name=F("loop__name"),
     )
-    by_id = {row["id"]: row for row in rows}
+    by_id: dict[str, Any] = {row["id"]: row for row in rows}
     return [by_id[each] for each in ids if each in by_id]
