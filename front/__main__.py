@@ -28,6 +28,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--threads", type=int, default=8, help="threads of each process")
+    parser.add_argument(
+        "--waiting", type=int, default=3000, help="calls with ?wait that a process holds"
+    )
     parser.add_argument("--application", default="config.wsgi:application")
     return parser.parse_args()
 
@@ -47,7 +50,7 @@ def main() -> int:
         return 1
 
     def work(listener: socket.socket, ready: Callable[[], None]) -> None:
-        run_worker(application, options.threads, listener, ready)
+        run_worker(application, options, listener, ready)
 
     return Supervisor(sockets, work).run()
 
@@ -63,7 +66,7 @@ def load_application(path: str) -> WSGIApplication:
 
 def run_worker(
     application: WSGIApplication,
-    threads: int,
+    options: argparse.Namespace,
     listener: socket.socket,
     ready: Callable[[], None],
 ) -> None:
@@ -73,7 +76,8 @@ def run_worker(
     from front.limits import Limits
     from front.server import Server
 
-    limits = Limits(connections=min(Limits.connections, allow_files() - _SPARE))
+    connections = min(Limits.connections, allow_files() - _SPARE)
+    limits = Limits(connections=connections, waiting=options.waiting)
 
     async def serve() -> None:
         stop = asyncio.Event()
@@ -81,7 +85,7 @@ def run_worker(
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
         site = os.environ.get("SITE_URL", "http://localhost")
-        server = Server(application, site=site, threads=threads, limits=limits)
+        server = Server(application, site=site, threads=options.threads, limits=limits)
         await server.serve(listener, ready, stop)
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

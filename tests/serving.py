@@ -25,12 +25,12 @@ def database_url() -> str:
 
 
 @contextmanager
-def serving(log: Path) -> Iterator[str]:
+def serving(log: Path, *options: str) -> Iterator[str]:
     """The address of a server that runs until the end of the block. Its log goes to a file."""
     port = free_port()
     command = [
         *(sys.executable, "-m", "front", "--host", "127.0.0.1", "--port", str(port)),
-        *("--workers", "1", "--threads", "4"),
+        *("--workers", "1", "--threads", "4", *options),
     ]
     environment = {**os.environ, "DATABASE_URL": database_url(), "PORT": str(port)}
     environment["PROCESS_KIND"] = "web"  # a test may have imported another entry point

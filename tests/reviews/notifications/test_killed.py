@@ -9,6 +9,7 @@ import requests
 from django.db.models.functions import Now
 
 from accounts.models import User
+from bench.serving import children as children_of
 from loops.models import Loop
 from reviews.models import Notification, Request
 from reviews.notifications.push.dispatch import DISPATCHER
@@ -47,7 +48,10 @@ def test_the_worker_takes_over(
         path = f"{site}/v1/api/loops/{loop.pk}/requests"
         assert requests.post(path, json=QUESTION, headers=headers, timeout=10).status_code == 201
         wait_until(lambda: service.got)
+        workers = children_of(server)
         os.kill(server, signal.SIGKILL)
+        # A worker dies with its parent, but only once the parent is gone.
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
         service.release()
     row = Notification.objects.get(channel="push")
     assert (row.state, bool(row.claim_id)) == ("waiting", True)
