@@ -10,7 +10,7 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench run test check coverage chaos lint format styles screenshots
+.PHONY: help bench run test check coverage chaos lint format styles languages screenshots
 .DELETE_ON_ERROR:
 
 help:  ## List the commands
@@ -26,6 +26,7 @@ help:  ## List the commands
 	@echo 'make lint    ruff, mypy and the import rules'
 	@echo 'make format  format the code with ruff'
 	@echo 'make styles  compile the stylesheet and the icons (needs Node 20 or newer)'
+	@echo 'make languages  add new texts to the catalogues in locale/ and compile them'
 	@echo 'make screenshots  take pictures of every page, to look at and for the documents (needs chromium)'
 	@echo
 	@echo 'All of them need Python 3.11 or newer; PYTHON=python3.12 selects another one than python3.'
@@ -66,6 +67,9 @@ format: .venv/dev.stamp
 
 styles: .venv/run.stamp node_modules/.package-lock.json
 	@$(RUN) styles
+
+languages: .venv/dev.stamp
+	@$(LINT_ENV) $(RUN) languages
 
 screenshots: .venv/dev.stamp
 	@DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest -q tests/browser/screenshots.py

@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.db.models.lookups import Exact
+from django.utils.translation import gettext as _
 
 
 def match_email(email: str) -> Q:
@@ -23,7 +24,7 @@ def validate_address(address: str) -> None:
     Django accepts some of these letters because their other case is a-z.
     """
     if not address.rpartition("@")[0].isascii():
-        raise ValidationError("Enter a valid email address.", code="invalid")
+        raise ValidationError(_("Enter a valid email address."), code="invalid")
 
 
 def lock_address(address: str) -> None:

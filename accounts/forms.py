@@ -3,14 +3,15 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _lazy
 
 
 def name_field(**options: Any) -> forms.CharField:
     """Returns the form field for a person's name."""
     return forms.CharField(
-        label="Your name",
+        label=_lazy("Your name"),
         max_length=100,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
-        help_text="Shown next to your answers.",
+        help_text=_lazy("Shown next to your answers."),
         **options,
     )

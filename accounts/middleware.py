@@ -1,23 +1,26 @@
-"""Middleware that activates the time zone of the signed-in person."""
+"""Middleware that activates the time zone and the language of the signed-in person."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from accounts.models import User
 from accounts.time_zones import find_zone
+from web.languages import IN_ENGLISH
 
 WITHOUT_TIMES = ("/healthz", "/readyz", "/openapi.json", "/docs")
 
 
-class TimeZoneMiddleware:
-    """Shows the times of pages in the time zone of the signed-in person; the API uses UTC."""
+class PreferencesMiddleware:
+    """Shows pages in the time zone and the language of the signed-in person.
+
+    The API uses UTC and English. `web.languages.LanguageMiddleware` deactivates the language.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -31,13 +34,26 @@ class TimeZoneMiddleware:
     def process_view(self, request: HttpRequest, *args: Any) -> None:
         # not in __call__, because only here is it certain that the page exists
         if request.path not in WITHOUT_TIMES:
-            timezone.activate(read_time_zone(request))
+            user = read_user(request)
+            timezone.activate(find_zone(user.time_zone if user else "UTC"))
+            if user and not request.path.startswith(IN_ENGLISH):
+                activate_language(user)
 
 
-def read_time_zone(request: HttpRequest) -> ZoneInfo:
-    """Returns the time zone of the signed-in person, or UTC."""
-    name = "UTC"
+def read_user(request: HttpRequest) -> User | None:
+    """Returns the signed-in person."""
     if settings.SESSION_COOKIE_NAME in request.COOKIES:
         with suppress(DatabaseError, InterfaceError):  # the page will show the outage
-            name = request.user.time_zone if isinstance(request.user, User) else name
-    return find_zone(name)
+            return request.user if isinstance(request.user, User) else None
+    return None
+
+
+def activate_language(user: User) -> None:
+    """Activates the language that the person chose, or remembers that of their browser."""
+    if user.language in dict(settings.LANGUAGES):
+        translation.activate(user.language)
+        return
+    language = translation.get_language()
+    if language != user.browser_language:
+        with suppress(DatabaseError, InterfaceError):
+            User.objects.filter(pk=user.pk).update(browser_language=language)

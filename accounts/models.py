@@ -47,6 +47,10 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(default=False)
     hourly_limit = models.PositiveIntegerField(null=True, blank=True)
     time_zone = models.CharField(max_length=64, default="UTC")
+    language = models.CharField(max_length=10, blank=True, default="", db_default="")  # as chosen
+    browser_language = models.CharField(
+        max_length=10, default="en", db_default="en"
+    )  # as last seen
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
@@ -66,6 +70,11 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.email
+
+    @property
+    def spoken_language(self) -> str:
+        """The language of emails and notifications to this person."""
+        return self.language or self.browser_language
 
     def get_short_name(self) -> str:
         return self.name or self.email.partition("@")[0]

@@ -15,33 +15,37 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.models import User
 from accounts.sign_in_codes import can_send
 from accounts.time_zones import find_zone
 from accounts.user_agent import format_browser
+from web.humanize import format_long_moment
+from web.languages import known_or_english, translate
 from web.sanitize import to_one_line
 
 log = structlog.get_logger(__name__)
 
 # The headline for each action; some are also in the audit log (accounts.actions).
 HEADLINES = {
-    "sign_in.new_browser": "A new browser signed in to your account",
-    "security.password_changed": "Your password was changed",
-    "security.password_reset": "Your password was reset",
-    "security.two_factor_on": "Two-factor sign-in was turned on",
-    "security.two_factor_off": "Two-factor sign-in was turned off",
-    "security.recovery_codes": "New recovery codes were created",
-    "security.passkey_added": "A passkey was added to your account",
-    "security.passkey_removed": "A passkey was removed from your account",
-    "account.email_added": "An email address was added to your account",
-    "account.email_changed": "The primary email address of your account was changed",
-    "account.email_removed": "An email address was removed from your account",
-    "key.created": "An API key was created",
-    "key.rolled": "An API key was rolled",
-    "webhook_secret.revealed": "Your webhook secret was revealed",
-    "webhook_secret.set": "Your webhook secret was replaced",
-    "webhook_secret.rotated": "Your webhook secret was rotated",
+    "sign_in.new_browser": _lazy("A new browser signed in to your account"),
+    "security.password_changed": _lazy("Your password was changed"),
+    "security.password_reset": _lazy("Your password was reset"),
+    "security.two_factor_on": _lazy("Two-factor sign-in was turned on"),
+    "security.two_factor_off": _lazy("Two-factor sign-in was turned off"),
+    "security.recovery_codes": _lazy("New recovery codes were created"),
+    "security.passkey_added": _lazy("A passkey was added to your account"),
+    "security.passkey_removed": _lazy("A passkey was removed from your account"),
+    "account.email_added": _lazy("An email address was added to your account"),
+    "account.email_changed": _lazy("The primary email address of your account was changed"),
+    "account.email_removed": _lazy("An email address was removed from your account"),
+    "key.created": _lazy("An API key was created"),
+    "key.rolled": _lazy("An API key was rolled"),
+    "webhook_secret.revealed": _lazy("Your webhook secret was revealed"),
+    "webhook_secret.set": _lazy("Your webhook secret was replaced"),
+    "webhook_secret.rotated": _lazy("Your webhook secret was rotated"),
 }
 
 
@@ -76,18 +80,27 @@ def notify(
     if recipients is None:
         confirmed = EmailAddress.objects.filter(user_id=account.pk, verified=True)
         recipients = confirmed.order_by("pk").values_list("email", flat=True)
+    with translation.override(known_or_english(account.spoken_language)):
+        emails = _write(account, action, subject, origin, recipients)
+    transaction.on_commit(lambda: send(emails))
+
+
+def _write(
+    account: User, action: str, subject: str, origin: Origin | None, recipients: Iterable[str]
+) -> list[EmailMessage]:
+    """Writes the emails in the active language."""
     headline = HEADLINES[action]
+    moment = datetime.now(UTC).astimezone(find_zone(account.time_zone))
     context = {
         "headline": headline,
         "subject": to_one_line(subject),
-        "moment": datetime.now(UTC).astimezone(find_zone(account.time_zone)),
-        "origin": origin,
+        "when": format_long_moment(moment),
+        "origin": origin and Origin(translate(origin.browser), origin.ip),
         "site_url": settings.SITE_URL,
     }
     body = render_to_string("accounts/email/notice.txt", context)
     title = f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{headline}"
-    emails = [EmailMessage(title, body, to=[address]) for address in recipients]
-    transaction.on_commit(lambda: send(emails))
+    return [EmailMessage(title, body, to=[address]) for address in recipients]
 
 
 def send(emails: Iterable[EmailMessage]) -> None:

@@ -15,6 +15,7 @@ from django.contrib.auth.password_validation import (
     UserAttributeSimilarityValidator,
 )
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 # Digits and marks in place of letters, as in p4ssw0rd.
 LETTERS = str.maketrans("0134578@$!+", "oieastbasit")
@@ -63,4 +64,4 @@ class GoodPassword:
             raise ValidationError(faults)
 
     def get_help_text(self) -> str:
-        return "At least 8 characters. Avoid common passwords, only digits, or your email."
+        return _("At least 8 characters. Avoid common passwords, only digits, or your email.")

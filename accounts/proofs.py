@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
 
 from accounts.audit import record
 from accounts.emails import lock_address, match_email
@@ -65,7 +66,7 @@ def confirm_address(
 
 
 def _mark(user: User, address: str, *, is_first: bool) -> None:
-    row, _ = EmailAddress.objects.get_or_create(user=user, email=address)
+    row, _created = EmailAddress.objects.get_or_create(user=user, email=address)
     row.verified = True
     if is_first:
         EmailAddress.objects.filter(user=user, email__endswith=f"@{NOWHERE}").delete()
@@ -121,9 +122,9 @@ def secure_account(
         *revoke_keys(user),
     ]
     if replace_secret(account=user):
-        changes.append("the webhook secret was replaced")
+        changes.append(_("the webhook secret was replaced"))
     if end_sessions(user.pk, except_key=session_key) or changes:
-        changes.insert(0, "all other browsers and devices were signed out")
+        changes.insert(0, _("all other browsers and devices were signed out"))
     return changes
 
 
@@ -133,16 +134,16 @@ def remove_password(user: User) -> list[str]:
     user.set_unusable_password()
     user.save(update_fields=["password"])
     record(account_id=user.pk, actor_id=user.pk, action="security.password_ended")
-    return ["the password was removed"]
+    return [_("the password was removed")]
 
 
 def remove_second_factors(user: User) -> list[str]:
     """Removes authenticator apps, passkeys and recovery codes."""
-    removed, _ = Authenticator.objects.filter(user_id=user.pk).delete()
+    removed, _kinds = Authenticator.objects.filter(user_id=user.pk).delete()
     if not removed:
         return []
     record(account_id=user.pk, actor_id=user.pk, action="security.two_factor_off")
-    return ["two-factor sign-in was turned off"]
+    return [_("two-factor sign-in was turned off")]
 
 
 def remove_other_addresses(user: User, address: str) -> list[str]:
@@ -152,7 +153,7 @@ def remove_other_addresses(user: User, address: str) -> list[str]:
     others.delete()
     for email in emails:
         record(account_id=user.pk, actor_id=user.pk, action="account.email_removed", subject=email)
-    return [f"{', '.join(emails)} no longer belongs to it"] if emails else []
+    return [_("%(names)s no longer belongs to it") % {"names": ", ".join(emails)}] if emails else []
 
 
 def revoke_keys(user: User) -> list[str]:
@@ -160,4 +161,4 @@ def revoke_keys(user: User) -> list[str]:
     states = [ApiKey.State.ACTIVE, ApiKey.State.INACTIVE]
     keys = ApiKey.objects.filter(user=user, state__in=states)
     revoked = [set_key_state(key=key, state=ApiKey.State.REVOKED) for key in keys]
-    return ["the API keys were revoked"] if revoked else []
+    return [_("the API keys were revoked")] if revoked else []

@@ -1,5 +1,7 @@
 """Stops what a stranger still has under way when the owner of an address secures the account."""
 
+from django.utils.translation import gettext as _
+
 from accounts.models import User
 from web.guards import Stale
 
@@ -8,7 +10,7 @@ class AccountSecured(Stale):
     """The account was secured, or got another password, after the person was recognized."""
 
     def __init__(self) -> None:
-        super().__init__("Your password has changed. Sign in again.", back="account_login")
+        super().__init__(_("Your password has changed. Sign in again."), back="account_login")
 
 
 def lock_account(user: User) -> None:

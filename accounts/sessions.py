@@ -17,6 +17,7 @@ from accounts import session_store
 from accounts.audit import record
 from accounts.session_store import SessionStore, hash_key
 from accounts.user_agent import format_browser
+from web.languages import translate
 
 MAX_SESSIONS = 50
 BATCH = 1_000
@@ -38,7 +39,7 @@ def read_sessions(user_id: str, *, current: str | None) -> list[SignedInBrowser]
     rows = [
         SignedInBrowser(
             pk=row.pk,
-            browser=format_browser(row.user_agent),
+            browser=translate(format_browser(row.user_agent)),
             ip=row.ip,
             since=row.created_at,
             is_current=row.session_key == hash_key(current),

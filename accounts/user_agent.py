@@ -1,7 +1,11 @@
 """Names the browser and system of a User-Agent. Pure.
 
+from web.phrases import say
+
 The name helps people to recognize their devices. It can be forged, so nothing depends on it.
 """
+
+from web.phrases import say
 
 # The first match counts, because browsers also name the browsers that they are based on.
 BROWSERS = (
@@ -29,10 +33,10 @@ SYSTEMS = (
 )
 
 
-def format_browser(user_agent: str, *, unknown: str = "An unknown browser") -> str:
+def format_browser(user_agent: str, *, unknown: str = say("An unknown browser")) -> str:
     """Returns a name such as "Firefox on Windows", or `unknown` if neither part is known."""
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
     if browser and system:
-        return f"{browser} on {system}"
+        return say("%(browser)s on %(system)s", browser=browser, system=system)
     return browser or system or unknown

@@ -44,7 +44,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
-USE_I18N = False
+USE_I18N = True
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]  # docs/languages.md: how one is added
+LOCALE_PATHS = [BASE_DIR / "locale"]
 SITE_ID = None
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 
@@ -83,6 +85,7 @@ MIDDLEWARE = [
     "web.middleware.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "api.middleware.ApiMiddleware",  # calls below /v1 skip what follows
+    "web.languages.LanguageMiddleware",
     "web.middleware.HeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Lengths reveal no secret: other sites get no session, tokens are masked anew, it adds padding.
@@ -96,7 +99,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "accounts.middleware.TimeZoneMiddleware",
+    "accounts.middleware.PreferencesMiddleware",
     "web.middleware.OutageMiddleware",
 ]
 
@@ -110,6 +113,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "web.languages.describe",
             ],
         },
     },

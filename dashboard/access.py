@@ -3,11 +3,13 @@
 from collections.abc import Callable
 
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request, RequestQuerySet
 from web import guards
+from web.bidi import isolate
 from web.guards import Page, SignedInRequest, form_page, page
 from web.keyset import read_cursor
 
@@ -42,7 +44,7 @@ def find_loop(request: SignedInRequest, loop_id: str) -> Loop:
     if loop is None:
         raise Http404
     if loop.deleted_at is not None:
-        raise Stale(f"The loop {loop.name} was deleted.")
+        raise Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)})
     return loop
 
 

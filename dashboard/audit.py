@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from accounts.actions import describe_action
 from accounts.models import AuditEntry, User
@@ -12,6 +13,7 @@ from dashboard.forms.audit import AuditFilterForm
 from web.days import midnight
 from web.guards import SignedInRequest, page
 from web.keyset import KeysetPage, read_cursor
+from web.languages import translate
 
 
 @page
@@ -41,7 +43,7 @@ def describe_entry(entry: AuditEntry, reader: User) -> dict[str, Any]:
     return {
         "entry": entry,
         "who": format_actor(entry.actor, reader),
-        "what": describe_action(entry.action),
+        "what": translate(describe_action(entry.action)),
         "is_failure": entry.action.endswith("failed"),
     }
 
@@ -49,7 +51,11 @@ def describe_entry(entry: AuditEntry, reader: User) -> dict[str, Any]:
 def format_actor(actor: User | None, reader: User) -> str:
     """Returns the name under which the reader knows the actor."""
     if actor is None:
-        return "Someone"
+        return _("Someone")
     if actor.pk == reader.pk:
-        return "You"
-    return f"The operator ({actor.email})" if actor.is_staff else actor.name or actor.email
+        return _("You")
+    return (
+        _("The operator (%(email)s)") % {"email": actor.email}
+        if actor.is_staff
+        else actor.name or actor.email
+    )

@@ -9,6 +9,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
 from django_ratelimit.core import get_usage
 
 from accounts import vault
@@ -18,6 +20,7 @@ from db.ids import normalize_id
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, action, page
 from web.keyset import KeysetPage, read_cursor
+from web.languages import gettext_lazy as _lazy
 from web.web_urls import hide_credentials
 from webhooks import safe_text, services
 from webhooks.failing_hosts import MAX_COUNTED, Failing, read_failing
@@ -25,8 +28,9 @@ from webhooks.models import TEST_EVENT, Attempt, Delivery, DeliveryQuerySet
 from webhooks.queries import read_hosts, read_log, with_duration
 
 TEST_EVENT_RATE = "10/m"
-TOO_MANY_TESTS = (
-    f"{services.MAX_TESTS} test events are already waiting. Try again when they’re done"
+TOO_MANY_TESTS = format_lazy(
+    _lazy("{count} test events are already waiting. Try again when they’re done"),
+    count=services.MAX_TESTS,
 )
 MAX_POLLING = 300  # seconds after a test event, for which the page asks for its result by itself
 ATTEMPTS_PER_PAGE = 12  # the retry schedule has as many
@@ -81,12 +85,14 @@ def send_test(request: SignedInRequest) -> HttpResponse:
                 )
                 return redirect(f"{reverse('deliveries')}?tested={delivery.pk}#test")
             except vault.Unreadable:
-                form.add_error(None, "Your webhook secret can’t be read. Set a new one first")
+                form.add_error(None, _("Your webhook secret can’t be read. Set a new one first"))
             except services.TooManyTests:
                 form.add_error("url", TOO_MANY_TESTS)
         else:
             form.add_error(
-                "url", f"You’ve reached the limit of 10 test events a minute. Try again in {wait} s"
+                "url",
+                _("You’ve reached the limit of 10 test events a minute. Try again in %(wait)s s")
+                % {"wait": wait},
             )
             status = 429
     response = list_page(request, test_form=form, status=status)
@@ -197,7 +203,7 @@ def describe_attempt(attempt: Any) -> dict[str, Any]:
 def format_result(attempt: Attempt) -> str:
     """Returns the status with its name, the error, or that the attempt has no result yet."""
     if attempt.finished_at is None:
-        return "Interrupted or in progress"
+        return _("Interrupted or in progress")
     return safe_text.format_result(attempt.status_code, attempt.error)
 
 
@@ -237,7 +243,10 @@ def describe_worker_status() -> dict[str, Any]:
     """Returns whether background work keeps up, and a sentence if it does not."""
     lag = max(worker_status.read_lags().values(), default=None)
     if lag is None or lag > MAX_LAG:
-        return {"is_well": False, "text": "Background work is not running."}
+        return {"is_well": False, "text": _("Background work is not running.")}
     if lag > USUAL_LAG:
-        return {"is_well": False, "text": f"Background work is {lag:.0f} s behind."}
+        return {
+            "is_well": False,
+            "text": _("Background work is %(lag)s s behind.") % {"lag": f"{lag:.0f}"},
+        }
     return {"is_well": True, "text": ""}

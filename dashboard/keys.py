@@ -8,6 +8,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import key_services, key_tokens, services
 from accounts.models import ApiKey
@@ -16,16 +17,18 @@ from accounts.queries import find_key, read_keys
 from accounts.usage import KeyUsage, read_hourly
 from dashboard import key_examples
 from dashboard.forms.keys import KeyForm, RollForm, TypedNameForm
+from web.bidi import isolate
 from web.charts import Chart, Series
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, Stale, action, form_page, page
 from web.keyset import read_cursor
+from web.languages import gettext_lazy as _lazy
 from web.reauthentication import confirmed
 
 COOKIE = settings.NEW_KEY_COOKIE
 SECRET_PAGE_MINUTES = 10
-PAGE_EXPIRED = "This page had expired. Nothing was created. Please submit it again."
-SHOWN_ONCE = "A key is shown only once. If you didn’t store this one, roll it."
+PAGE_EXPIRED = _lazy("This page had expired. Nothing was created. Please submit it again.")
+SHOWN_ONCE = _lazy("A key is shown only once. If you didn’t store this one, roll it.")
 
 
 @page
@@ -104,9 +107,13 @@ def switch(request: SignedInRequest, key_id: str) -> HttpResponse:
     try:
         services.set_key_state(key=key, state=wanted)
     except services.FinalKeyState:
-        raise Stale(f"The key {key.name} was already revoked.", back="key", key_id=key.pk) from None
+        raise Stale(
+            _("The key %(name)s was already revoked.") % {"name": isolate(key.name)},
+            back="key",
+            key_id=key.pk,
+        ) from None
     is_on = wanted == ApiKey.State.ACTIVE
-    messages.success(request, "Key activated." if is_on else "Key deactivated.")
+    messages.success(request, _("Key activated.") if is_on else _("Key deactivated."))
     return redirect("key", key_id=key.pk)
 
 
@@ -131,7 +138,7 @@ def roll(request: SignedInRequest, key_id: str) -> HttpResponse:
             origin=read_origin(request),
         )
     except key_services.NotRollable:
-        sentence = "This key can no longer be rolled. It was already rolled, or it doesn’t work."
+        sentence = _("This key can no longer be rolled. It was already rolled, or it doesn’t work.")
         raise Stale(sentence, back="key", key_id=key.pk) from None
     return redirect_to_secret(request, fresh)
 
@@ -161,8 +168,15 @@ def end_key(request: SignedInRequest, key_id: str, state: ApiKey.State) -> HttpR
     try:
         services.set_key_state(key=key, state=state)
     except services.FinalKeyState:
-        raise Stale(f"The key {key.name} was already deleted.", back="keys") from None
-    messages.success(request, f"{key.name} is {state}. Calls with it are refused from now on.")
+        raise Stale(
+            _("The key %(name)s was already deleted.") % {"name": isolate(key.name)}, back="keys"
+        ) from None
+    sentence = (
+        _("%(name)s is deleted. Calls with it are refused from now on.")
+        if is_deletion
+        else _("%(name)s is revoked. Calls with it are refused from now on.")
+    )
+    messages.success(request, sentence % {"name": isolate(key.name)})
     return redirect("keys") if is_deletion else redirect("key", key_id=key.pk)
 
 
@@ -173,10 +187,10 @@ def key_page(
     usage = read_usage(request, key)
     hours = [timezone.localtime(hour) for hour in usage.hours]
     chart = Chart(
-        "Calls in the last 24 hours",
+        _("Calls in the last 24 hours"),
         [f"{hour:%H:%M}" for hour in hours],
-        [Series("calls", list(usage.hours.values()))],
-        unit="calls",
+        [Series(_("calls"), list(usage.hours.values()))],
+        unit=_("calls"),
     )
     fresh = RollForm(initial={"token": issue_token(request, f"roll.{key.pk}")})
     refill(request, fresh, "roll-key", key_id=key.pk)
@@ -188,7 +202,7 @@ def read_usage(request: SignedInRequest, key: ApiKey) -> KeyUsage:
     """Returns the key's calls of the last hours. Raises Stale if the key was deleted meanwhile."""
     usages = read_hourly(request.user.pk, key_id=key.pk)
     if not usages:
-        raise Stale(f"The key {key.name} was deleted.", back="keys")
+        raise Stale(_("The key %(name)s was deleted.") % {"name": isolate(key.name)}, back="keys")
     return usages[0]
 
 
@@ -227,5 +241,5 @@ def find_own_key(request: SignedInRequest, key_id: str) -> ApiKey:
     if key is None:
         raise Http404
     if key.state == ApiKey.State.DELETED:
-        raise Stale(f"The key {key.name} was deleted.", back="keys")
+        raise Stale(_("The key %(name)s was deleted.") % {"name": isolate(key.name)}, back="keys")
     return key

@@ -8,6 +8,7 @@ from django.db import IntegrityError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from dashboard import loop_stats, request_examples
 from dashboard.access import Stale, action, find_loop, form_page, page, read_cursor
@@ -17,6 +18,7 @@ from loops import services
 from loops.models import Loop
 from reviews import services as review_services
 from web import form_tokens
+from web.bidi import isolate
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
 from web.reauthentication import confirmed
@@ -48,7 +50,7 @@ def create(request: SignedInRequest) -> HttpResponse:
         loop = services.create_loop(owner_id=request.user.pk, loop_id=loop_id, **fields)
     except IntegrityError:  # this form was sent before
         return redirect("loop", loop_id=loop_id)
-    messages.success(request, "Loop created. Next, invite reviewers.")
+    messages.success(request, _("Loop created. Next, invite reviewers."))
     return redirect("loop", loop_id=loop.pk)
 
 
@@ -78,8 +80,10 @@ def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
         try:
             services.update_loop(loop=loop, changes=changes)
         except Loop.DoesNotExist:
-            raise Stale(f"The loop {loop.name} was deleted.") from None
-        messages.success(request, "Saved.")
+            raise Stale(
+                _("The loop %(name)s was deleted.") % {"name": isolate(loop.name)}
+            ) from None
+        messages.success(request, _("Saved."))
     return redirect("loop", loop_id=loop.pk)
 
 
@@ -88,11 +92,15 @@ def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
 def delete(request: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(request, loop_id)
     if request.POST.get("typed", "").split() != loop.name.split():
-        messages.error(request, "Nothing was deleted. The name doesn’t match.")
+        messages.error(request, _("Nothing was deleted. The name doesn’t match."))
         return redirect(f"{reverse('edit-loop', kwargs={'loop_id': loop.pk})}#delete")
     try:
         review_services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     except Loop.DoesNotExist:
-        raise Stale(f"The loop {loop.name} was deleted.") from None
-    messages.success(request, f"{loop.name} was deleted, and its open requests were cancelled.")
+        raise Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)}) from None
+    messages.success(
+        request,
+        _("%(name)s was deleted, and its open requests were cancelled.")
+        % {"name": isolate(loop.name)},
+    )
     return redirect("loops")

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django_ratelimit.core import get_usage
 
 from dashboard.access import Stale, action, find_loop
@@ -12,24 +13,28 @@ from loops import services
 from loops.invitations import InviterUnconfirmed, check_inviter, send_invitation
 from loops.models import Loop, Membership
 from reviews import services as review_services
+from web.bidi import isolate
 from web.form_recovery import recoverable
 from web.guards import SignedInRequest
+from web.languages import gettext_lazy as _lazy
 
 # Limits of an account: for all invitations, and for those to one address
 MAIL_RATE, ADDRESS_RATE = "60/h", "5/h"
 # Limits across accounts: for one recipient, and for one IP address
 RECIPIENT_RATE, IP_RATE = "10/d", "120/h"
-TOO_MANY_INVITATIONS = (
+TOO_MANY_INVITATIONS = _lazy(
     "You’ve reached the limit of 60 invitations an hour. Wait {} min, or share the link yourself"
 )
-TOO_MANY_TO_ADDRESS = (
+TOO_MANY_TO_ADDRESS = _lazy(
     "This address already got 5 invitations this hour. Wait {} min, or share the link yourself"
 )
-TOO_MANY_TO_RECIPIENT = "This address already got 10 invitations today. Share the link yourself"
-TOO_MANY_FROM_IP = (
+TOO_MANY_TO_RECIPIENT = _lazy(
+    "This address already got 10 invitations today. Share the link yourself"
+)
+TOO_MANY_FROM_IP = _lazy(
     "Too many invitations were sent from your network. Wait {} min, or share the link yourself"
 )
-CONFIRM_FIRST = "Confirm your email address first, or share the link yourself"
+CONFIRM_FIRST = _lazy("Confirm your email address first, or share the link yourself")
 
 
 class TooManyMails(Exception):
@@ -60,7 +65,7 @@ def invite(request: SignedInRequest, loop_id: str) -> HttpResponse:
             response["Retry-After"] = str(refusal.seconds)
             return response
         except services.AlreadyMember:
-            form.add_error("email", "This person is already in the loop")
+            form.add_error("email", _("This person is already in the loop"))
         except Loop.DoesNotExist:
             raise build_stale(loop) from None
         else:
@@ -75,13 +80,17 @@ def resend(request: SignedInRequest, loop_id: str, member_id: str) -> HttpRespon
     invited = loop.memberships.filter(account_id=loop.creator_id, member_id=member_id)
     member = invited.filter(status=Membership.Status.PENDING).first()
     if member is None:
-        raise Stale("This invitation is no longer open.", back="loop", loop_id=loop.pk)
+        raise Stale(_("This invitation is no longer open."), back="loop", loop_id=loop.pk)
     try:
         check_inviter(request.user)
         count_mail(request, member.email)
     except (InviterUnconfirmed, TooManyMails) as refusal:
         reason = str(refusal) or CONFIRM_FIRST
-        messages.error(request, f"No email was sent to {member.email}. {reason}.")
+        messages.error(
+            request,
+            _("No email was sent to %(email)s. %(reason)s.")
+            % {"email": member.email, "reason": reason},
+        )
     else:
         send_mail(request, loop, member.email)
     return redirect("loop", loop_id=loop.pk)
@@ -92,7 +101,9 @@ def remove(request: SignedInRequest, loop_id: str, member_id: str) -> HttpRespon
     loop = find_loop(request, loop_id)
     if member_id == loop.creator_id:
         raise Stale(
-            "You created this loop, so you can’t be removed from it.", back="loop", loop_id=loop.pk
+            _("You created this loop, so you can’t be removed from it."),
+            back="loop",
+            loop_id=loop.pk,
         )
     try:
         review_services.remove_member(
@@ -101,20 +112,23 @@ def remove(request: SignedInRequest, loop_id: str, member_id: str) -> HttpRespon
     except Loop.DoesNotExist:
         raise build_stale(loop) from None
     except Membership.DoesNotExist:
-        raise Stale("They’re no longer in the loop.", back="loop", loop_id=loop.pk) from None
-    messages.success(request, "Member removed. Requests they claimed are open again.")
+        raise Stale(_("They’re no longer in the loop."), back="loop", loop_id=loop.pk) from None
+    messages.success(request, _("Member removed. Requests they claimed are open again."))
     return redirect("loop", loop_id=loop.pk)
 
 
 def send_mail(request: SignedInRequest, loop: Loop, email: str) -> None:
     """Sends the invitation and shows a message with the result."""
     if send_invitation(loop=loop, inviter=request.user, email=email):
-        messages.success(request, f"Invitation sent to {email}.")
+        messages.success(request, _("Invitation sent to %(email)s.") % {"email": email})
     else:
         messages.warning(
             request,
-            f"{email} is invited, but we couldn’t send the email."
-            " Share the link yourself, or send it again later.",
+            _(
+                "%(email)s is invited, but we couldn’t send the email. Share the link yourself,"
+                " or send it again later."
+            )
+            % {"email": email},
         )
 
 
@@ -144,4 +158,4 @@ def count_mail(request: SignedInRequest, email: str) -> None:
 
 
 def build_stale(loop: Loop) -> Stale:
-    return Stale(f"The loop {loop.name} was deleted.")
+    return Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)})

@@ -7,6 +7,8 @@ from django.contrib import messages
 from django.db import IntegrityError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.quota import Account
 from dashboard import request_examples
@@ -43,9 +45,12 @@ def new(request: SignedInRequest) -> HttpResponse:
     except IntegrityError:  # this form was sent before
         return redirect("request", request_id=request_id)
     except services.LoopGone:
-        raise Stale("That loop was deleted. Nothing was sent.") from None
+        raise Stale(_("That loop was deleted. Nothing was sent.")) from None
     count = created.broadcasted_to
-    messages.success(request, f"Asked {count} member{'' if count == 1 else 's'}.")
+    messages.success(
+        request,
+        ngettext("Asked %(count)s member.", "Asked %(count)s members.", count) % {"count": count},
+    )
     return redirect("request", request_id=created.pk)
 
 

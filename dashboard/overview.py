@@ -6,13 +6,16 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import dateformat, timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 
 from accounts.usage import KeyUsage, read_hourly
 from dashboard import request_examples, stats
 from dashboard.access import page
 from dashboard.deliveries import describe_failing, describe_worker_status
 from loops.models import Loop
+from web.bidi import isolate
 from web.charts import Chart, Series
 from web.guards import SignedInRequest
 from web.humanize import format_duration
@@ -77,20 +80,25 @@ def find_alerts(
     alerts = [] if worker_status["is_well"] else [Alert(worker_status["text"])]
     dead = today.dead + yesterday.dead
     if dead:
-        text = f"{dead} deliver{'y' if dead == 1 else 'ies'} failed permanently since yesterday."
+        text = ngettext(
+            "%(count)s delivery failed permanently since yesterday.",
+            "%(count)s deliveries failed permanently since yesterday.",
+            dead,
+        ) % {"count": dead}
         url = f"{reverse('deliveries')}?state=dead"
-        alerts.append(Alert(text, url, "Dead deliveries"))
+        alerts.append(Alert(text, url, _("Dead deliveries")))
     answered = today.times.answered + yesterday.times.answered
     late = today.timeouts + yesterday.timeouts
     if late and late >= answered:
-        text = "More requests timed out than were answered since yesterday."
+        text = _("More requests timed out than were answered since yesterday.")
         url = f"{reverse('requests')}?status=timeout"
-        alerts.append(Alert(text, url, "Timed out requests"))
+        alerts.append(Alert(text, url, _("Timed out requests")))
     alerts.extend(
         Alert(
-            f"The key {key.name} has used {key.current} of {key.limit} calls this hour.",
+            _("The key %(name)s has used %(current)s of %(limit)s calls this hour.")
+            % {"name": isolate(key.name), "current": key.current, "limit": key.limit},
             reverse("key", kwargs={"key_id": key.key_id}),
-            link="View key",
+            link=_("View key"),
         )
         for key in keys
         if key.current >= key.limit * ALERT_SHARE
@@ -103,25 +111,25 @@ def format_seconds(seconds: float | None) -> str:
 
 
 def build_charts(days: list[stats.Day]) -> list[Chart]:
-    labels = [f"{each.day:%a} {each.day.day}" for each in days]
+    labels = [dateformat.format(each.day, pgettext("date", "D j")) for each in days]
     slowest = max((day.times.slowest_tenth or 0 for day in days), default=0)
-    unit, size = ("hours", 3600) if slowest > 7200 else ("minutes", 60)
+    unit, size = (_("hours"), 3600) if slowest > 7200 else (_("minutes"), 60)
     medians = [scale(day.times.median, size) for day in days]
     tenths = [scale(day.times.slowest_tenth, size) for day in days]
     return [
         Chart(
-            title=f"Answer times, in {unit}",
+            title=_("Answer times, in %(unit)s") % {"unit": unit},
             labels=labels,
-            series=[Series("Median", medians), Series("90% within", tenths)],
+            series=[Series(_("Median"), medians), Series(_("90%% within") % (), tenths)],
             unit=unit,
             kind="lines",
         ),
         Chart(
-            title="Timeouts and dead deliveries",
+            title=_("Timeouts and dead deliveries"),
             labels=labels,
             series=[
-                Series("Timed out", [day.timeouts for day in days]),
-                Series("Dead deliveries", [day.dead for day in days]),
+                Series(_("Timed out"), [day.timeouts for day in days]),
+                Series(_("Dead deliveries"), [day.dead for day in days]),
             ],
         ),
     ]
@@ -145,5 +153,5 @@ def build_usage_chart(keys: list[KeyUsage]) -> Chart | None:
     labels = [f"{timezone.localtime(hour):%H:%M}" for hour in hours]
     values = [sum(key.hours.get(hour, 0) for key in keys) for hour in hours]
     return Chart(
-        title="Calls in the last 24 hours", labels=labels, series=[Series("Calls", values)]
+        title=_("Calls in the last 24 hours"), labels=labels, series=[Series(_("Calls"), values)]
     )

@@ -4,24 +4,29 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, override
 
 from accounts import services, sessions
 from dashboard.forms.profile import ProfileForm
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, Stale, action, form_page, page
+from web.languages import read_browser_language
 from web.reauthentication import confirmed
 
 
 @recoverable
 @form_page
 def account(request: SignedInRequest) -> HttpResponse:
-    initial = {"name": request.user.name, "time_zone": request.user.time_zone}
+    user = request.user
+    initial = {"name": user.name, "time_zone": user.time_zone, "language": user.language}
     form = ProfileForm(request.POST or None, initial=initial)
     refill(request, form, "account")
     if form.is_valid():
         if form.changed_data:
             services.save_profile(user=request.user, **form.cleaned_data)
-        messages.success(request, "Saved.")
+        with override(form.cleaned_data["language"] or read_browser_language(request)):
+            messages.success(request, _("Saved."))
         return redirect("account")
     context = {
         "form": form,
@@ -51,12 +56,12 @@ def end_sessions(request: SignedInRequest) -> HttpResponse:
         else None
     )
     if typed_id and only is None:
-        raise Stale("That browser is no longer signed in.", back="sessions")
+        raise Stale(_("That browser is no longer signed in."), back="sessions")
     ended = sessions.end_sessions(
         request.user.pk, except_key=request.session.session_key, only=only
     )
     if not ended:
-        raise Stale("You have no other sessions.", back="sessions")
-    subject = "That browser is" if ended == 1 else f"{ended} browsers are"
-    messages.success(request, f"{subject} signed out.")
+        raise Stale(_("You have no other sessions."), back="sessions")
+    sentence = ngettext("That browser is signed out.", "%(count)s browsers are signed out.", ended)
+    messages.success(request, sentence % {"count": ended})
     return redirect("sessions")

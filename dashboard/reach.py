@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from accounts.models import User
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.queries.reach import Reach, Reviewer, read_reach
+from web.bidi import isolate
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,7 @@ def build(request: Request) -> dict[str, Any]:
     people = [(name_of(each), list(list_facts(request, each, reach))) for each in reach.reviewers]
     is_timeout = request.status == states.TIMEOUT
     return {
-        "title": "Why it timed out" if is_timeout else "Reviewers",
+        "title": _("Why it timed out") if is_timeout else _("Reviewers"),
         "sentence": summarize(request, reach),
         "people": people,
         "more": reach.total - len(people),
@@ -37,80 +41,103 @@ def build(request: Request) -> dict[str, Any]:
 def summarize(request: Request, reach: Reach) -> str:
     """Returns the sentence above the list."""
     if not reach.total:
-        return "Nobody could answer it: the loop had no active members."
+        return _("Nobody could answer it: the loop had no active members.")
     is_open = request.status in states.OPEN
     if reach.claimed and request.status != states.COMPLETED:
         return _summarize_claims(request, reach)
     if not reach.opened:
-        yet = " has opened it yet" if is_open else " opened it"
-        return f"Nobody{yet}{_explain_silence(reach)}."
-    opened = f"{_some(reach.opened, reach.total)} opened it"
+        return _explain_silence(reach, is_open=is_open)
+    parts = [_("%(reviewers)s opened it") % {"reviewers": _some(reach.opened, reach.total)}]
     if reach.skipped:
-        opened += f", {reach.skipped} skipped it"
-    return f"{opened}." if request.status != states.TIMEOUT else f"{opened}, nobody answered."
+        parts.append(_("%(count)s skipped it") % {"count": reach.skipped})
+    if request.status == states.TIMEOUT:
+        parts.append(_("nobody answered"))
+    return ", ".join(parts) + "."
 
 
 def _summarize_claims(request: Request, reach: Reach) -> str:
     """Says who claimed it; the list begins with the last claim."""
-    last = name_of(reach.reviewers[0])
+    names = isolate(name_of(reach.reviewers[0]))
     if request.status == states.CLAIMED:
-        return f"{last} is on it."
-    others = f" and {reach.claimed - 1} more" if reach.claimed > 1 else ""
-    ends = {states.PENDING: "but released it", states.CANCELLED: "before it was cancelled"}
-    return f"{last}{others} claimed it, {ends.get(request.status, 'but didn’t answer')}."
+        return _("%(name)s is on it.") % {"name": names}
+    if reach.claimed > 1:
+        names = _("%(name)s and %(count)s more") % {"name": names, "count": reach.claimed - 1}
+    sentences = {
+        states.PENDING: _("%(names)s claimed it, but released it."),
+        states.CANCELLED: _("%(names)s claimed it, before it was cancelled."),
+    }
+    unanswered = _("%(names)s claimed it, but didn’t answer.")
+    return sentences.get(request.status, unanswered) % {"names": names}
 
 
-def _explain_silence(reach: Reach) -> str:
-    """Says who could be told, as far as it is still recorded."""
+def _explain_silence(reach: Reach, *, is_open: bool) -> str:
+    """Says that nobody opened it, and who could be told, as far as it is still recorded."""
+    what = _("Nobody has opened it yet") if is_open else _("Nobody opened it")
     if not reach.is_recorded:
-        return ""
-    mailed = f". {reach.mailed} got an email" if reach.mailed else ""
+        return f"{what}."
     missing, total = reach.without_device, reach.total
     if missing == total == 1:
-        return f": the only reviewer has no device for notifications{mailed}"
-    if missing == total:
-        return f": none of the {total} reviewers has a device for notifications{mailed}"
-    if missing:
-        verb = "has" if missing == 1 else "have"
-        return f": {_some(missing, total)} {verb} no device for notifications{mailed}"
-    return f": {_some(reach.told, total)} got a notification"
+        why = _("the only reviewer has no device for notifications")
+    elif missing == total:
+        why = _("none of the %(count)s reviewers has a device for notifications") % {"count": total}
+    elif missing:
+        some = {"reviewers": _some(missing, total)}
+        why = ngettext(
+            "%(reviewers)s has no device for notifications",
+            "%(reviewers)s have no device for notifications",
+            missing,
+        )
+        why %= some
+    else:
+        why = _("%(reviewers)s got a notification") % {"reviewers": _some(reach.told, total)}
+    sentence = f"{what}: {why}."
+    if missing and reach.mailed:
+        sentence += " " + _("%(count)s got an email.") % {"count": reach.mailed}
+    return sentence
 
 
 def _some(count: int, total: int) -> str:
-    return f"{count} of {total} reviewer{'' if total == 1 else 's'}"
+    text = ngettext("%(count)s of %(total)s reviewer", "%(count)s of %(total)s reviewers", total)
+    return text % {"count": count, "total": total}
 
 
 def list_facts(request: Request, reviewer: Reviewer, reach: Reach) -> Iterator[Fact]:
     """Lists what happened, in the order in which it usually does."""
     if reviewer.is_late:
-        yield Fact("user-plus", "Joined after it was sent", reviewer.joined_at)
+        yield Fact("user-plus", _("Joined after it was sent"), reviewer.joined_at)
     elif reach.is_recorded:
         yield from _list_notifications(request, reviewer)
     for symbol, text, at in (
-        ("eye", "Opened", reviewer.opened_at),
-        ("player-skip-forward", "Skipped", reviewer.skipped_at),
-        ("hand-stop", "Claimed", reviewer.claimed_at),
+        ("eye", _("Opened"), reviewer.opened_at),
+        ("player-skip-forward", _("Skipped"), reviewer.skipped_at),
+        ("hand-stop", _("Claimed"), reviewer.claimed_at),
     ):
         if at:
             yield Fact(symbol, text, at)
     if not reviewer.opened_at:
-        yield Fact("eye-off", "Not opened")
+        yield Fact("eye-off", _("Not opened"))
 
 
 def _list_notifications(request: Request, reviewer: Reviewer) -> Iterator[Fact]:
     if not reviewer.devices:
-        yield Fact("bell-off", "No device for notifications")
+        yield Fact("bell-off", _("No device for notifications"))
     if reviewer.pushes:
-        devices = f"{reviewer.pushes} devices" if reviewer.pushes > 1 else "1 device"
-        yield Fact("bell", f"Notified on {devices}", reviewer.pushed_at)
+        text = ngettext(
+            "Notified on %(count)s device", "Notified on %(count)s devices", reviewer.pushes
+        )
+        yield Fact("bell", text % {"count": reviewer.pushes}, reviewer.pushed_at)
     if reviewer.mailed_at:
-        yield Fact("mail", "Email sent", reviewer.mailed_at)
+        yield Fact("mail", _("Email sent"), reviewer.mailed_at)
     if reviewer.is_waiting:
         is_open = request.status in states.OPEN
-        text = "A notification is being sent" if is_open else "A notification wasn’t sent in time"
-        yield Fact("hourglass", text)
+        sending = _("A notification is being sent")
+        late = _("A notification wasn’t sent in time")
+        yield Fact("hourglass", sending if is_open else late)
     if reviewer.error:
-        yield Fact("alert-triangle", f"A notification failed: {reviewer.error}")
+        yield Fact(
+            "alert-triangle",
+            _("A notification failed: %(error)s") % {"error": isolate(reviewer.error)},
+        )
 
 
 def name_of(reviewer: Reviewer) -> str:

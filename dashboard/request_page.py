@@ -7,15 +7,16 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 
 from api.serializers.requests import RequestDetail
 from dashboard import reach, timeline
 from dashboard.access import action, find_request, page
 from dashboard.forms.requests import FeedbackForm, build_initial, find_unknown_fields
-from reviews import markdown, outline, services
+from reviews import outline, services
 from reviews.lifecycle import events, states
 from reviews.models import Request
+from reviews.prose import render_prose
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
 from web.image_policy import render_with_image
@@ -52,7 +53,7 @@ def request_page(
     text = format_as_api(item)
     context: dict[str, Any] = {
         "item": item,
-        "question": mark_safe(markdown.render(item.request_text)),  # noqa: S308 (it is cleaned)
+        "question": render_prose(item.request_text),
         "context": format_context(item.context),
         "configuration": shorten(format_json(item.response_config)),
         "default": item.format_answer(item.default_response),
@@ -84,10 +85,12 @@ def cancel(request: SignedInRequest, request_id: str) -> HttpResponse:
     item = find_request(request, request_id)
     try:
         services.cancel_request(request_id=item.pk, account_id=request.user.pk)
-        messages.success(request, "Request cancelled.")
+        messages.success(request, _("Request cancelled."))
     except services.TransitionLost as lost:
-        sentences = {states.CLAIMED: "Someone is answering it right now, so it can’t be cancelled."}
-        default = "It can no longer be cancelled. Here’s its current state."
+        sentences = {
+            states.CLAIMED: _("Someone is answering it right now, so it can’t be cancelled.")
+        }
+        default = _("It can no longer be cancelled. Here’s its current state.")
         messages.warning(request, sentences.get(lost.request.status, default))
     return redirect("request", request_id=item.pk)
 
@@ -97,7 +100,9 @@ def cancel(request: SignedInRequest, request_id: str) -> HttpResponse:
 def feedback(request: SignedInRequest, request_id: str) -> HttpResponse:
     item = find_request(request, request_id)
     if not services.may_have_feedback(item):
-        messages.warning(request, "You can give feedback only on an answer. This request has none.")
+        messages.warning(
+            request, _("You can give feedback only on an answer. This request has none.")
+        )
         return redirect("request", request_id=item.pk)
     current_feedback = read_feedback(item)
     form = FeedbackForm(
@@ -107,7 +112,7 @@ def feedback(request: SignedInRequest, request_id: str) -> HttpResponse:
         return request_page(request, item, feedback_form=form, status=422)
     merged = {**find_unknown_fields(current_feedback), **form.build_feedback()}
     services.add_feedback(request=item, feedback=merged)
-    messages.success(request, "Feedback saved.")
+    messages.success(request, _("Feedback saved."))
     return redirect(f"{reverse('request', kwargs={'request_id': item.pk})}#feedback")
 
 

@@ -4,13 +4,18 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from dashboard.deliveries import find_delivery, list_page
 from dashboard.forms.deliveries import MAX_SELECTED, ResendDeadForm
 from db.ids import normalize_id
 from web.form_recovery import recoverable
 from web.guards import SignedInRequest, action
+from web.languages import gettext_lazy as _lazy
 from webhooks import safe_text, services
+
+PAUSED = _lazy("Hosts that couldn’t be reached recently are paused; their deliveries follow later.")
 
 
 @action("delivery")
@@ -20,18 +25,21 @@ def resend(request: SignedInRequest, delivery_id: str) -> HttpResponse:
         services.resend(account_id=request.user.pk, delivery_id=item.pk)
         until = services.pauses(request.user.pk).get(item.host)
         if until is None:
-            messages.success(request, "Sending it again now. The retry schedule starts again.")
+            messages.success(request, _("Sending it again now. The retry schedule starts again."))
         else:
             host = safe_text.visible(item.host)
             messages.warning(
                 request,
-                f"It’s due again. The retry schedule starts again. {host} couldn’t be reached"
-                f" recently and is paused until {until:%H:%M:%S} UTC.",
+                _(
+                    "It’s due again. The retry schedule starts again. %(host)s couldn’t be"
+                    " reached recently and is paused until %(until)s UTC."
+                )
+                % {"host": host, "until": f"{until:%H:%M:%S}"},
             )
     except services.OnlyOnce:
-        messages.info(request, "Test events are sent only once. Send another one instead.")
+        messages.info(request, _("Test events are sent only once. Send another one instead."))
     except services.NotResendable:
-        messages.warning(request, "An attempt is running. Its result will appear here.")
+        messages.warning(request, _("An attempt is running. Its result will appear here."))
     return redirect("delivery", delivery_id=item.pk)
 
 
@@ -42,11 +50,11 @@ def resend_selected(request: SignedInRequest) -> HttpResponse:
     typed = request.POST.getlist("selected")[:MAX_SELECTED]
     ids = {found for each in typed if (found := normalize_id(each))}
     if not ids:
-        messages.info(request, "Select the deliveries to send again first.")
+        messages.info(request, _("Select the deliveries to send again first."))
         return back
     resent = services.resend_selected(account_id=request.user.pk, delivery_ids=ids)
-    say = messages.success if resent.due else messages.warning
-    say(request, describe_resent(resent))
+    tell = messages.success if resent.due else messages.warning
+    tell(request, describe_resent(resent))
     tell_pauses(request, resent.due)
     return back
 
@@ -54,15 +62,26 @@ def resend_selected(request: SignedInRequest) -> HttpResponse:
 def describe_resent(resent: services.Resent) -> str:
     """Returns what became of the selected deliveries, in a sentence for each outcome."""
     due, running, tests = resent.due, resent.running, resent.tests
-    sentences = [f"{due:,} deliver{'y is' if due == 1 else 'ies are'} sent again now."]
-    if running:
-        sentences.append(f"{running:,} {'has' if running == 1 else 'have'} an attempt running.")
-    if tests:
-        is_one = tests == 1
-        sentences.append(
-            f"{tests:,} {'is a test event, which is' if is_one else 'are test events, which are'}"
-            " sent only once."
+    sentences = [
+        ngettext(
+            "%(number)s delivery is sent again now.",
+            "%(number)s deliveries are sent again now.",
+            due,
         )
+        % {"number": f"{due:,}"}
+    ]
+    if running:
+        sentence = ngettext(
+            "%(number)s has an attempt running.", "%(number)s have an attempt running.", running
+        )
+        sentences.append(sentence % {"number": f"{running:,}"})
+    if tests:
+        sentence = ngettext(
+            "%(number)s is a test event, which is sent only once.",
+            "%(number)s are test events, which are sent only once.",
+            tests,
+        )
+        sentences.append(sentence % {"number": f"{tests:,}"})
     return " ".join(sentences)
 
 
@@ -70,10 +89,7 @@ def tell_pauses(request: SignedInRequest, count: int) -> bool:
     """Says that some hosts are paused, if any is and something was sent."""
     is_paused = bool(count and services.pauses(request.user.pk))
     if is_paused:
-        messages.warning(
-            request,
-            "Hosts that couldn’t be reached recently are paused; their deliveries follow later.",
-        )
+        messages.warning(request, PAUSED)
     return is_paused
 
 
@@ -84,15 +100,19 @@ def resend_dead(request: SignedInRequest) -> HttpResponse:
     if not form.is_valid():
         return list_page(request, dead_form=form, status=422)
     count = services.resend_dead(account_id=request.user.pk, since=form.cleaned_data["since"])
-    subject = "1 delivery is" if count == 1 else f"{count:,} deliveries are"
+    number = {"number": f"{count:,}"}
     if not count:
-        messages.info(request, "No deliveries have failed permanently since then.")
+        messages.info(request, _("No deliveries have failed permanently since then."))
     elif services.pauses(request.user.pk):
-        messages.warning(
-            request,
-            f"{subject} due again. Hosts that couldn’t be reached recently are paused;"
-            " their deliveries follow later.",
+        sentence = ngettext(
+            "%(number)s delivery is due again.", "%(number)s deliveries are due again.", count
         )
+        messages.warning(request, f"{sentence % number} {PAUSED}")
     else:
-        messages.success(request, f"{subject} sent again now.")
+        sentence = ngettext(
+            "%(number)s delivery is sent again now.",
+            "%(number)s deliveries are sent again now.",
+            count,
+        )
+        messages.success(request, sentence % number)
     return redirect("deliveries")

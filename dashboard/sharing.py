@@ -4,10 +4,12 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from dashboard.access import Stale, action, find_loop, page
 from loops import services
 from loops.models import Loop
+from web.bidi import isolate
 from web.guards import SignedInRequest
 
 
@@ -23,6 +25,6 @@ def rotate(request: SignedInRequest, loop_id: str) -> HttpResponse:
     try:
         services.rotate_invite_code(loop=loop)
     except Loop.DoesNotExist:
-        raise Stale(f"The loop {loop.name} was deleted.") from None
-    messages.success(request, "The loop has a new code and link. The old ones no longer work.")
+        raise Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)}) from None
+    messages.success(request, _("The loop has a new code and link. The old ones no longer work."))
     return redirect("loop", loop_id=loop.pk)

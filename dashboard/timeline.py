@@ -4,9 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from accounts.models import User
 from reviews.lifecycle import states
 from reviews.models import Request
+from web.bidi import isolate
 from web.humanize import format_duration
 from webhooks.models import Delivery
 
@@ -29,7 +33,7 @@ class Step:
 def build(request: Request, deliveries: list[Any]) -> list[Step]:
     """Builds the steps in order of time. `deliveries` are the request's, in any order."""
     steps = [
-        Step(request.created_at, "Created", _format_source(request), symbol="plus"),
+        Step(request.created_at, _("Created"), _format_source(request), symbol="plus"),
         Step(
             request.created_at,
             _format_audience(request),
@@ -40,7 +44,11 @@ def build(request: Request, deliveries: list[Any]) -> list[Step]:
     ]
     if request.claimed_at and request.claimed_by:
         steps.append(
-            Step(request.claimed_at, f"Claimed by {format_name(request.claimed_by)}", symbol=HAND)
+            Step(
+                request.claimed_at,
+                _("Claimed by %(name)s") % {"name": isolate(format_name(request.claimed_by))},
+                symbol=HAND,
+            )
         )
     steps.append(_build_end(request))
     steps.extend(_build_delivery(each) for each in deliveries if each.delivered_at)
@@ -56,19 +64,25 @@ def format_name(person: User) -> str:
 
 def _format_source(request: Request) -> str:
     if request.api_key:
-        return f"Via the API with the key {request.api_key.name}"
-    platforms = {"api": "Via the API", "web_portal": "Via the dashboard"}
+        return _("Via the API with the key %(name)s") % {"name": isolate(request.api_key.name)}
+    platforms = {"api": _("Via the API"), "web_portal": _("Via the dashboard")}
     return platforms.get(request.platform, f"By {request.platform}")
 
 
 def _format_audience(request: Request) -> str:
     count = request.broadcasted_to
-    return f"Sent to {count} member{'' if count == 1 else 's'}"
+    return ngettext("Sent to %(count)s member", "Sent to %(count)s members", count) % {
+        "count": count
+    }
 
 
 def _format_notifications(request: Request) -> str:
     count = request.notifications_sent
-    return f"{count} push notification{'' if count == 1 else 's'}" if count else ""
+    if not count:
+        return ""
+    return ngettext("%(count)s push notification", "%(count)s push notifications", count) % {
+        "count": count
+    }
 
 
 def _is_claim(delivery: Any) -> bool:
@@ -80,15 +94,20 @@ def _build_claim(delivery: Any, request: Request) -> Step:
     at: datetime = delivery.created_at
     if request.claimed_by and request.claimed_at and abs(at - request.claimed_at) < INSTANT:
         return Step(
-            request.claimed_at, f"Claimed by {format_name(request.claimed_by)}", symbol=HAND
+            request.claimed_at,
+            _("Claimed by %(name)s") % {"name": isolate(format_name(request.claimed_by))},
+            symbol=HAND,
         )
-    return Step(at, "Claimed", symbol=HAND)
+    return Step(at, _("Claimed"), symbol=HAND)
 
 
 def _build_end(request: Request) -> Step:
     if request.status == states.COMPLETED and request.response_at and request.response_by:
         took = format_duration((request.response_at - request.created_at).total_seconds())
-        who = f"Answered by {format_name(request.response_by)} after {took}"
+        who = _("Answered by %(name)s after %(took)s") % {
+            "name": isolate(format_name(request.response_by)),
+            "took": took,
+        }
         answer = request.format_answer(request.response_data)
         comment = request.response_comment or ""
         return Step(
@@ -96,13 +115,13 @@ def _build_end(request: Request) -> Step:
         )
     if request.status == states.TIMEOUT:
         default = request.format_answer(request.default_response)
-        words = f"The default response was used: {default}"
-        return Step(request.timeout_at, "Timed out", words, symbol="clock", went="wrong")
+        words = _("The default response was used: %(default)s") % {"default": default}
+        return Step(request.timeout_at, _("Timed out"), words, symbol="clock", went="wrong")
     if request.status == states.CANCELLED:
-        return Step(request.updated_at, "Cancelled", symbol="ban")
-    return Step(None, "Waiting for an answer", symbol="hourglass")
+        return Step(request.updated_at, _("Cancelled"), symbol="ban")
+    return Step(None, _("Waiting for an answer"), symbol="hourglass")
 
 
 def _build_delivery(delivery: Delivery) -> Step:
-    title = f"{delivery.event} delivered"
+    title = _("%(event)s delivered") % {"event": delivery.event}
     return Step(delivery.delivered_at, title, delivery.host, symbol="send", went="well")

@@ -8,16 +8,20 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from accounts import secret_services, vault
 from accounts.notices import read_origin
 from dashboard.forms.webhook_secret import SecretForm
 from web.guards import Page, SignedInRequest, Stale, action, page
+from web.languages import gettext_lazy as _lazy
 from web.reauthentication import confirmed, is_confirmed
 
 REVEAL = "reveal_webhook_secret"
-UNREADABLE = "The secret can’t be read because its encryption key is missing. Set a new one."
-CHANGED_MEANWHILE = "The secret changed after you opened this page. Here’s its current state."
+UNREADABLE = _lazy("The secret can’t be read because its encryption key is missing. Set a new one.")
+CHANGED_MEANWHILE = _lazy(
+    "The secret changed after you opened this page. Here’s its current state."
+)
 
 
 def change_secret(view: Page) -> Callable[..., HttpResponse]:
@@ -63,7 +67,7 @@ def set_own(request: SignedInRequest, seen: datetime) -> HttpResponse:
         version=seen,
         origin=read_origin(request),
     )
-    messages.success(request, "Secret set. It signs from the next attempt on.")
+    messages.success(request, _("Secret set. It signs from the next attempt on."))
     return redirect("webhook-secret")
 
 
@@ -76,17 +80,17 @@ def rotate(request: SignedInRequest, seen: datetime) -> HttpResponse:
         )
     except secret_services.RotationUnderWay:
         messages.warning(
-            request, "Nothing was changed. The old secret from the last rotation is still valid."
+            request, _("Nothing was changed. The old secret from the last rotation is still valid.")
         )
     else:
-        messages.success(request, "Secret rotated. The old one stays valid for 24 hours.")
+        messages.success(request, _("Secret rotated. The old one stays valid for 24 hours."))
     return redirect("webhook-secret")
 
 
 @change_secret
 def end_overlap(request: SignedInRequest, seen: datetime) -> HttpResponse:
     secret_services.end_rotation(account=request.user, version=seen)
-    messages.success(request, "The old secret no longer works.")
+    messages.success(request, _("The old secret no longer works."))
     return redirect("webhook-secret")
 
 

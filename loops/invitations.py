@@ -9,11 +9,15 @@ from smtplib import SMTPException
 import structlog
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext as _
 
 from accounts.confirmed import lacks_confirmation
+from accounts.emails import match_email
 from accounts.models import User
 from loops.models import Loop
 from web.bidi import isolate
+from web.languages import ENGLISH, known_or_english
 from web.sanitize import to_plain_name
 
 log = structlog.get_logger(__name__)
@@ -35,19 +39,27 @@ def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
     Call it after the invitation is committed. Raises InviterUnconfirmed.
     """
     check_inviter(inviter)
-    names = {
-        "inviter": isolate(to_plain_name(inviter.get_short_name()) or "Someone"),
-        "name": isolate(to_plain_name(loop.name) or "a loop"),
-    }
-    context = {**names, "join_url": loop.join_url, "address": inviter.email}
-    mail = EmailMessage(
-        subject="{inviter} invites you to {name}".format(**names),
-        body=render_to_string("loops/email/invitation.txt", context),
-        to=[email],
-        reply_to=[inviter.email],
-    )
+    invited = User.objects.filter(match_email(email)).only("language", "browser_language").first()
+    language = invited.spoken_language if invited else translation.get_language() or ENGLISH
+    with translation.override(known_or_english(language)):
+        mail = write_invitation(loop=loop, inviter=inviter, email=email)
     try:
         return bool(mail.send())
     except (OSError, SMTPException, ValueError) as error:
         log.error("mail.failed", template="loops/email/invitation", error=str(error))
         return False
+
+
+def write_invitation(*, loop: Loop, inviter: User, email: str) -> EmailMessage:
+    """Writes the invitation in the active language."""
+    names = {
+        "inviter": isolate(to_plain_name(inviter.get_short_name()) or _("Someone")),
+        "name": isolate(to_plain_name(loop.name) or _("a loop")),
+    }
+    context = {**names, "join_url": loop.join_url, "address": inviter.email}
+    return EmailMessage(
+        subject=_("{inviter} invites you to {name}").format(**names),
+        body=render_to_string("loops/email/invitation.txt", context),
+        to=[email],
+        reply_to=[inviter.email],
+    )

@@ -17,6 +17,7 @@ from reviews.models import Request
 from reviews.plain_text import extract_headline
 from reviews.response_types import InvalidAnswer, get_response_type
 from web.guards import SignedInRequest
+from web.languages import translate
 
 
 class SeeOther(HttpResponseRedirect):
@@ -60,7 +61,7 @@ def reject(
     if services.renew_claim(request=item, reviewer_id=request.user.pk):
         item = find_request(request, item.pk)
     field = "comment_error" if isinstance(error, InvalidComment) else "error"
-    return question_page(request, item, posted=posted, **{field: str(error)})
+    return question_page(request, item, posted=posted, **{field: translate(error.args[0])})
 
 
 def redirect_to_next(request: SignedInRequest, item: Request) -> HttpResponse:

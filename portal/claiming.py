@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from portal.access import action
 from portal.answering import SeeOther
@@ -21,7 +22,9 @@ def claim(request: SignedInRequest, item: Request) -> HttpResponse:
     except services.NotAReviewer:
         raise Http404 from None
     except services.TransitionLost:
-        messages.warning(request, "Too late: this question has changed. Here’s its current state.")
+        messages.warning(
+            request, _("Too late: this question has changed. Here’s its current state.")
+        )
     return redirect_back(request, item)
 
 
@@ -48,7 +51,7 @@ def release(request: SignedInRequest, item: Request) -> HttpResponse:
     try:
         services.release_claim(request=item, reviewer_id=request.user.pk)
     except services.TransitionLost:
-        messages.info(request, "You’re no longer on it.")
+        messages.info(request, _("You’re no longer on it."))
     return redirect_back(request, item)
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_ratelimit.core import get_usage
@@ -20,6 +21,7 @@ from loops.models import Loop
 from loops.services import InviteNotFound, find_invite, join_loop
 from portal.join_form import CodeForm
 from web import return_page
+from web.bidi import isolate
 from web.error_pages import not_found, too_many_requests
 
 CodeView = Callable[[HttpRequest, str], HttpResponse]
@@ -105,7 +107,7 @@ def accept(request: HttpRequest, person: User, loop: Loop) -> HttpResponse:
         join_loop(user=person, code=loop.invite_code)
     except NotAdmitted as refusal:
         return refuse(request, loop, refusal)
-    messages.success(request, f"You’ve joined {loop.name}.")
+    messages.success(request, _("You’ve joined %(name)s.") % {"name": isolate(loop.name)})
     return redirect("inbox")
 
 

@@ -1,6 +1,9 @@
 """The form for the code of a loop."""
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from loops.invite_codes import LENGTH, is_well_formed, normalize_code
 
@@ -9,10 +12,13 @@ class CodeForm(forms.Form):
     """An invite code in any case, with spaces and dashes, or the whole join link."""
 
     code = forms.CharField(
-        label="Code",
+        label=_lazy("Code"),
         max_length=200,
-        help_text=f"{LENGTH} letters and digits. Case, spaces and dashes don’t matter.",
-        error_messages={"required": "Enter the code"},
+        help_text=format_lazy(
+            _lazy("{length} letters and digits. Case, spaces and dashes don’t matter."),
+            length=LENGTH,
+        ),
+        error_messages={"required": _lazy("Enter the code")},
         widget=forms.TextInput(
             attrs={
                 "class": "code",
@@ -27,6 +33,7 @@ class CodeForm(forms.Form):
         code = normalize_code(self.cleaned_data["code"].rstrip("/").rpartition("/")[2])
         if not is_well_formed(code):
             raise forms.ValidationError(
-                f"Codes have {LENGTH} characters and never contain I, L, O, 0 or 1"
+                _("Codes have %(length)s characters and never contain I, L, O, 0 or 1")
+                % {"length": LENGTH}
             )
         return code

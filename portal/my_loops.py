@@ -4,11 +4,13 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from loops.models import Loop, Membership
 from portal.access import page
 from reviews import services
+from web.bidi import isolate
 from web.guards import SignedInRequest
 
 MAX_LOOPS = 500
@@ -40,7 +42,9 @@ def leave(request: SignedInRequest, loop_id: str) -> HttpResponse:
             member_id=request.user.pk,
             actor_id=request.user.pk,
         )
-        messages.success(request, f"You have left {loop.name}.")
+        messages.success(request, _("You have left %(name)s.") % {"name": isolate(loop.name)})
     except (Loop.DoesNotExist, Membership.DoesNotExist):
-        messages.info(request, "You can’t leave this loop: you’re not a member, or you created it.")
+        messages.info(
+            request, _("You can’t leave this loop: you’re not a member, or you created it.")
+        )
     return redirect("my-loops")

@@ -12,6 +12,9 @@ from django.contrib.auth.decorators import login_required
 from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -25,8 +28,10 @@ from reviews.notifications.push import vapid
 from reviews.notifications.push.dispatch import DISPATCHER
 from reviews.notifications.push.message import Message, Target
 from reviews.notifications.push.subscription import InvalidSubscription, read_subscription
+from web.bidi import isolate
 from web.error_pages import too_many_requests
 from web.guards import SignedInRequest
+from web.phrases import say
 from web.strict_json import InvalidJSON, read_object
 
 TEST_SECONDS = 15.0  # after which the page waits for no response any more
@@ -42,7 +47,7 @@ class MailForm(forms.Form):
     mails = forms.ChoiceField(
         choices=EmailPreference.Mails.choices,
         widget=forms.RadioSelect,
-        label="Emails when no device is on",
+        label=_lazy("Emails when no device is on"),
     )
 
 
@@ -98,9 +103,9 @@ def choose_mails(request: SignedInRequest) -> HttpResponse:
     form = MailForm(request.POST)
     if form.is_valid():
         services.choose_mails(user_id=request.user.pk, mails=form.cleaned_data["mails"])
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
     else:
-        messages.error(request, "Choose one of the options.")
+        messages.error(request, _("Choose one of the options."))
     return redirect("notifications")
 
 
@@ -117,20 +122,20 @@ def subscribe(request: HttpRequest) -> HttpResponse:
     `"off"` if the person turned the device off, or `"ask"` if the browser is unknown.
     """
     if not request.user.is_authenticated:
-        return respond(403, error="Sign in first.")
+        return respond(403, error=_("Sign in first."))
     if not vapid.is_on():
-        return respond(409, error="Push is not set up here.")
+        return respond(409, error=_("Push is not set up here."))
     try:
         body = read_object(request)
         subscription = read_subscription(body)
     except InvalidJSON:
-        return respond(400, error="The body must be a JSON object.")
+        return respond(400, error=_("The body must be a JSON object."))
     except InvalidSubscription as error:
         return respond(400, error=str(error))
     subscribed = services.subscribe(
         user_id=request.user.pk,
         subscription=subscription,
-        label=format_browser(request.headers.get("User-Agent", ""), unknown="Browser"),
+        label=format_browser(request.headers.get("User-Agent", ""), unknown=say("Browser")),
         is_new=body.get("is_new") is not False,
         person=request.user,
     )
@@ -161,14 +166,18 @@ def on_device(view: DeviceAction) -> Page:
 def switch(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
     is_on = request.POST.get("is_on") == "yes"
     services.switch_subscription(subscription=device, is_on=is_on)
-    messages.success(request, f"{device.label} is {'on' if is_on else 'off'}.")
+    messages.success(
+        request,
+        (_("%(label)s is on.") if is_on else _("%(label)s is off."))
+        % {"label": isolate(device.label)},
+    )
     return redirect("notifications")
 
 
 @on_device
 def remove(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
     services.remove_subscription(subscription=device)
-    messages.success(request, f"{device.label} is removed.")
+    messages.success(request, _("%(label)s is removed.") % {"label": device.label})
     return redirect("notifications")
 
 
@@ -181,15 +190,16 @@ def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
     if usage and usage["should_limit"]:
         return too_many_requests(request, retry_after=max(1, usage["time_left"]))
     if not vapid.is_on():
-        messages.error(request, "Push is not set up here.")
+        messages.error(request, _("Push is not set up here."))
         return redirect("notifications")
     message = Message(
         title="Review Loop",
-        body="This device is ready. New questions will look like this.",
+        body=_("This device is ready. New questions will look like this."),
         url=f"{settings.SITE_URL}/settings/notifications/",
         topic="test",
         priority="high",
         seconds_left=300,
+        language=get_language() or "en",
     )
     target = Target(device.pk, device.endpoint, device.host, device.p256dh, device.auth)
     sent_at = services.begin_test(subscription=device)
@@ -207,18 +217,21 @@ def describe_test(device: PushSubscription, age: float) -> dict[str, Any]:
     """What the page says of a test push that was sent `age` seconds ago."""
     label, result = device.label, device.test_result
     if not result and age < TEST_SECONDS:
-        return {"kind": "info", "text": "Sending a test…", "is_waiting": True}
+        return {"kind": "info", "text": _("Sending a test…"), "is_waiting": True}
     if not result:
-        text = "The push service hasn’t responded. Check the device, or send another test."
+        text = _("The push service hasn’t responded. Check the device, or send another test.")
         return {"kind": "warning", "text": text}
     if result == "accepted":
-        return {"kind": "success", "text": f"Sent to {label}. It should appear in a moment."}
+        return {
+            "kind": "success",
+            "text": _("Sent to %(label)s. It should appear in a moment.") % {"label": label},
+        }
     if result == "gone":
-        text = f"{label} is no longer subscribed and was turned off."
+        text = _("%(label)s is no longer subscribed and was turned off.") % {"label": label}
     elif result == "busy":
-        text = "Too many notifications are being sent. Try again in a minute."
+        text = _("Too many notifications are being sent. Try again in a minute.")
     else:
-        text = f"The push service rejected it: {result}."
+        text = _("The push service rejected it: %(result)s.") % {"result": result}
     return {"kind": "error", "text": text}
 
 

@@ -5,16 +5,15 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
-from django.utils.html import format_html, strip_tags
-from django.utils.safestring import SafeString, mark_safe
 
 from portal import answer_form, beside, polling, saved_answers
 from portal.posted import NOTHING, Posted
 from portal.progress import Progress, find_place, read_next
-from reviews import markdown, outline
+from reviews import outline
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.plain_text import extract_headline
+from reviews.prose import render_prose
 from web.guards import SignedInRequest
 from web.humanize import format_time_left
 from web.image_policy import render_with_image
@@ -71,7 +70,7 @@ def _describe_request(item: Request) -> dict[str, Any]:
         "item": item,
         "is_open": item.status in states.OPEN,
         "headline": extract_headline(item.request_text),
-        "question": _render_text(item.request_text),
+        "question": render_prose(item.request_text),
         "context": outline.format_outline(item.context),
         "context_is_short": outline.is_short(item.context),
         "left": format_time_left((item.timeout_at - item.now).total_seconds()),
@@ -89,14 +88,6 @@ def _describe_place(progress: Progress, user_id: str, request_id: str) -> dict[s
         "filter": progress.chosen,
         "progress_query": progress.build_query(),
     }
-
-
-def _render_text(text: str) -> SafeString:
-    """Renders Markdown as HTML; the plain text if the HTML would show nothing."""
-    html = markdown.render(text)
-    if not strip_tags(html).strip():
-        return format_html("<p>{}</p>", text)
-    return mark_safe(html)  # noqa: S308 (it is cleaned)
 
 
 def _count_held_seconds(item: Request) -> int:

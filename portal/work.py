@@ -5,6 +5,7 @@ from typing import Any
 from django.db import connection
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from portal.access import page
 from reviews import outline
@@ -76,5 +77,7 @@ def read_stats(person_id: str) -> dict[str, Any]:
         "answers": answers if answers <= MAX_COUNTED else f"{MAX_COUNTED:,}+",
         "median": "–" if median is None else format_countdown(median.total_seconds()),
         "feedback": with_feedback,
-        "of": f"of the newest {MAX_MEASURED:,}" if answers > MAX_MEASURED else "",
+        "of": _("of the newest %(max_measured)s") % {"max_measured": f"{MAX_MEASURED:,}"}
+        if answers > MAX_MEASURED
+        else "",
     }

@@ -7,6 +7,7 @@ from loops.comment_rule import fold
 from reviews.models import Request
 from reviews.response_types import get_response_type
 from reviews.response_types.posted import unify_newlines
+from web.phrases import say
 
 MAX_LENGTH = 2000  # characters
 MAX_NAMED = 4  # options in a sentence
@@ -24,14 +25,18 @@ def check_comment(request: Request, *, answer: object, comment: str) -> str | No
     """
     text = unify_newlines(comment)
     if _UNSTORABLE.search(text):
-        raise InvalidComment("The comment contains a character that cannot be stored")
+        raise InvalidComment(say("The comment contains a character that cannot be stored"))
     if len(text) > MAX_LENGTH:
-        raise InvalidComment(f"The comment must have at most {MAX_LENGTH:,} characters")
+        raise InvalidComment(
+            say("The comment must have at most %(most)s characters", most=f"{MAX_LENGTH:,}")
+        )
     if text.strip():
         return text
     labels = find_commented(request, answer if isinstance(answer, list) else [answer])
     if labels:
-        raise InvalidComment(f"Add a comment. It’s required for {join_labels(labels)}")
+        raise InvalidComment(
+            say("Add a comment. It’s required for %(options)s", options=join_labels(labels))
+        )
     return None
 
 
@@ -57,5 +62,7 @@ def join_labels(labels: Iterable[str]) -> str:
     """Joins labels as in a sentence: “Decline” or “Refund”; of many labels only the first."""
     quoted = [f"“{label}”" for label in labels]
     if len(quoted) > MAX_NAMED:
-        quoted = [*quoted[:MAX_NAMED], f"{len(quoted) - MAX_NAMED} more"]
-    return " or ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
+        quoted = [*quoted[:MAX_NAMED], say("%(count)s more", count=len(quoted) - MAX_NAMED)]
+    if len(quoted) < 2:
+        return "".join(quoted)
+    return say("%(first)s or %(last)s", first=", ".join(quoted[:-1]), last=quoted[-1])

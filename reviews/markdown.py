@@ -8,12 +8,13 @@ it. All headings have one level, so that they fit below the page's own. Code is 
 import re
 from functools import lru_cache
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import nh3
 from markdown_it import MarkdownIt
 
 from reviews.highlighting import DIFFS, MAX_CODE, highlight_code
+from web.phrases import say
 
 TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "a", "span"),
@@ -27,26 +28,43 @@ MAX_LENGTH = 20_000  # characters of HTML; longer code is not coloured, it costs
 MAX_CELLS = 2000  # 2,000 characters can make 60,000 cells, which take seconds
 # What is added to the cleaned HTML. No text can contain these tags, because HTML is escaped.
 _FRAME = 'tabindex="0" role="group" aria-label'
-_ADDED = {
-    "<a href=": '<a target="_blank" href=',
-    "<pre>": f'<pre {_FRAME}="Code">',
-    '<pre><code class="diff">': f'<pre {_FRAME}="Changes"><code class="diff">',
-    "<table>": f'<div class="table-frame" {_FRAME}="Table"><table dir="auto">',
-    "</table>": "</table></div>",
-}
-_TO_ADD = re.compile("|".join(sorted(map(re.escape, _ADDED), key=len, reverse=True)))
+_TO_ADD = re.compile(r'<a href=|<pre>(?:<code class="diff">)?|</?table>')
+
+
+class Names(NamedTuple):
+    """What a screen reader calls the parts of a text that scroll, and a link to a picture."""
+
+    code: str = say("Code")
+    changes: str = say("Changes")
+    table: str = say("Table")
+    picture: str = say("Picture")
+
+
+IN_ENGLISH = Names()
+
+
+def _add(tag: str, names: Names) -> str:
+    """Returns what stands for a tag in the cleaned HTML."""
+    return {
+        "<a href=": '<a target="_blank" href=',
+        "<pre>": f'<pre {_FRAME}="{escape(names.code)}">',
+        '<pre><code class="diff">': f'<pre {_FRAME}="{escape(names.changes)}"><code class="diff">',
+        "<table>": f'<div class="table-frame" {_FRAME}="{escape(names.table)}"><table dir="auto">',
+        "</table>": "</table></div>",
+    }[tag]
 
 
 @lru_cache(maxsize=512)
-def render(text: str, *, level: int = 3) -> str:
-    """Renders safe HTML; `level` is the level of its headings.
+def render(text: str, *, level: int = 3, names: Names = IN_ENGLISH) -> str:
+    """Renders safe HTML; `level` is the level of its headings, `names` are translated.
 
     2,000 characters with code take about 10 ms, and hostile ones 0.1 s.
     """
     parser = _WITHOUT_TABLES if count_cells(text) > MAX_CELLS else _PARSER
-    html = parser.render(text, {"level": level, "code_left": MAX_CODE})
+    env = {"level": level, "picture": names.picture}
+    html = parser.render(text, {**env, "code_left": MAX_CODE})
     if parser is _PARSER and len(html) > MAX_LENGTH:
-        html = _WITHOUT_COLOURS.render(text, {"level": level, "code_left": 0})
+        html = _WITHOUT_COLOURS.render(text, {**env, "code_left": 0})
     cleaned = nh3.clean(
         html,
         tags=TAGS,
@@ -55,7 +73,7 @@ def render(text: str, *, level: int = 3) -> str:
         url_schemes=SCHEMES,
         link_rel="nofollow noopener noreferrer",
     )
-    return _TO_ADD.sub(lambda found: _ADDED[found[0]], cleaned)
+    return _TO_ADD.sub(lambda found: _add(found[0], names), cleaned)
 
 
 def count_cells(text: str) -> int:
@@ -82,7 +100,7 @@ def _render_fence(self: Any, tokens: Any, place: int, options: Any, env: Any) ->
 def _render_image(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
     """Renders a link to the image, which is fetched only if somebody follows it."""
     token = tokens[place]
-    words = token.content.strip() or "Picture"
+    words = token.content.strip() or env["picture"]
     return f'<a href="{escape(token.attrGet("src") or "")}">{escape(words)}</a>'
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import ngettext, pgettext
 
 # A part with more entries starts folded, so that the answer stays close.
 MAX_SHORT_ENTRIES = 8
@@ -40,15 +41,17 @@ def _format_entry(name: str, value: Any) -> SafeString:
 
 
 def _format_count(value: dict[str, Any] | list[Any]) -> str:
-    one, many = ("field", "fields") if isinstance(value, dict) else ("entry", "entries")
-    return f"{len(value)} {one if len(value) == 1 else many}"
+    count = len(value)
+    if isinstance(value, dict):
+        return ngettext("%(count)s field", "%(count)s fields", count) % {"count": count}
+    return ngettext("%(count)s entry", "%(count)s entries", count) % {"count": count}
 
 
 def _format_scalar(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return pgettext("value", "yes") if value else pgettext("value", "no")
     if value is None or value == [] or value == {}:
-        return "none"
+        return pgettext("value", "none")
     return str(value)
 
 

@@ -13,6 +13,9 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from accounts import sessions, sign_in_codes
 from accounts.audit import record
@@ -22,6 +25,7 @@ from accounts.notices import notify, read_origin
 from accounts.sign_in_codes import find_confirming_address
 from signin import guessing, known_browsers
 from signin.proof import mark_creator
+from web.languages import ENGLISH, known_or_english
 from web.reauthentication import require_confirmation
 
 log = structlog.get_logger(__name__)
@@ -42,9 +46,9 @@ AUDIT_ACTIONS = {
 
 # How people can confirm who they are.
 METHODS = {
-    "reauthenticate": "Use your password",
-    "mfa_reauthenticate": "Use an authenticator app or a recovery code",
-    "mfa_reauthenticate:webauthn": "Use a passkey",
+    "reauthenticate": _lazy("Use your password"),
+    "mfa_reauthenticate": _lazy("Use an authenticator app or a recovery code"),
+    "mfa_reauthenticate:webauthn": _lazy("Use a passkey"),
 }
 
 CODE_EMAIL = "account/email/login_code"
@@ -59,9 +63,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultAccountAdapter.error_messages,
-        "email_password_mismatch": "Wrong email address or password",
-        "enter_current_password": "Wrong password",
-        "incorrect_password": "Wrong password",
+        "email_password_mismatch": _lazy("Wrong email address or password"),
+        "enter_current_password": _lazy("Wrong password"),
+        "incorrect_password": _lazy("Wrong password"),
     }
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
@@ -70,7 +74,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             with transaction.atomic():
                 saved: User = super().save_user(request, user, form, commit)
         except IntegrityError:  # the form was sent twice at once
-            messages.info(request, "Account created. Please sign in.")
+            messages.info(request, _("Account created. Please sign in."))
             raise ImmediateHttpResponse(redirect("account_login")) from None
         return saved
 
@@ -94,7 +98,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             name: build_site_url(value) if name.endswith("_url") else value
             for name, value in context.items()
         }
-        super().send_mail(template_prefix, email.lower(), {**values, "site_url": settings.SITE_URL})
+        values["site_url"] = settings.SITE_URL
+        with translation.override(self.choose_language(context.get("user"))):
+            super().send_mail(template_prefix, email.lower(), values)
+
+    def choose_language(self, user: Any) -> str:
+        """Returns the language of the person, or of this page for somebody without an account."""
+        if isinstance(user, User):
+            return known_or_english(user.spoken_language)
+        return translation.get_language() or ENGLISH
 
     def render_mail(self, template_prefix: str, *args: Any, **options: Any) -> Any:
         """Renders an email. One with a sign-in code is not sent after the code has expired."""
@@ -147,7 +159,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         ]
         if not methods and user.is_authenticated and find_confirming_address(user):
             url = reverse("confirm-by-code")
-            methods.append({"id": "code", "description": "Use an email code", "url": url})
+            methods.append({"id": "code", "description": _("Use an email code"), "url": url})
         return methods
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:

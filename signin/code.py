@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -27,20 +28,21 @@ from signin.forms import CodeRequestForm, NewcomerForm, TypedCodeForm
 from signin.proof import prove
 from web.cache import is_reachable
 from web.error_pages import too_many_requests
+from web.languages import gettext_lazy as _lazy
 
 Page = Callable[[HttpRequest], HttpResponse]
-ENDED = "That code has expired. Get a new one."
-PASSWORD_ADVICE = "Continue with email codes, or set a password under Account."  # noqa: S105
-UNSENT = "We couldn’t send an email to this address. Try again soon."
-TOO_MANY = (
+ENDED = _lazy("That code has expired. Get a new one.")
+PASSWORD_ADVICE = _lazy("Continue with email codes, or set a password under Account.")
+UNSENT = _lazy("We couldn’t send an email to this address. Try again soon.")
+TOO_MANY = _lazy(
     "You’ve requested too many codes. Wait a minute. After 10 codes for one address, wait an hour;"
     " after 20, a day."
 )
-HAD_ACCOUNT = (
+HAD_ACCOUNT = _lazy(
     "You already had an account with this address, and you’re signed in to it. The name and"
     " password you just chose weren’t used."
 )
-NO_TRIES_LEFT = "Too many wrong codes. Get a new one."
+NO_TRIES_LEFT = _lazy("Too many wrong codes. Get a new one.")
 
 
 class NotSent(Exception):
@@ -95,7 +97,10 @@ def type_code(request: HttpRequest) -> HttpResponse:
             record_failure(request, wrong.pending)
             if not wrong.tries_left:
                 return start_over(request, NO_TRIES_LEFT)
-            form.add_error("code", f"Wrong code. Attempts left: {wrong.tries_left}")
+            form.add_error(
+                "code",
+                _("Wrong code. Attempts left: %(tries_left)s") % {"tries_left": wrong.tries_left},
+            )
     again = reverse("sign-up-by-code" if pending.name else "sign-in-by-code")
     other = reverse("account_signup") if pending.password else again
     context = {

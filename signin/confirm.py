@@ -15,10 +15,11 @@ from accounts.models import User
 from accounts.proofs import AddressTaken, is_unproven
 from signin.proof import is_signed_in_as, prove
 from web import return_page
+from web.languages import gettext_lazy as _lazy
 
-CONFIRMED = "Your address {} is confirmed."
-CHANGE_PASSWORD = "If someone else knows your password, change it under Account."  # noqa: S105
-NEW_PASSWORD = "Now choose a new password."  # noqa: S105
+CONFIRMED = _lazy("Your address {} is confirmed.")
+CHANGE_PASSWORD = _lazy("If someone else knows your password, change it under Account.")
+NEW_PASSWORD = _lazy("Now choose a new password.")
 
 
 class ConfirmAddress(ConfirmEmailView):  # type: ignore[misc]

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts import sign_in_codes
 from accounts.audit import record
@@ -41,7 +42,10 @@ def confirm_by_code(request: SignedInRequest) -> HttpResponse:
             record(account_id=request.user.pk, actor_id=None, action="sign_in.failed")
             if not wrong.tries_left:
                 return start_over(request, NO_TRIES_LEFT)
-            form.add_error("code", f"Wrong code. Attempts left: {wrong.tries_left}")
+            form.add_error(
+                "code",
+                _("Wrong code. Attempts left: %(tries_left)s") % {"tries_left": wrong.tries_left},
+            )
     context = {
         "form": form,
         "address": address,

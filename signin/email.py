@@ -6,15 +6,17 @@ from allauth.account.views import EmailView
 from django.contrib import messages
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from accounts.audit import record
 from accounts.notices import notify, read_origin
 from web.form_recovery import recoverable, refill, save_form
 from web.guards import warn_page_expired
+from web.languages import gettext_lazy as _lazy
 from web.reauthentication import require_confirmation
 
 CHANGES = ("action_add", "action_remove", "action_primary")
-JUST_SENT = "We just sent a link. Check your spam folder, or try again in 3 minutes."
+JUST_SENT = _lazy("We just sent a link. Check your spam folder, or try again in 3 minutes.")
 
 
 class EmailAddresses(EmailView):  # type: ignore[misc]
@@ -66,7 +68,7 @@ class EmailAddresses(EmailView):  # type: ignore[misc]
         """Makes a confirmed address the account's own; another may be somebody else's."""
         address = self._get_email_address(request)
         if address is not None and not address.verified:
-            messages.error(request, "Confirm this address first.")
+            messages.error(request, _("Confirm this address first."))
             return None
         return super()._action_primary(request, *args, **kwargs)
 

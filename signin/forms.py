@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.emails import validate_address
 from accounts.forms import name_field
@@ -25,10 +27,10 @@ class AddressForm(forms.Form):
     """The address for a sign-in code."""
 
     email = forms.EmailField(
-        label="Email",
+        label=_lazy("Email"),
         max_length=254,
         validators=[validate_address],
-        error_messages={"required": "Enter your email address"},
+        error_messages={"required": _lazy("Enter your email address")},
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
 
@@ -39,9 +41,9 @@ class AddressForm(forms.Form):
 def remember_field() -> forms.BooleanField:
     """Returns the choice to stay signed in."""
     return forms.BooleanField(
-        label="Keep me signed in",
+        label=_lazy("Keep me signed in"),
         required=False,
-        help_text="Only on a device that nobody else uses.",
+        help_text=_lazy("Only on a device that nobody else uses."),
     )
 
 
@@ -54,7 +56,7 @@ class CodeRequestForm(AddressForm):
 class NewcomerForm(AddressForm):
     """The address for a code and the name of the new account."""
 
-    name = name_field(error_messages={"required": "Enter your name"})
+    name = name_field(error_messages={"required": _lazy("Enter your name")})
     field_order = ["name", "email"]
 
 
@@ -62,9 +64,9 @@ class TypedCodeForm(forms.Form):
     """The typed or pasted code; `code` becomes its digits without other characters."""
 
     code = forms.CharField(
-        label="Code",
+        label=_lazy("Code"),
         max_length=50,
-        error_messages={"required": "Enter the code from the email"},
+        error_messages={"required": _lazy("Enter the code from the email")},
         widget=forms.TextInput(
             attrs={
                 "autocomplete": "one-time-code",
@@ -79,5 +81,5 @@ class TypedCodeForm(forms.Form):
         typed = unicodedata.normalize("NFKC", self.cleaned_data["code"])
         digits = "".join(str(unicodedata.decimal(each)) for each in typed if each.isdecimal())
         if len(digits) != DIGITS:
-            raise forms.ValidationError(f"The code has {DIGITS} digits")
+            raise forms.ValidationError(_("The code has %(digits)s digits") % {"digits": DIGITS})
         return digits

@@ -13,6 +13,7 @@ from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY, generate_totp_sec
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from accounts import vault
 from accounts.audit import record
@@ -38,7 +39,7 @@ class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
     def generate_authenticator_name(self, user: Any, type: Any) -> str:
         """Suggests a name for a new passkey."""
-        return format_browser(context.request.META.get("HTTP_USER_AGENT", ""), unknown="Passkey")
+        return format_browser(context.request.META.get("HTTP_USER_AGENT", ""), unknown=_("Passkey"))
 
     def is_mfa_enabled(self, user: Any, types: Iterable[str] | None = None) -> bool:
         if user.is_anonymous:

@@ -11,6 +11,8 @@ from allauth.mfa.webauthn.forms import (
     ReauthenticateWebAuthnForm,
 )
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
 MAX_NAME = 60
@@ -26,16 +28,16 @@ def check(credential: Any, kind: type[Any]) -> Any:
         if "\0" in handle.decode():  # PostgreSQL cannot search for it
             raise ValueError
     except MALFORMED:
-        raise forms.ValidationError("That isn’t a passkey.") from None
+        raise forms.ValidationError(_("That isn’t a passkey.")) from None
     return credential
 
 
 def name_field() -> forms.CharField:
     return forms.CharField(
-        label="Name",
+        label=_lazy("Name"),
         max_length=MAX_NAME,
-        help_text="Helps you recognize it later.",
-        error_messages={"required": "Give the passkey a name"},
+        help_text=_lazy("Helps you recognize it later."),
+        error_messages={"required": _lazy("Give the passkey a name")},
     )
 
 

@@ -18,10 +18,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.session_store import REMEMBER
 
-REFUSED = "This passkey was not accepted. Try again."
+REFUSED = _lazy("This passkey was not accepted. Try again.")
 
 
 class AddPasskey(AddWebAuthnView):  # type: ignore[misc]

@@ -18,6 +18,7 @@ from allauth.account.forms import (
 )
 from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.code_services import find_holder
 from accounts.session_store import REMEMBER
@@ -27,13 +28,13 @@ from signin.forms import remember_field
 WITHOUT_HELP_TEXT = ("password", "oldpassword")
 # The errors of empty fields.
 REQUIRED = {
-    "name": "Enter your name",
-    "login": "Enter your email address",
-    "email": "Enter your email address",
-    "password": "Enter your password",
-    "oldpassword": "Enter your current password",
-    "password1": "Enter a password",
-    "password2": "Enter the password again",
+    "name": _lazy("Enter your name"),
+    "login": _lazy("Enter your email address"),
+    "email": _lazy("Enter your email address"),
+    "password": _lazy("Enter your password"),
+    "oldpassword": _lazy("Enter your current password"),
+    "password1": _lazy("Enter a password"),
+    "password2": _lazy("Enter the password again"),
 }
 
 

@@ -2,12 +2,13 @@
 
 from django.contrib import messages
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _lazy
 
 from accounts import proofs
 from accounts.models import User
 
 _SESSION_KEY = "created_account"
-TAKEN_OVER = (
+TAKEN_OVER = _lazy(
     "Your address is confirmed. Someone else may have created this account, so we secured it:"
     " {changes}."
 )

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from accounts.models import User
 from accounts.services import create_account, create_api_key
+from languages import pseudo
 from local.pytest_plugin import PREPARED
 from loops.models import Loop
 from loops.services import create_loop, join_loop
@@ -177,3 +179,19 @@ def loop(owner: User, member: User) -> Loop:
     made = create_loop(owner_id=owner.pk, name="Refund desk", icon="star")
     join_loop(user=member, code=made.invite_code)
     return made
+
+
+@pytest.fixture(scope="session")
+def pseudo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled catalogues of the pseudo-locale."""
+    folder = tmp_path_factory.mktemp("locale")
+    pseudo.write(folder)
+    return folder
+
+
+@pytest.fixture
+def pseudo_locale(pseudo_folder: Path, settings: Settings) -> str:
+    """Offers the pseudo-locale, which only tests do, and returns its code."""
+    settings.LOCALE_PATHS = [pseudo_folder, *settings.LOCALE_PATHS]
+    settings.LANGUAGES = [*settings.LANGUAGES, (pseudo.LANGUAGE, "Pseudo")]
+    return pseudo.LANGUAGE

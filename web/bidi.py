@@ -1,6 +1,8 @@
-"""Keeps Arabic, Hebrew and other text from right to left in its place inside a sentence. Pure."""
+"""Keeps text of people in its place inside a sentence that runs the other way."""
 
 import re
+
+from django.utils.translation import get_language_bidi
 
 # Hebrew, Arabic, Syriac, Thaana, NKo and their neighbours, with the presentation forms
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
@@ -8,9 +10,10 @@ _OPEN, _CLOSE = "\u2068", "\u2069"  # first strong isolate, pop directional isol
 
 
 def isolate(text: object) -> str:
-    """Wraps a text in invisible marks if it runs from right to left anywhere.
+    """Wraps a text in invisible marks if it, or the page around it, runs from right to left.
 
     For plain text, such as titles, messages and emails; elements have `dir="auto"` instead.
     """
     plain = str(text)
-    return f"{_OPEN}{plain}{_CLOSE}" if _RIGHT_TO_LEFT.search(plain) else plain
+    is_needed = get_language_bidi() or _RIGHT_TO_LEFT.search(plain)
+    return f"{_OPEN}{plain}{_CLOSE}" if plain and is_needed else plain

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext as _
+
 HEIGHT = 170.0  # px of the plot; 8 px above and 22 px below are for text
 TOP = 8.0
 MAX_X_LABELS = 6
@@ -31,6 +33,13 @@ class Chart:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "step", nice_step(self.highest))
+
+    @property
+    def spoken_title(self) -> str:
+        """Returns the title with the unit, for screen readers."""
+        if not self.unit or self.unit in self.title:
+            return self.title
+        return _("%(title)s, in %(unit)s") % {"title": self.title, "unit": self.unit}
 
     @property
     def highest(self) -> float:

@@ -7,8 +7,11 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
-UNAVAILABLE = "Temporarily unavailable"
+from web.languages import gettext_lazy as _lazy
+
+UNAVAILABLE = _lazy("Temporarily unavailable")
 OldTokenHandler = Callable[..., None]
 SIGN_IN_PAGES = ("account_login", "account_signup", "sign-in-by-code", "sign-up-by-code")
 RETRY_AFTER = 2  # seconds, with every 503
@@ -25,20 +28,22 @@ SYMBOLS = {
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Renders the 400 page, for example for an unknown Host."""
     return error_page(
-        request, 400, "Bad request", "Your browser sent a request that we can’t read."
+        request, 400, _("Bad request"), _("Your browser sent a request that we can’t read.")
     )
 
 
 def unknown_host(request: HttpRequest) -> HttpResponse:
     """Renders the page for an address that is not the service's."""
-    sentence = f"This service isn’t available at this address. Go to {settings.SITE_URL}."
-    return error_page(request, 400, "Unknown address", sentence)
+    sentence = _("This service isn’t available at this address. Go to %(site_url)s.") % {
+        "site_url": settings.SITE_URL
+    }
+    return error_page(request, 400, _("Unknown address"), sentence)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Renders the 403 page."""
     return error_page(
-        request, 403, "Access denied", "Your account doesn’t have permission to do this."
+        request, 403, _("Access denied"), _("Your account doesn’t have permission to do this.")
     )
 
 
@@ -57,8 +62,8 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
     if view and view.url_name in SIGN_IN_PAGES and request.user.is_authenticated:
         query = urlencode({"next": request.POST.get("next", "")})
         return redirect(f"{request.path}?{query}")  # it redirects people who are signed in
-    sentence = "Nothing was sent. Go back, reload the page, and try again."
-    return error_page(request, 403, "This page has expired", sentence)
+    sentence = _("Nothing was sent. Go back, reload the page, and try again.")
+    return error_page(request, 403, _("This page has expired"), sentence)
 
 
 def is_sent_by_our_page(request: HttpRequest) -> bool:
@@ -77,14 +82,14 @@ def is_sent_by_our_page(request: HttpRequest) -> bool:
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Renders the 404 page."""
-    sentence = "This page doesn’t exist, or your account can’t see it."
-    return error_page(request, 404, "Not found", sentence)
+    sentence = _("This page doesn’t exist, or your account can’t see it.")
+    return error_page(request, 404, _("Not found"), sentence)
 
 
 def too_many_requests(request: HttpRequest, *, retry_after: int | None = None) -> HttpResponse:
     """Renders the 429 page of our throttles and django-allauth's; `retry_after` is in seconds."""
-    sentence = "Wait a minute or two, then try again."
-    response = error_page(request, 429, "Too many attempts", sentence)
+    sentence = _("Wait a minute or two, then try again.")
+    response = error_page(request, 429, _("Too many attempts"), sentence)
     if retry_after is not None:
         response["Retry-After"] = str(retry_after)
     return response
@@ -92,8 +97,8 @@ def too_many_requests(request: HttpRequest, *, retry_after: int | None = None) -
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Renders the 500 page."""
-    sentence = "The problem is on our side and has been logged. Try again in a moment."
-    return error_page(request, 500, "Something went wrong", sentence)
+    sentence = _("The problem is on our side and has been logged. Try again in a moment.")
+    return error_page(request, 500, _("Something went wrong"), sentence)
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
@@ -105,10 +110,10 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     view = request.resolver_match
     is_kept = request.method == "POST" and getattr(view and view.func, "on_old_token", None)
     if not is_kept:
-        sentence = "The service can’t reach its database. Try again in a moment."
+        sentence = _("The service can’t reach its database. Try again in a moment.")
         return retry_later(error_page(request, 503, UNAVAILABLE, sentence))
     fields = [(name, value) for name in request.POST for value in request.POST.getlist(name)]
-    sentence = "What you sent may not have arrived. It’s safe to send it again."
+    sentence = _("What you sent may not have arrived. It’s safe to send it again.")
     return retry_later(error_page(request, 503, UNAVAILABLE, sentence, fields=fields))
 
 

@@ -18,13 +18,14 @@ from django.urls import reverse
 from django_ratelimit.core import get_usage
 
 from web.guards import Page
+from web.languages import gettext_lazy as _lazy
 
 _KEY = "kept_form"
 NOT_TYPED = {"csrfmiddlewaretoken", "once", "token"}
 MAX_LENGTH = 20_000  # characters, field names included; no real form has more
 RATE = "60/h"  # forms per IP address from people who are not signed in
 MAX_WAIT = 3600  # seconds; somebody else may sign in later
-SAID = "You’re signed in again. What you typed is still here and hasn’t been sent yet."
+SAID = _lazy("You’re signed in again. What you typed is still here and hasn’t been sent yet.")
 
 
 def recoverable(view: Page) -> Page:

@@ -12,6 +12,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from web.languages import gettext_lazy as _lazy
+
 if TYPE_CHECKING:
     from accounts.models import User
 
@@ -32,7 +34,9 @@ class Stale(Exception):
         self.url = reverse(back, kwargs=ids)
 
 
-OLD_PAGE = "That page expired when you signed in again. Nothing was changed. Please try again."
+OLD_PAGE = _lazy(
+    "That page expired when you signed in again. Nothing was changed. Please try again."
+)
 
 
 def page(view: Page) -> Page:

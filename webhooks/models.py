@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _lazy
 
 from db.columns import ExactJSONField, LookupField, bucket_constraint, owned_id_field
 
@@ -53,9 +54,9 @@ class Delivery(models.Model):
     """
 
     class State(models.TextChoices):
-        WAITING = "waiting"
-        DELIVERED = "delivered"
-        DEAD = "dead"
+        WAITING = "waiting", _lazy("Waiting")
+        DELIVERED = "delivered", _lazy("Delivered")
+        DEAD = "dead", _lazy("Dead")
 
     id = owned_id_field("account_id")
     account = models.ForeignKey(

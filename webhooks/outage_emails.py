@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from smtplib import SMTPException
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import structlog
 from allauth.account.models import EmailAddress
@@ -19,10 +20,15 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import connection, transaction
 from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.sign_in_codes import can_send
 from accounts.time_zones import find_zone
+from web.bidi import isolate
+from web.humanize import format_long_moment
+from web.languages import known_or_english
 from web.sanitize import to_one_line
 from webhooks import safe_text
 from webhooks.failing_hosts import FORGOTTEN, MAX_COUNTED, WAITING
@@ -167,18 +173,39 @@ def take(account_id: str, which: str) -> list[Outage]:
 
 
 def compose(account: User, which: str, found: Sequence[Outage]) -> list[EmailMessage]:
-    """Builds the same email for each confirmed address of the account."""
-    where = found[0].name if len(found) == 1 else f"{len(found):,} hosts"
-    verb = "are failing" if which == "failing" else "are being delivered again"
+    """Builds the same email for each confirmed address of the account, in its language."""
     zone = find_zone(account.time_zone)
-    context = {
-        "outages": found[:MAX_NAMED],
-        "others": len(found) - len(found[:MAX_NAMED]),
-        "zone": zone,
-        "site_url": settings.SITE_URL,
-    }
-    body = render_to_string(f"webhooks/email/{which}.txt", context)
-    subject = f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}Webhooks to {where} {verb}"
+    with translation.override(known_or_english(account.spoken_language)):
+        context = {
+            "outages": [describe(each, zone) for each in found[:MAX_NAMED]],
+            "others": len(found) - len(found[:MAX_NAMED]),
+            "site_url": settings.SITE_URL,
+        }
+        body = render_to_string(f"webhooks/email/{which}.txt", context)
+        subject = f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{build_subject(which, found)}"
     confirmed = EmailAddress.objects.filter(user_id=account.pk, verified=True).order_by("pk")
     addresses = confirmed.values_list("email", flat=True)
     return [EmailMessage(subject, body, to=[address]) for address in addresses]
+
+
+def build_subject(which: str, found: Sequence[Outage]) -> str:
+    """Names the only host, or says how many there are."""
+    where = isolate(found[0].name)
+    if len(found) > 1:
+        where = _("%(count)s hosts") % {"count": f"{len(found):,}"}
+    if which == "failing":
+        return _("Webhooks to %(where)s are failing") % {"where": where}
+    return _("Webhooks to %(where)s are being delivered again") % {"where": where}
+
+
+def describe(outage: Outage, zone: ZoneInfo) -> dict[str, Any]:
+    """Returns what an email says of a host."""
+    recovered_at = outage.recovered_at
+    return {
+        "name": outage.name,
+        "failures": outage.failures,
+        "result": outage.result,
+        "more_waiting": outage.more_waiting,
+        "since_text": format_long_moment(outage.since.astimezone(zone)),
+        "until_text": recovered_at and format_long_moment(recovered_at.astimezone(zone)),
+    }

@@ -14,6 +14,7 @@ from django import forms
 from reviews.response_types import TYPES, ResponseType
 from reviews.response_types.base import Setting
 from reviews.response_types.posted import read_json_number, read_lines, unify_newlines
+from web.languages import translate_lazy
 
 # The quickest to answer come first, then the others in the order of the specification.
 FIRST = ("single_select", "multi_select", "rating", "number")
@@ -76,29 +77,37 @@ def _row_key(setting: Setting) -> str:
 
 
 def _number_field(setting: Setting) -> forms.Field:
-    return build_number_field(setting.label, initial=setting.initial, help_text=setting.help_text)
+    return build_number_field(
+        translate_lazy(setting.label),
+        initial=setting.initial,
+        help_text=translate_lazy(setting.help_text),
+    )
 
 
 def _text_field(setting: Setting) -> forms.Field:
     return forms.CharField(
-        label=setting.label,
+        label=translate_lazy(setting.label),
         required=False,
         max_length=200,
         initial=setting.initial,
-        help_text=setting.help_text,
+        help_text=translate_lazy(setting.help_text),
     )
 
 
 def _flag_field(setting: Setting) -> forms.Field:
-    return forms.BooleanField(label=setting.label, required=False, help_text=setting.help_text)
+    return forms.BooleanField(
+        label=translate_lazy(setting.label),
+        required=False,
+        help_text=translate_lazy(setting.help_text),
+    )
 
 
 def _options_field(setting: Setting) -> forms.Field:
     return forms.CharField(
-        label=setting.label,
+        label=translate_lazy(setting.label),
         required=False,
         widget=forms.Textarea({"rows": 4}),
-        help_text=setting.help_text,
+        help_text=translate_lazy(setting.help_text),
     )
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from reviews.lifecycle import states
 from web.web_urls import MAX_URL_LENGTH, is_web_url
@@ -14,21 +16,23 @@ from webhooks.services import host_of
 
 EVENTS = (*states.EVENTS, TEST_EVENT)
 _WAITING, *_ENDED = Delivery.State.choices
-STATES = (_WAITING, (FAILING, "Failing"), *_ENDED)
+STATES = (_WAITING, (FAILING, _lazy("Failing")), *_ENDED)
 MAX_SELECTED = 50  # a page of the log
 
 
 class FilterForm(forms.Form):
     """The filters of the delivery log, as the query of its URL."""
 
-    state = forms.ChoiceField(label="State", required=False, choices=[("", "All states"), *STATES])
+    state = forms.ChoiceField(
+        label=_lazy("State"), required=False, choices=[("", _lazy("All states")), *STATES]
+    )
     event = forms.ChoiceField(
-        label="Event",
+        label=_lazy("Event"),
         required=False,
-        choices=[("", "All events"), *((name, name) for name in EVENTS)],
+        choices=[("", _lazy("All events")), *((name, name) for name in EVENTS)],
     )
     host = forms.CharField(
-        label="Host",
+        label=_lazy("Host"),
         required=False,
         max_length=MAX_URL_LENGTH,
         widget=forms.TextInput(
@@ -47,7 +51,7 @@ class FilterForm(forms.Form):
         try:
             return host_of(typed if "//" in typed else f"//{typed}")
         except ValueError:
-            raise forms.ValidationError("Enter a host, such as example.com") from None
+            raise forms.ValidationError(_("Enter a host, such as example.com")) from None
 
 
 class TestEventForm(forms.Form):
@@ -55,8 +59,8 @@ class TestEventForm(forms.Form):
 
     url = forms.CharField(
         label="URL",
-        help_text="We send an empty, signed event there within a second or two.",
-        error_messages={"required": "Enter the URL of a receiver"},
+        help_text=_lazy("We send an empty, signed event there within a second or two."),
+        error_messages={"required": _lazy("Enter the URL of a receiver")},
         widget=forms.URLInput(
             attrs={"autocomplete": "url", "maxlength": MAX_URL_LENGTH, "spellcheck": "false"}
         ),
@@ -66,8 +70,11 @@ class TestEventForm(forms.Form):
         url: str = self.cleaned_data["url"]
         if not is_web_url(url):
             raise forms.ValidationError(
-                "Enter a full URL, such as https://example.com/hook,"
-                f" of at most {MAX_URL_LENGTH} characters"
+                _(
+                    "Enter a full URL, such as https://example.com/hook, of at most"
+                    " %(max_url_length)s characters"
+                )
+                % {"max_url_length": MAX_URL_LENGTH}
             )
         return url
 
@@ -76,10 +83,10 @@ class ResendDeadForm(forms.Form):
     """The creation time from which dead deliveries are sent again."""
 
     since = forms.DateTimeField(
-        label="Dead deliveries created since",
+        label=_lazy("Dead deliveries created since"),
         error_messages={
-            "required": "Enter a start time",
-            "invalid": "Enter a date and time, such as 2026-03-31T18:00",
+            "required": _lazy("Enter a start time"),
+            "invalid": _lazy("Enter a date and time, such as 2026-03-31T18:00"),
         },
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
@@ -87,10 +94,10 @@ class ResendDeadForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         zone = timezone.get_current_timezone_name()
-        self.fields["since"].help_text = f"In your time zone ({zone})."
+        self.fields["since"].help_text = _("In your time zone (%(zone)s).") % {"zone": zone}
 
     def clean_since(self) -> datetime:
         since: datetime = self.cleaned_data["since"]
         if since > timezone.now():
-            raise forms.ValidationError("Enter a time in the past, in your time zone")
+            raise forms.ValidationError(_("Enter a time in the past, in your time zone"))
         return since

@@ -5,19 +5,27 @@ from typing import Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.models import PERMISSIONS
 from web.bidi import isolate
 
 MEANINGS = {
-    "loops:read": "Read loops and members",
-    "loops:write": "Create and change loops, remove members",
-    "requests:read": "Read requests and answers",
-    "requests:write": "Ask, cancel, and give feedback",
+    "loops:read": _lazy("Read loops and members"),
+    "loops:write": _lazy("Create and change loops, remove members"),
+    "requests:read": _lazy("Read requests and answers"),
+    "requests:write": _lazy("Ask, cancel, and give feedback"),
 }
 
 
-OVERLAPS = {"0": "Now", "1": "In 1 hour", "24": "In 24 hours", "168": "In 7 days"}
+OVERLAPS = {
+    "0": _lazy("Now"),
+    "1": _lazy("In 1 hour"),
+    "24": _lazy("In 24 hours"),
+    "168": _lazy("In 7 days"),
+}
 
 
 # Datetimes near year 9999 overflow in other time zones and cannot be read back.
@@ -31,25 +39,27 @@ class KeyForm(forms.Form):
     """A new key. `token` carries its secret, so that a form sent twice creates only one key."""
 
     name = forms.CharField(
-        label="Name",
+        label=_lazy("Name"),
         max_length=100,
-        error_messages={"required": "Give the key a name"},
+        error_messages={"required": _lazy("Give the key a name")},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        help_text="For example “Refund bot, production”.",
+        help_text=_lazy("For example “Refund bot, production”."),
     )
     permissions = forms.MultipleChoiceField(
-        label="Permissions",
-        choices=[(each, f"{MEANINGS[each]} ({each})") for each in PERMISSIONS],
+        label=_lazy("Permissions"),
+        choices=[(each, format_lazy("{} ({})", MEANINGS[each], each)) for each in PERMISSIONS],
         initial=list(PERMISSIONS),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Write access doesn’t include read access. A key without permissions can only"
-        " test itself.",
+        help_text=_lazy(
+            "Write access doesn’t include read access. A key without permissions can only"
+            " test itself."
+        ),
     )
     expires_at = forms.DateTimeField(
-        label="Expires",
+        label=_lazy("Expires"),
         required=False,
-        error_messages={"invalid": "Enter a date and time, such as 2027-03-31T18:00"},
+        error_messages={"invalid": _lazy("Enter a date and time, such as 2027-03-31T18:00")},
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
     )
     token = forms.CharField(widget=forms.HiddenInput)
@@ -57,14 +67,16 @@ class KeyForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         zone = timezone.get_current_timezone_name()
-        self.fields["expires_at"].help_text = f"Optional, in your time zone ({zone})."
+        self.fields["expires_at"].help_text = _("Optional, in your time zone (%(zone)s).") % {
+            "zone": zone
+        }
 
     def clean_expires_at(self) -> datetime | None:
         moment: datetime | None = self.cleaned_data["expires_at"]
         if moment is not None and moment <= timezone.now():
-            raise forms.ValidationError("Choose a time in the future")
+            raise forms.ValidationError(_("Choose a time in the future"))
         if moment is not None and moment - timezone.now() > MAX_LIFETIME:
-            raise forms.ValidationError("Choose a time within 100 years, or leave it empty")
+            raise forms.ValidationError(_("Choose a time within 100 years, or leave it empty"))
         return moment
 
 
@@ -72,11 +84,11 @@ class RollForm(forms.Form):
     """How long the old key stays valid beside the new one."""
 
     overlap = forms.ChoiceField(
-        label="The old key stops working",
+        label=_lazy("The old key stops working"),
         choices=list(OVERLAPS.items()),
         initial="24",
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose when the old key ends"},
+        error_messages={"required": _lazy("Choose when the old key ends")},
     )
     token = forms.CharField(widget=forms.HiddenInput)
 
@@ -91,16 +103,18 @@ class TypedNameForm(forms.Form):
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
-        error_messages={"required": "Enter the name to confirm"},
+        error_messages={"required": _lazy("Enter the name to confirm")},
     )
 
     def __init__(self, *args: Any, name: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.name = name
-        self.fields["typed"].label = f"Type “{isolate(name)}” to confirm"
+        self.fields["typed"].label = _("Type “%(name)s” to confirm") % {"name": isolate(name)}
 
     def clean_typed(self) -> str:
         typed: str = self.cleaned_data["typed"]
         if typed.split() != self.name.split():
-            raise forms.ValidationError(f"The name doesn’t match. It is: {self.name}")
+            raise forms.ValidationError(
+                _("The name doesn’t match. It is: %(name)s") % {"name": isolate(self.name)}
+            )
         return typed

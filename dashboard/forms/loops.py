@@ -3,56 +3,63 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.emails import validate_address
 from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
 from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_options
-from loops.icons import ICONS, get_symbol
+from loops.icons import ICONS, NAMES, get_symbol
 from loops.models import Loop
 from reviews.response_types.posted import read_lines, unify_newlines
+from web.bidi import isolate
+from web.languages import translate_lazy
 
-NAMES = {icon: icon.replace("-", " ").capitalize() for icon in ICONS}
+ICON_NAMES = [(icon, translate_lazy(name)) for icon, name in NAMES.items()]
 
 
 class LoopForm(forms.Form):
     """A loop's name, description and icon. `current_icon` may be one that only the API accepts."""
 
     name = forms.CharField(
-        label="Name",
+        label=_lazy("Name"),
         max_length=100,
         strip=False,
-        error_messages={"required": "Give the loop a name"},
+        error_messages={"required": _lazy("Give the loop a name")},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        help_text="Reviewers see it above each question.",
+        help_text=_lazy("Reviewers see it above each question."),
     )
     description = forms.CharField(
-        label="Description",
+        label=_lazy("Description"),
         max_length=500,
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What reviewers decide here. Up to 500 characters.",
+        help_text=_lazy("What reviewers decide here. Up to 500 characters."),
     )
     icon = forms.ChoiceField(
-        label="Icon",
-        choices=list(NAMES.items()),
+        label=_lazy("Icon"),
+        choices=ICON_NAMES,
         initial=ICONS[0],
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose an icon"},
+        error_messages={"required": _lazy("Choose an icon")},
     )
     once = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, current_icon: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if current_icon is not None and current_icon not in ICONS:
-            choices = [(current_icon, f"Current ({current_icon[:30]})"), *NAMES.items()]
+            choices = [
+                (current_icon, _("Current (%(value)s)") % {"value": current_icon[:30]}),
+                *ICON_NAMES,
+            ]
             icon: Any = self.fields["icon"]
             icon.choices = choices
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if not name.strip():
-            raise forms.ValidationError("Give the loop a name")
+            raise forms.ValidationError(_("Give the loop a name"))
         return name
 
     def clean_description(self) -> str:
@@ -72,34 +79,39 @@ class EditForm(LoopForm):
     """Also sets who may join, and which options need a comment."""
 
     joiners = forms.ChoiceField(
-        label="Who can join with the link or code",
+        label=_lazy("Who can join with the link or code"),
         choices=[
-            ("confirmed", "People with a confirmed email address"),
-            ("anyone", "Anyone"),
+            ("confirmed", _lazy("People with a confirmed email address")),
+            ("anyone", _lazy("Anyone")),
         ],
         required=False,
         widget=forms.RadioSelect,
-        help_text="Current members stay.",
+        help_text=_lazy("Current members stay."),
     )
     allowed_domains = forms.CharField(
-        label="Only addresses at these domains may join",
+        label=_lazy("Only addresses at these domains may join"),
         max_length=2000,
         required=False,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         help_text=(
-            "Separated by commas, such as example.com. Empty for all. Whoever you invite by email"
-            " may join from any domain."
+            _lazy(
+                "Separated by commas, such as example.com. Empty for all. Whoever you invite by"
+                " email"
+                " may join from any domain."
+            )
         ),
     )
 
     comment_required_for = forms.CharField(
-        label="Options that need a comment",
+        label=_lazy("Options that need a comment"),
         max_length=MAX_OPTIONS * (MAX_LENGTH + 2),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text=(
-            "One option per line, such as Decline. Whoever chooses one of them has to write a"
-            " comment. Other comments are optional."
+            _lazy(
+                "One option per line, such as Decline. Whoever chooses one of them has to write a"
+                " comment. Other comments are optional."
+            )
         ),
     )
 
@@ -109,7 +121,8 @@ class EditForm(LoopForm):
             return clean_domains(typed)
         except InvalidDomain:
             raise forms.ValidationError(
-                f"Enter up to {MAX_DOMAINS} domains, such as example.com"
+                _("Enter up to %(max_domains)s domains, such as example.com")
+                % {"max_domains": MAX_DOMAINS}
             ) from None
 
     def clean_comment_required_for(self) -> list[str]:
@@ -118,7 +131,8 @@ class EditForm(LoopForm):
             return clean_options(read_lines(typed))
         except InvalidOptions:
             raise forms.ValidationError(
-                f"Enter up to {MAX_OPTIONS} options, each of up to {MAX_LENGTH} characters"
+                _("Enter up to %(max_options)s options, each of up to %(max_length)s characters")
+                % {"max_options": MAX_OPTIONS, "max_length": MAX_LENGTH}
             ) from None
 
     def find_changes(self, loop: Loop) -> dict[str, Any]:
@@ -135,7 +149,7 @@ class EditForm(LoopForm):
     def build_initial(loop: Loop) -> dict[str, str]:
         """Returns the loop's fields as the form shows them."""
         return {
-            "name": loop.name,
+            "name": isolate(loop.name),
             "description": loop.description,
             "icon": loop.icon,
             "joiners": "confirmed" if loop.require_verified else "anyone",
@@ -148,12 +162,12 @@ class InviteForm(forms.Form):
     """The email address of the person to invite."""
 
     email = forms.EmailField(
-        label="Email address",
+        label=_lazy("Email address"),
         max_length=254,
         validators=[validate_address],
         error_messages={
-            "required": "Enter an email address",
-            "invalid": "Enter a full email address",
+            "required": _lazy("Enter an email address"),
+            "invalid": _lazy("Enter a full email address"),
         },
         widget=forms.EmailInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
 
 from api.errors import (
     ApiError,
@@ -29,9 +30,12 @@ from loops.models import Loop
 from reviews.models import Request
 from reviews.response_types import TYPES
 from reviews.response_types.posted import read_json_number, unify_newlines
+from web.languages import gettext_lazy as _lazy
+from web.languages import translate
 from web.strict_json import InvalidJSON, parse_object
 
 UNITS = {"minutes": 60, "hours": 3600}
+UNIT_NAMES = [("minutes", _lazy("Minutes")), ("hours", _lazy("Hours"))]
 ERROR_FIELDS: dict[type[ApiError], str] = {
     ImageUrlRequired: "image_url",
     InvalidDefaultResponse: "default_response",
@@ -42,58 +46,61 @@ _OPTION = re.compile(r"options\[(\d+)\]\S* (.*)")
 class NewRequestForm(forms.Form):
     """Fields have the names of the API. Fields that the chosen types do not use are ignored."""
 
-    loop = forms.ChoiceField(label="Loop", error_messages={"required": "Choose a loop"})
+    loop = forms.ChoiceField(
+        label=_lazy("Loop"), error_messages={"required": _lazy("Choose a loop")}
+    )
     type = forms.ChoiceField(
-        label="Content",
-        choices=[("markdown", "Text"), ("image", "Text and image")],
+        label=_lazy("Content"),
+        choices=[("markdown", _lazy("Text")), ("image", _lazy("Text and image"))],
         initial="markdown",
         widget=forms.RadioSelect,
     )
     request_text = forms.CharField(
-        label="Question",
+        label=_lazy("Question"),
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 5}),
-        help_text="Markdown, up to 2,000 characters.",
+        help_text=_lazy("Markdown, up to 2,000 characters."),
     )
     image_url = forms.CharField(
-        label="Image URL", required=False, widget=forms.TextInput({"inputmode": "url"})
+        label=_lazy("Image URL"), required=False, widget=forms.TextInput({"inputmode": "url"})
     )
     priority = forms.ChoiceField(
-        label="Priority", choices=list(reversed(Request.Priority.choices)), initial="medium"
+        label=_lazy("Priority"), choices=list(reversed(Request.Priority.choices)), initial="medium"
     )
     processing_type = forms.ChoiceField(
-        label="Deadline",
-        choices=[("time-sensitive", "Within a set time"), ("deferred", "Within 30 days")],
+        label=_lazy("Deadline"),
+        choices=[
+            ("time-sensitive", _lazy("Within a set time")),
+            ("deferred", _lazy("Within 30 days")),
+        ],
         initial="time-sensitive",
         widget=forms.RadioSelect,
     )
-    timeout = build_number_field("Answer within", initial="60")
-    timeout_unit = forms.ChoiceField(
-        label="Unit", choices=[(unit, unit.capitalize()) for unit in UNITS], required=False
-    )
+    timeout = build_number_field(_lazy("Answer within"), initial="60")
+    timeout_unit = forms.ChoiceField(label=_lazy("Unit"), choices=UNIT_NAMES, required=False)
     response_type = forms.ChoiceField(
-        label="Answer", initial="single_select", widget=forms.RadioSelect
+        label=_lazy("Answer"), initial="single_select", widget=forms.RadioSelect
     )
-    required = forms.BooleanField(label="Answer required", required=False, initial=True)
+    required = forms.BooleanField(label=_lazy("Answer required"), required=False, initial=True)
     default_response = forms.CharField(
-        label="Default response",
+        label=_lazy("Default response"),
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 2}),
-        help_text="Used if nobody answers in time. For several options, one per line.",
+        help_text=_lazy("Used if nobody answers in time. For several options, one per line."),
     )
     callback_url = forms.CharField(
-        label="Callback URL",
+        label=_lazy("Callback URL"),
         required=False,
         widget=forms.TextInput({"inputmode": "url"}),
-        help_text="We send status updates to this URL.",
+        help_text=_lazy("We send status updates to this URL."),
     )
     context = forms.CharField(
-        label="Context",
+        label=_lazy("Context"),
         required=False,
         widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
-        help_text="A JSON object that reviewers see as a list.",
+        help_text=_lazy("A JSON object that reviewers see as a list."),
     )
     once = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -102,7 +109,7 @@ class NewRequestForm(forms.Form):
         self.loops = loops
         field_choices: dict[str, Any] = {
             "loop": format_choices(loops),
-            "response_type": [(kind.name, kind.label) for kind in list_types()],
+            "response_type": [(kind.name, translate(kind.label)) for kind in list_types()],
         }
         for name, pairs in field_choices.items():
             field: Any = self.fields[name]
@@ -133,7 +140,7 @@ class NewRequestForm(forms.Form):
             try:
                 parse_object(typed.encode(errors="replace"))
             except InvalidJSON:
-                sentence = 'Enter a JSON object, such as {"order": 4821}'
+                sentence = _('Enter a JSON object, such as {"order": 4821}')
                 raise forms.ValidationError(sentence) from None
         return typed
 
@@ -159,16 +166,19 @@ class NewRequestForm(forms.Form):
     def locate_error(self, error: ApiError) -> tuple[str | None, str]:
         """Returns the field that an error belongs to, None for the whole form, and its sentence."""
         detail = error.detail if isinstance(error.detail, str) else ""
-        name, _, rest = detail.partition(" ")
+        name, _blank, rest = detail.partition(" ")
         if isinstance(error, TimeoutRequired) or name == "timeout_seconds":
-            return "timeout", "Enter a time between one minute and one day"
+            return "timeout", _("Enter a time between one minute and one day")
         if isinstance(error, RequestTextRequired):
-            return "request_text", "Enter the question"
+            return "request_text", _("Enter the question")
         if detail.startswith("options array"):
-            return "options", "Enter at least one option"
+            return "options", _("Enter at least one option")
         option = _OPTION.match(detail)
         if option:
-            return "options", f"Option {int(option[1]) + 1} {option[2]}"
+            return "options", _("Option %(value)s %(value2)s") % {
+                "value": int(option[1]) + 1,
+                "value2": option[2],
+            }
         if name in self.fields:
             return name, f"{self.fields[name].label} {rest}"
         return ERROR_FIELDS.get(type(error)), detail or error.sentence

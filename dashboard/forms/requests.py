@@ -5,6 +5,8 @@ from datetime import date
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from api.errors import ApiError
 from api.serializers.requests import CATEGORIES, FeedbackInput
@@ -13,53 +15,57 @@ from loops.models import Loop
 from reviews.models import Request
 
 STATUSES = {
-    "open": "Open",
-    "pending": "Pending",
-    "claimed": "Claimed",
-    "completed": "Completed",
-    "timeout": "Timed out",
-    "cancelled": "Cancelled",
+    "open": _lazy("Open"),
+    "pending": _lazy("Pending"),
+    "claimed": _lazy("Claimed"),
+    "completed": _lazy("Completed"),
+    "timeout": _lazy("Timed out"),
+    "cancelled": _lazy("Cancelled"),
 }
-UNKNOWN = {"invalid_choice": "Choose one of these"}
+UNKNOWN = {"invalid_choice": _lazy("Choose one of these")}
 STARS = [("", "–"), *((str(n), str(n)) for n in range(1, 6))]
-YES_NO = [("", "–"), ("yes", "Yes"), ("no", "No")]
+YES_NO = [("", "–"), ("yes", _lazy("Yes")), ("no", _lazy("No"))]
 
 
 class RequestFilterForm(forms.Form):
     """The filters of the list of requests, as the query of its URL."""
 
     q = forms.CharField(
-        label="Search",
+        label=_lazy("Search"),
         required=False,
         max_length=200,
         widget=forms.SearchInput(attrs={"spellcheck": "false"}),
     )
-    loop = forms.ChoiceField(label="Loop", required=False, error_messages=UNKNOWN)
+    loop = forms.ChoiceField(label=_lazy("Loop"), required=False, error_messages=UNKNOWN)
     status = forms.ChoiceField(
-        label="Status",
+        label=_lazy("Status"),
         required=False,
-        choices=[("", "Every status"), *STATUSES.items()],
+        choices=[("", _lazy("Every status")), *STATUSES.items()],
         error_messages=UNKNOWN,
     )
     priority = forms.ChoiceField(
-        label="Priority",
+        label=_lazy("Priority"),
         required=False,
-        choices=[("", "Every priority"), *reversed(Request.Priority.choices)],
+        choices=[("", _lazy("Every priority")), *reversed(Request.Priority.choices)],
         error_messages=UNKNOWN,
     )
-    since = forms.DateField(label="From", required=False, widget=forms.DateInput({"type": "date"}))
-    until = forms.DateField(label="To", required=False, widget=forms.DateInput({"type": "date"}))
+    since = forms.DateField(
+        label=_lazy("From"), required=False, widget=forms.DateInput({"type": "date"})
+    )
+    until = forms.DateField(
+        label=_lazy("To"), required=False, widget=forms.DateInput({"type": "date"})
+    )
 
     def __init__(self, data: Any, *, loops: list[Loop], **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
         field: Any = self.fields["loop"]
-        field.choices = [("", "Every loop"), *format_choices(loops)]
+        field.choices = [("", _("Every loop")), *format_choices(loops)]
 
     def clean_until(self) -> date | None:
         until: date | None = self.cleaned_data["until"]
         since = self.cleaned_data.get("since")
         if since and until and until < since:
-            raise forms.ValidationError("The last day is before the first")
+            raise forms.ValidationError(_("The last day is before the first"))
         return until
 
     @property
@@ -75,22 +81,26 @@ class RequestFilterForm(forms.Form):
 class FeedbackForm(forms.Form):
     """Feedback on an answer (specification, Feedback); every field may stay empty."""
 
-    rating = forms.ChoiceField(label="Rating", choices=STARS, required=False)
-    accuracy = forms.ChoiceField(label="Accuracy", choices=STARS, required=False)
-    timeliness = forms.ChoiceField(label="Timeliness", choices=STARS, required=False)
-    helpfulness = forms.ChoiceField(label="Helpfulness", choices=STARS, required=False)
+    rating = forms.ChoiceField(label=_lazy("Rating"), choices=STARS, required=False)
+    accuracy = forms.ChoiceField(label=_lazy("Accuracy"), choices=STARS, required=False)
+    timeliness = forms.ChoiceField(label=_lazy("Timeliness"), choices=STARS, required=False)
+    helpfulness = forms.ChoiceField(label=_lazy("Helpfulness"), choices=STARS, required=False)
     category = forms.ChoiceField(
-        label="Category",
+        label=_lazy("Category"),
         choices=[("", "–"), *((name, name.capitalize()) for name in CATEGORIES)],
         required=False,
     )
-    would_recommend = forms.ChoiceField(label="Would ask again", choices=YES_NO, required=False)
-    follow_up_needed = forms.ChoiceField(label="Needs follow-up", choices=YES_NO, required=False)
+    would_recommend = forms.ChoiceField(
+        label=_lazy("Would ask again"), choices=YES_NO, required=False
+    )
+    follow_up_needed = forms.ChoiceField(
+        label=_lazy("Needs follow-up"), choices=YES_NO, required=False
+    )
     tags = forms.CharField(
-        label="Tags", required=False, max_length=500, help_text="Separated by commas."
+        label=_lazy("Tags"), required=False, max_length=500, help_text=_lazy("Separated by commas.")
     )
     comment = forms.CharField(
-        label="Comment", required=False, strip=False, widget=forms.Textarea({"rows": 3})
+        label=_lazy("Comment"), required=False, strip=False, widget=forms.Textarea({"rows": 3})
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -122,7 +132,9 @@ class FeedbackForm(forms.Form):
             FeedbackInput().check({"feedback": {"comment": comment}})
         except ApiError:
             length = f"{len(comment):,}"
-            raise forms.ValidationError(f"At most 1,000 characters; these are {length}") from None
+            raise forms.ValidationError(
+                _("At most 1,000 characters; these are %(length)s") % {"length": length}
+            ) from None
         return comment
 
 

@@ -1,6 +1,9 @@
 """The form of the webhook secret page."""
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.webhook_secrets import MAX_LENGTH, MIN_LENGTH, is_acceptable
 
@@ -9,9 +12,9 @@ class SecretForm(forms.Form):
     """A secret that the account holder chose."""
 
     secret = forms.CharField(
-        label="Your secret",
+        label=_lazy("Your secret"),
         strip=False,
-        error_messages={"required": "Enter a secret"},
+        error_messages={"required": _lazy("Enter a secret")},
         widget=forms.TextInput(
             attrs={
                 "autocomplete": "off",
@@ -20,17 +23,26 @@ class SecretForm(forms.Form):
                 "class": "mono",
             }
         ),
-        help_text=f"{MIN_LENGTH} to {MAX_LENGTH} characters. Spaces count."
-        " Don’t start it with whsec_:"
-        " libraries would decode it.",
+        help_text=format_lazy(
+            _lazy(
+                "{least} to {most} characters. Spaces count. Don’t start it with whsec_:"
+                " libraries would decode it."
+            ),
+            least=MIN_LENGTH,
+            most=MAX_LENGTH,
+        ),
     )
 
     def clean_secret(self) -> str:
         text: str = self.cleaned_data["secret"]
         if not is_acceptable(text):
             raise forms.ValidationError(
-                f"A secret has {MIN_LENGTH} to {MAX_LENGTH} characters; this one has {len(text)}"
+                _(
+                    "A secret has %(min_length)s to %(max_length)s characters; this one has"
+                    " %(length)s"
+                )
+                % {"min_length": MIN_LENGTH, "max_length": MAX_LENGTH, "length": len(text)}
                 if text.strip()
-                else "A secret can’t be blank"
+                else _("A secret can’t be blank")
             )
         return text

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _lazy
 
 from db.columns import LookupField, bucket_constraint, owned_id_field
 
@@ -50,9 +51,9 @@ class EmailPreference(models.Model):
     """
 
     class Mails(models.TextChoices):
-        EVERY = "every", "Every question"
-        CRITICAL = "critical", "Critical questions only"
-        NONE = "none", "None"
+        EVERY = "every", _lazy("Every question")
+        CRITICAL = "critical", _lazy("Critical questions only")
+        NONE = "none", _lazy("None")
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,

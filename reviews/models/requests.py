@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _lazy
 
 from db.columns import ExactJSONField, bucket_constraint, owned_id_field
 from loops.models import Loop, Membership
@@ -66,10 +67,10 @@ class Request(models.Model):
     """One review task. Only `reviews.lifecycle.transitions` writes `status`."""
 
     class Priority(models.TextChoices):
-        LOW = "low"
-        MEDIUM = "medium"
-        HIGH = "high"
-        CRITICAL = "critical"
+        LOW = "low", _lazy("Low")
+        MEDIUM = "medium", _lazy("Medium")
+        HIGH = "high", _lazy("High")
+        CRITICAL = "critical", _lazy("Critical")
 
     id = owned_id_field("creator_id")
     loop = models.ForeignKey(

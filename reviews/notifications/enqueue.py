@@ -4,7 +4,7 @@ from typing import Any
 
 from db.ids import new_id, owned_id_sql
 from reviews.models import Request
-from reviews.notifications.outbox import BY_MAIL
+from reviews.notifications.outbox import BY_MAIL, LANGUAGE
 from reviews.notifications.push import vapid
 from reviews.notifications.push.message import Target, about_request
 from reviews.notifications.push.outbox import LEASE, Item
@@ -33,11 +33,12 @@ pushed AS (
      WHERE {BY_MAIL}
 ), pushes AS (
     SELECT json_agg(json_build_array(
-               pushed.id, l.name, d.id, d.endpoint, d.host, d.p256dh, d.auth)) AS items
+               pushed.id, l.name, {LANGUAGE}, d.id, d.endpoint, d.host, d.p256dh, d.auth)) AS items
       FROM pushed
       JOIN reviews_pushsubscription d ON d.id = pushed.subscription_id
       JOIN made ON made.id = pushed.request_id
       JOIN loops_loop l ON l.id = made.loop_id
+      JOIN accounts_user p ON p.id = d.user_id
 )
 """  # noqa: S608 (nothing in it comes from outside)
 
@@ -51,15 +52,22 @@ def read_items(rows: list[Any] | None, request: Request, *, claim_id: str) -> li
     """The claimed pushes of a request that was just created, from `pushes.items`."""
     if not rows:
         return []
-    message = about_request(
-        request_id=request.pk,
-        loop_name=rows[0][1],
-        text=request.request_text,
-        priority=request.priority,
-        seconds_left=request.timeout_seconds,
-    )
-    account_id = request.creator_id
     return [
-        Item(pk, claim_id, account_id, request.pk, 0, Target(*target), message)
-        for pk, _, *target in rows
+        Item(
+            pk,
+            claim_id,
+            request.creator_id,
+            request.pk,
+            0,
+            Target(*target),
+            about_request(
+                request_id=request.pk,
+                loop_name=loop_name,
+                text=request.request_text,
+                priority=request.priority,
+                seconds_left=request.timeout_seconds,
+                language=language,
+            ),
+        )
+        for pk, loop_name, language, *target in rows
     ]

@@ -32,6 +32,8 @@ BY_MAIL = """
 """
 
 # Whether a notification is still wanted: n is the notification, r its request.
+# The language of the person `p`.
+LANGUAGE = "coalesce(nullif(p.language, ''), p.browser_language)"
 WANTED = f"""
     {OPEN} AND {in_time()}
     AND EXISTS (SELECT 1 FROM {ACTIVE_MEMBERS}

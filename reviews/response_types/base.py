@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.fields import Config
 from reviews.response_types.widgets import Widget
+from web.phrases import say
 
 # The JSON values that an answer, and so `response_data`, can have.
 Answer = str | int | float | list[str]
@@ -78,7 +79,7 @@ class ResponseType(ABC):
     def parse_answer(self, config: Config, posted: list[str]) -> Answer:
         """Parses all values posted as the answer and checks them with `check_answer`."""
         if len(posted) > 1:
-            raise InvalidAnswer("Give one answer only")
+            raise InvalidAnswer(say("Give one answer only"))
         return self.check_answer(config, self.read_posted(config, posted[0]) if posted else None)
 
     def read_posted(self, config: Config, posted: str) -> object:
@@ -103,4 +104,4 @@ class ResponseType(ABC):
     def format_answer(self, config: Config, answer: object) -> str:
         """Formats an answer for people. It may be invalid: a draft or a default."""
         values = answer if isinstance(answer, list) else [answer]
-        return ", ".join(self.get_labels(config, values)) or "nothing"
+        return ", ".join(self.get_labels(config, values)) or say("nothing")

@@ -9,7 +9,8 @@ from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
 from reviews.response_types.fields import Config, read_flag, read_integer
 from reviews.response_types.posted import read_lines
 from reviews.response_types.widgets import Checkboxes
-from reviews.response_types.wording import format_rule, pluralize
+from reviews.response_types.wording import count_options, format_rule
+from web.phrases import say
 
 _SELECTIONS: Schema = {"type": "integer", "minimum": 0, "maximum": options.MAX_OPTIONS}
 
@@ -27,12 +28,12 @@ class MultiSelect(ResponseType):
     """The values of several options, in the options' order."""
 
     name = "multi_select"
-    label = "Several options"
+    label = say("Several options")
     description = "Several of the options."
     settings = (
         options.OPTIONS,
-        Setting("min_selections", _SELECTIONS, "At least"),
-        Setting("max_selections", {**_SELECTIONS, "minimum": 1}, "At most"),
+        Setting("min_selections", _SELECTIONS, say("At least")),
+        Setting("max_selections", {**_SELECTIONS, "minimum": 1}, say("At most")),
     )
     required_by_default = True
     default_schema = {
@@ -69,15 +70,19 @@ class MultiSelect(ResponseType):
         if not isinstance(chosen, list) or not all(
             isinstance(value, str) and value in offered for value in chosen
         ):
-            raise InvalidAnswer("Choose only from the options")
+            raise InvalidAnswer(say("Choose only from the options"))
         if len(set(chosen)) < len(chosen):
-            raise InvalidAnswer("Choose each option only once")
+            raise InvalidAnswer(say("Choose each option only once"))
         if not chosen and not bounds.required:
             return []
         if len(chosen) < bounds.minimum:
-            raise InvalidAnswer(f"Choose at least {pluralize(bounds.minimum, 'option')}")
+            raise InvalidAnswer(
+                say("Choose at least %(options)s", options=count_options(bounds.minimum))
+            )
         if len(chosen) > bounds.maximum:
-            raise InvalidAnswer(f"Choose at most {pluralize(bounds.maximum, 'option')}")
+            raise InvalidAnswer(
+                say("Choose at most %(options)s", options=count_options(bounds.maximum))
+            )
         return [value for value in offered if value in chosen]
 
     def parse_answer(self, config: Config, posted: list[str]) -> list[str]:
@@ -96,13 +101,14 @@ class MultiSelect(ResponseType):
         bounds = self.read_bounds(config)
         choices = options.build_choices(config, typed)
         if bounds.minimum == bounds.maximum:
-            rule = f"Choose {'all' if bounds.minimum == len(choices) > 1 else bounds.minimum}"
+            is_all = bounds.minimum == len(choices) > 1
+            rule = say("Choose all") if is_all else say("Choose %(count)s", count=bounds.minimum)
         elif bounds.maximum == len(choices):
-            rule = f"Choose at least {bounds.minimum}"
+            rule = say("Choose at least %(count)s", count=bounds.minimum)
         else:
-            rule = f"Choose {bounds.minimum} to {bounds.maximum}"
+            rule = say("Choose %(least)s to %(most)s", least=bounds.minimum, most=bounds.maximum)
         return Checkboxes(
-            rule=format_rule(rule, required=bounds.required, nothing="none"),
+            rule=format_rule(rule, required=bounds.required, nothing=say("none")),
             choices=choices,
             least=bounds.minimum,
             most=bounds.maximum,

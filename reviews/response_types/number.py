@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
+from reviews.response_types import wording
 from reviews.response_types.base import Example, ResponseType, Setting
 from reviews.response_types.decimals import (
     check_default_number,
@@ -16,7 +17,7 @@ from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
 from reviews.response_types.fields import Config, is_set, read_decimal, read_flag, read_integer
 from reviews.response_types.posted import read_json_number, read_number
 from reviews.response_types.widgets import NumberField, build_number_field
-from reviews.response_types.wording import pluralize
+from web.phrases import say
 
 MAX_DECIMAL_PLACES = 10
 
@@ -34,23 +35,23 @@ class Number(ResponseType):
     """A number with limited decimal places; whole numbers as integers."""
 
     name = "number"
-    label = "Number"
+    label = say("Number")
     description = (
         "A number within bounds. The aliases `max` and `min` of max_value and min_value are "
         "accepted too. With allow_negative the default of min_value is −max_value."
     )
     settings = (
-        Setting("min_value", {"type": "number", "default": 1}, "Minimum"),
-        Setting("max_value", {"type": "number"}, "Maximum", is_mandatory=True),
+        Setting("min_value", {"type": "number", "default": 1}, say("Minimum")),
+        Setting("max_value", {"type": "number"}, say("Maximum"), is_mandatory=True),
         Setting(
             "decimal_places",
             {"type": "integer", "minimum": 0, "maximum": MAX_DECIMAL_PLACES, "default": 2},
-            "Decimal places",
+            say("Decimal places"),
         ),
         Setting(
             "allow_negative",
             {"type": "boolean", "default": False},
-            "Allow negative numbers",
+            say("Allow negative numbers"),
             kind="flag",
         ),
     )
@@ -97,15 +98,21 @@ class Number(ResponseType):
         bounds = self.read_bounds(config)
         number = to_json_number(answer)
         if number is None:
-            raise InvalidAnswer("Enter a number")
+            raise InvalidAnswer(say("Enter a number"))
         value = to_decimal(number)
         if not bounds.minimum <= value <= bounds.maximum:
-            raise InvalidAnswer(f"The number must be between {bounds.minimum} and {bounds.maximum}")
+            raise InvalidAnswer(
+                say(
+                    "The number must be between %(least)s and %(most)s",
+                    least=bounds.minimum,
+                    most=bounds.maximum,
+                )
+            )
         if count_places(value) > bounds.decimal_places:
             if bounds.decimal_places == 0:
-                raise InvalidAnswer("The number must be a whole number")
-            allowed = pluralize(bounds.decimal_places, "decimal place")
-            raise InvalidAnswer(f"The number must have at most {allowed}")
+                raise InvalidAnswer(say("The number must be a whole number"))
+            places = wording.count_places(bounds.decimal_places)
+            raise InvalidAnswer(say("The number must have at most %(places)s", places=places))
         return number
 
     def read_posted(self, config: Config, posted: str) -> int | float | None:
@@ -117,10 +124,14 @@ class Number(ResponseType):
     def build_widget(self, config: Config, typed: list[str]) -> NumberField:
         bounds = self.read_bounds(config)
         digits = bounds.decimal_places
-        kind = "A number" if digits else "A whole number"
-        rule = f"{kind} from {bounds.minimum} to {bounds.maximum}"
+        range_ = {"least": bounds.minimum, "most": bounds.maximum}
+        rule = say("A whole number from %(least)s to %(most)s", **range_)
         if digits:
-            rule += f", with at most {pluralize(digits, 'decimal place')}"
+            rule = say(
+                "A number from %(least)s to %(most)s, with at most %(places)s",
+                places=wording.count_places(digits),
+                **range_,
+            )
         field = build_number_field(rule, bounds.minimum, typed)
         return field if digits or field.is_signed else replace(field, keyboard="numeric")
 

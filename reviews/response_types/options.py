@@ -8,6 +8,7 @@ from reviews.response_types.faults import InvalidConfiguration, InvalidDefault
 from reviews.response_types.fields import Config
 from reviews.response_types.posted import unify_newlines
 from reviews.response_types.widgets import Choice
+from web.phrases import say
 
 MAX_OPTIONS = 100
 
@@ -31,9 +32,9 @@ OPTIONS: Final = Setting(
         },
         "description": "Values are unique. A plain string is its own label.",
     },
-    label="Options",
+    label=say("Options"),
     kind="options",
-    help_text="One option per line. Optional: value | label.",
+    help_text=say("One option per line. Optional: value | label."),
     is_mandatory=True,
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from reviews.response_types.decimals import to_decimal
 from reviews.response_types.faults import InvalidAnswer
+from web.phrases import say
 
 # ASCII digits only: \d would accept '٣'.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+)")
@@ -35,16 +36,16 @@ def read_number(posted: str) -> int | float | None:
     if not text:
         return None
     if len(text) > _MAX_NUMBER_LENGTH or not _NUMBER.fullmatch(text):
-        raise InvalidAnswer("Enter a number in plain digits, like 5 or -3.25")
+        raise InvalidAnswer(say("Enter a number in plain digits, like 5 or -3.25"))
     if _AMBIGUOUS.fullmatch(text):
-        raise InvalidAnswer("Enter the number without a comma between thousands, like 1000")
+        raise InvalidAnswer(say("Enter the number without a comma between thousands, like 1000"))
     typed = Decimal(text.replace(",", "."))
     if typed == typed.to_integral_value():
         return int(typed)
     number = float(typed)
     # A double would silently drop digits that the reviewer typed.
     if to_decimal(number) != typed:
-        raise InvalidAnswer("The number has too many digits")
+        raise InvalidAnswer(say("The number has too many digits"))
     return number
 
 

@@ -14,6 +14,7 @@ from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
 from reviews.response_types.fields import Config, read_decimal, read_flag, read_integer
 from reviews.response_types.posted import read_json_number, read_number
 from reviews.response_types.widgets import Choice, NumberField, Radio, build_number_field
+from web.phrases import say
 
 MAX_STEPS = 1_000
 # Within these limits a rating has at most eleven digits: a double is exact, and a form shows it
@@ -38,24 +39,24 @@ class Rating(ResponseType):
     """A step of a scale, counted from its minimum; whole numbers as integers."""
 
     name = "rating"
-    label = "Rating"
+    label = say("Rating")
     description = (
         "A step of a scale, counted from scale_min. The aliases `max` and `min` of scale_max and "
         "scale_min are accepted too."
     )
     settings = (
-        Setting("scale_min", {"type": "number", "default": 1}, "From", initial="1"),
+        Setting("scale_min", {"type": "number", "default": 1}, say("From"), initial="1"),
         Setting(
             "scale_max",
             {"type": "integer", "minimum": -MAX_RATING, "maximum": MAX_RATING},
-            "To",
+            say("To"),
             initial="5",
             is_mandatory=True,
         ),
         Setting(
             "scale_step",
             {"type": "number", "exclusiveMinimum": 0, "default": 1},
-            "Step",
+            say("Step"),
             initial="1",
         ),
     )
@@ -92,15 +93,25 @@ class Rating(ResponseType):
         bounds = self.read_bounds(config)
         number = to_json_number(answer)
         if number is None:
-            raise InvalidAnswer("Choose a rating")
+            raise InvalidAnswer(say("Choose a rating"))
         rating = to_decimal(number)
         if not bounds.minimum <= rating <= bounds.maximum:
-            raise InvalidAnswer(f"The rating must be between {bounds.minimum} and {bounds.maximum}")
+            raise InvalidAnswer(
+                say(
+                    "The rating must be between %(least)s and %(most)s",
+                    least=bounds.minimum,
+                    most=bounds.maximum,
+                )
+            )
         # Digits are checked first: the subtraction could round a wrong value onto a step.
         finest = max(count_places(bounds.minimum), count_places(bounds.step))
         if count_places(rating) > finest or (rating - bounds.minimum) % bounds.step:
             raise InvalidAnswer(
-                f"The rating must go in steps of {bounds.step} from {bounds.minimum}"
+                say(
+                    "The rating must go in steps of %(step)s from %(least)s",
+                    step=bounds.step,
+                    least=bounds.minimum,
+                )
             )
         return number
 
@@ -112,13 +123,21 @@ class Rating(ResponseType):
 
     def build_widget(self, config: Config, typed: list[str]) -> Radio | NumberField:
         bounds, steps = self.read_bounds(config), self.list_steps(config)
-        rule = f"From {bounds.minimum} to {bounds.maximum}"
+        rule = say("From %(least)s to %(most)s", least=bounds.minimum, most=bounds.maximum)
         if len(steps) > MAX_BUTTONS:
-            field = build_number_field(f"{rule} in steps of {bounds.step}", bounds.minimum, typed)
+            field = build_number_field(
+                say("%(rule)s in steps of %(step)s", rule=rule, step=bounds.step),
+                bounds.minimum,
+                typed,
+            )
             return replace(field, least=bounds.minimum, most=steps[-1], step=bounds.step)
         choices = tuple(Choice(str(step), str(step), str(step) in typed) for step in steps)
         is_starry = steps == list(range(1, len(steps) + 1)) and len(steps) <= MAX_STARS
-        return Radio(rule=f"{rule}.", choices=choices, layout="stars" if is_starry else "scale")
+        return Radio(
+            rule=say("%(rule)s.", rule=rule),
+            choices=choices,
+            layout="stars" if is_starry else "scale",
+        )
 
 
 def _check_scale(minimum: Decimal, maximum: Decimal, step: Decimal) -> None:

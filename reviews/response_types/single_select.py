@@ -7,13 +7,14 @@ from reviews.response_types.base import Example, ResponseType
 from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.fields import Config, read_flag
 from reviews.response_types.widgets import Radio
+from web.phrases import say
 
 
 class SingleSelect(ResponseType):
     """The value of one option."""
 
     name = "single_select"
-    label = "One option"
+    label = say("One option")
     description = "One of the options."
     settings = (options.OPTIONS,)
     required_by_default = True
@@ -39,7 +40,7 @@ class SingleSelect(ResponseType):
     def check_answer(self, config: Config, answer: object) -> str:
         offered = [option.value for option in options.read_options(config)]
         if not isinstance(answer, str) or answer not in offered:
-            raise InvalidAnswer("Choose one of the options")
+            raise InvalidAnswer(say("Choose one of the options"))
         return answer
 
     def read_posted(self, config: Config, posted: str) -> str:

@@ -8,7 +8,8 @@ from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration, I
 from reviews.response_types.fields import Config, read_flag, read_integer, read_string
 from reviews.response_types.posted import unify_newlines
 from reviews.response_types.widgets import TextArea, get_first
-from reviews.response_types.wording import format_rule, pluralize
+from reviews.response_types.wording import count_characters, format_rule
+from web.phrases import say
 
 MAX_TEXT_LENGTH = 10_000
 # Characters that PostgreSQL's jsonb cannot store.
@@ -30,15 +31,15 @@ class Text(ResponseType):
     """Free text; '' if the reviewer leaves an optional answer empty."""
 
     name = "text"
-    label = "Text"
+    label = say("Text")
     description = "Free text."
     settings = (
-        Setting("placeholder", {"type": "string"}, "Placeholder", kind="text"),
-        Setting("min_length", _LENGTH, "Minimum length"),
+        Setting("placeholder", {"type": "string"}, say("Placeholder"), kind="text"),
+        Setting("min_length", _LENGTH, say("Minimum length")),
         Setting(
             "max_length",
             {**_LENGTH, "minimum": 1, "default": MAX_TEXT_LENGTH},
-            "Maximum length",
+            say("Maximum length"),
         ),
     )
     required_by_default = True
@@ -69,18 +70,20 @@ class Text(ResponseType):
         bounds = self.read_bounds(config)
         text = "" if answer is None else answer
         if not isinstance(text, str):
-            raise InvalidAnswer("The answer must be text")
+            raise InvalidAnswer(say("The answer must be text"))
         if bounds.required and not text.strip():
-            raise InvalidAnswer("Write an answer")
+            raise InvalidAnswer(say("Write an answer"))
         if _UNSTORABLE.search(text):
-            raise InvalidAnswer("The answer contains a character that cannot be stored")
+            raise InvalidAnswer(say("The answer contains a character that cannot be stored"))
         # The minimum does not apply to an empty optional answer.
         if text and len(text) < bounds.minimum:
-            least = pluralize(bounds.minimum, "character")
-            raise InvalidAnswer(f"The answer must have at least {least}")
+            least = count_characters(bounds.minimum)
+            raise InvalidAnswer(
+                say("The answer must have at least %(characters)s", characters=least)
+            )
         if len(text) > bounds.maximum:
-            most = pluralize(bounds.maximum, "character")
-            raise InvalidAnswer(f"The answer must have at most {most}")
+            most = count_characters(bounds.maximum)
+            raise InvalidAnswer(say("The answer must have at most %(characters)s", characters=most))
         return text
 
     def read_posted(self, config: Config, posted: str) -> str:
@@ -92,12 +95,14 @@ class Text(ResponseType):
 
     def build_widget(self, config: Config, typed: list[str]) -> TextArea:
         bounds = self.read_bounds(config)
-        rule = f"{bounds.minimum} to" if bounds.minimum > 1 else "Up to"
+        most = f"{bounds.maximum:,}"
+        rule = say("Up to %(most)s characters", most=most)
+        if bounds.minimum > 1:
+            rule = say("%(least)s to %(most)s characters", least=bounds.minimum, most=most)
         if bounds.minimum == bounds.maximum:
-            rule = "Exactly"
-        rule = f"{rule} {bounds.maximum:,} characters"
+            rule = say("Exactly %(most)s characters", most=most)
         return TextArea(
-            rule=format_rule(rule, required=bounds.required, nothing="nothing"),
+            rule=format_rule(rule, required=bounds.required, nothing=say("nothing")),
             typed=get_first(typed),
             placeholder=bounds.placeholder,
             least=bounds.minimum,

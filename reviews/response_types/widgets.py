@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from web.phrases import say
+
 # At most so many options, with labels of so many characters, leave room for the question.
 MAX_IN_REACH = 4
 SHORT_LABEL = 40
@@ -86,7 +88,7 @@ def build_number_field(rule: str, minimum: Decimal, typed: list[str]) -> NumberF
     """Builds a field for numbers from `minimum` on, without a slider."""
     # type="number" would lose mistyped input; some decimal keyboards lack the minus sign.
     return NumberField(
-        rule=f"{rule}.",
+        rule=say("%(rule)s.", rule=rule),
         typed=get_first(typed),
         keyboard="text" if minimum < 0 else "decimal",
         is_signed=minimum < 0,

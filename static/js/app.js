@@ -4,20 +4,21 @@
 import { announce } from "./announcements.js";
 import { showAppearance, startAppearance } from "./appearance.js";
 import { startSignOut } from "./sign_out.js";
+import { gettext } from "./words.js";
 
 async function copy(button) {
   const source = button.closest("[data-copy]").querySelector("code");
   const words = button.querySelector("[data-copy-text]");
   try {
     await navigator.clipboard.writeText(source.textContent);
-    words.textContent = "Copied";
-    announce("Copied");
+    words.textContent = gettext("Copied");
+    announce(gettext("Copied"));
   } catch {
     getSelection().selectAllChildren(source);
-    words.textContent = "Selected";
-    announce("Selected. Copy it with your keyboard.");
+    words.textContent = gettext("Selected");
+    announce(gettext("Selected. Copy it with your keyboard."));
   }
-  setTimeout(() => { words.textContent = "Copy"; }, 2000);
+  setTimeout(() => { words.textContent = gettext("Copy"); }, 2000);
 }
 
 // Shows a folded confirmation as a modal dialog. The focus goes to its field, or to the button that

@@ -1,12 +1,13 @@
 // Creates passkeys and signs in with them (WebAuthn). Without this script the forms stay hidden.
 
 import { toBytes, toText } from "./base64url.js";
+import { gettext } from "./words.js";
 
 const SENTENCES = {
-  create: "No passkey was created. Try again, or check that this device has a screen lock.",
-  get: "No passkey was used. Try again, or use another way to sign in.",
-  known: "This device already has a passkey for this account.",
-  unsupported: "Passkeys don’t work at this address. They need HTTPS and a host name.",
+  create: gettext("No passkey was created. Try again, or check that this device has a screen lock."),
+  get: gettext("No passkey was used. Try again, or use another way to sign in."),
+  known: gettext("This device already has a passkey for this account."),
+  unsupported: gettext("Passkeys don’t work at this address. They need HTTPS and a host name."),
 };
 
 function readIds(descriptors) {

@@ -1,5 +1,7 @@
 // Selects all rows of a list at once, and says how many are selected.
 
+import { formatNumber, gettext } from "./words.js";
+
 for (const form of document.querySelectorAll("form.selection")) {
   const boxes = [...form.querySelectorAll("tbody .pick input")];
   const all = form.querySelector("[data-pick-all]");
@@ -9,7 +11,7 @@ for (const form of document.querySelectorAll("form.selection")) {
     const chosen = boxes.filter((box) => box.checked).length;
     all.firstElementChild.checked = chosen > 0 && chosen === boxes.length;
     all.firstElementChild.indeterminate = chosen > 0 && chosen < boxes.length;
-    count.textContent = chosen ? `${chosen} selected` : "";
+    count.textContent = chosen ? gettext("%(count)s selected", { count: formatNumber(chosen) }) : "";
   };
   all.hidden = boxes.length === 0;
   all.addEventListener("change", () => {

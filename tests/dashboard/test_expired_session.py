@@ -21,9 +21,10 @@ from reviews.models import Feedback, Request
 from tests.conftest import PASSWORD
 from tests.portal import attribute, controls, signed_in, words
 from tests.reviews.conftest import Make
-from web import form_recovery
-from web.guards import OLD_PAGE
+from web import form_recovery, guards
 from webhooks.models import Delivery
+
+SAID, OLD_PAGE = str(form_recovery.SAID), str(guards.OLD_PAGE)
 
 BASE = "/dashboard/"
 KEY = {"name": "Refund bot", "permissions": ["loops:read"], "expires_at": "2099-03-01T10:00"}
@@ -89,11 +90,11 @@ def test_what_was_typed_is_there_again(
     answer = sign_in(browser, owner, browser.post(where, typed))
     page = answer.content.decode()
     assert answer.status_code == 200
-    assert form_recovery.SAID in words(answer)
+    assert SAID in words(answer)
     assert [each for each in there if not re.search(each, page)] == []
     assert counts() == before
     again = browser.get(answer.request["PATH_INFO"])
-    assert form_recovery.SAID not in words(again)
+    assert SAID not in words(again)
     assert not all(re.search(each, again.content.decode()) for each in there)
 
 
@@ -105,7 +106,7 @@ def test_an_address_is_kept_on_the_page_of_another_maker(owner: User) -> None:
     form = {"login": owner.email, "password": PASSWORD, "next": "/accounts/email/"}
     assert response["Location"] == "/accounts/login/?next=/accounts/email/"
     page = browser.post("/accounts/login/", form, follow=True)
-    assert form_recovery.SAID in words(page)
+    assert SAID in words(page)
     assert 'value="ada@example.org"' in page.content.decode()
     assert EmailAddress.objects.filter(user=owner).count() == 1
 
@@ -130,7 +131,7 @@ def test_nor_is_what_no_person_types(owner: User) -> None:
     browser = signed_in(owner)
     expire(browser)
     response = browser.post(f"{BASE}keys/new/", {"name": "x" * (form_recovery.MAX_LENGTH + 1)})
-    assert form_recovery.SAID not in words(sign_in(browser, owner, response))
+    assert SAID not in words(sign_in(browser, owner, response))
 
 
 def test_it_is_for_its_own_page(owner: User, loop: Loop) -> None:
@@ -176,7 +177,7 @@ class TestAnOldToken:
         before = counts()
         form = {**typed, "csrfmiddlewaretoken": old}
         response = browser.post(BASE + path.format(**ids), form, headers=self.HERE, follow=True)
-        assert form_recovery.SAID in words(response)
+        assert SAID in words(response)
         page = response.content.decode()
         assert [each for each in there if not re.search(each, page)] == []
         assert counts() == before
@@ -242,7 +243,7 @@ class TestAnOldToken:
 
     def test_an_address_is_kept_and_a_button_is_not(self, owner: User) -> None:
         browser, old = self.in_another_tab(owner)
-        for button, said in (("action_add", form_recovery.SAID), ("action_send", OLD_PAGE)):
+        for button, said in (("action_add", SAID), ("action_send", OLD_PAGE)):
             form = {"email": "ada@example.org", button: "", "csrfmiddlewaretoken": old}
             response = browser.post("/accounts/email/", form, headers=self.HERE, follow=True)
             assert said in words(response)

@@ -222,4 +222,4 @@ def test_at_the_same_cost(
     browser = signed_in(owner)
     with django_assert_num_queries(3):
         response = browser.get(NEW)
-    assert len(response.content) < 60_000
+    assert len(response.content) < 64_000

@@ -164,7 +164,7 @@ def test_it_costs_the_same_however_much_there_is(
     browser = signed_in(owner)
     with django_assert_num_queries(8):
         page = browser.get(PAGE)
-    assert len(page.content) < 60_000
+    assert len(page.content) < 64_000
 
 
 def test_a_day_begins_at_midnight_of_the_reader(owner: User, make: Make, member: User) -> None:

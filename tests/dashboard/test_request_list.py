@@ -166,7 +166,7 @@ def test_page_by_page_at_the_same_cost(
     while path:
         with django_assert_max_num_queries(statements):
             response = browser.get(path)
-        assert len(response.content) < 60_000
+        assert len(response.content) < 64_000
         found += listed(response)
         older = re.search(r'href="([^"]+)">Older', response.content.decode())
         path = LIST + older[1].replace("&amp;", "&") if older else ""

@@ -78,7 +78,7 @@ class TestShow:
             default_response=options[0]["value"],
         )
         response = signed_in(owner).get(path(request))
-        assert len(response.content) < 60_000
+        assert len(response.content) < 64_000
         assert "Full JSON" in words(response)
         assert len(signed_in(owner).get(path(request, "request.json")).content) > 200_000
 
@@ -121,7 +121,7 @@ class TestShow:
         browser = signed_in(owner)
         with django_assert_num_queries(5):
             response = browser.get(path(request))
-        assert len(response.content) < 60_000
+        assert len(response.content) < 64_000
 
 
 class TestTimeline:

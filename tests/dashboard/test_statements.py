@@ -18,7 +18,7 @@ from tests.webhooks.log import attempted, made
 from webhooks.models import Delivery
 
 MAX_STATEMENTS = 8
-HEAVIEST = 60_000  # bytes
+HEAVIEST = 64_000  # bytes
 MORE = [Stop("request-json", "request-json", ("answered",))]
 PAGES = [*ACCOUNT, *KEYS, *LOOPS, *REQUESTS, *DASHBOARD, *MORE]
 

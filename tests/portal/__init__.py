@@ -44,7 +44,7 @@ def confirmed(user: User) -> Client:
 
 def words(answer: Any) -> str:
     """What stands on the page, tags and doubled blanks aside."""
-    text = re.sub(r"</?bdi>", "", answer.content.decode())
+    text = re.sub(r"</?bdi[^>]*>", "", answer.content.decode())
     text = re.sub(r"<[^>]*>", " ", text)
     return " ".join(html.unescape(text).split())
 

@@ -183,7 +183,7 @@ def test_whoever_is_late_is_told_who_was_first(owner: User, member: User, make: 
     response = signed_in(member).post(f"/inbox/{request.pk}/answer/", {"answer": "My <draft>"})
     assert response.status_code == 409
     page = words(response)
-    assert "Owner answered this question on" in page
+    assert "Owner answered this question" in page
     assert "Mine came first" in page
     assert "Your unsent answer It wasn’t sent." in page
     assert "My &lt;draft&gt;" in response.content.decode()
@@ -230,10 +230,10 @@ def test_after_the_answer_comes_the_next_question(
 def test_what_was_skipped_waits_until_the_end(member: User, make: Make) -> None:
     first, second, third = make(priority="critical"), make(priority="high"), make(priority="low")
     browser = signed_in(member)
-    page = browser.get(f"/inbox/{first.pk}/").content.decode()
+    page = " ".join(browser.get(f"/inbox/{first.pk}/").content.decode().split())
     skip = f"/inbox/{second.pk}/?skipped={first.pk}"
     assert f'href="{skip}" data-go data-key="skip"' in page
-    page = browser.get(skip).content.decode()
+    page = " ".join(browser.get(skip).content.decode().split())
     assert 'data-key="previous"' in page
     assert f'href="/inbox/{third.pk}/?skipped={first.pk}" data-go data-key="following"' in page
     response = browser.post(f"/inbox/{second.pk}/answer/?skipped={first.pk}", {"answer": "no"})

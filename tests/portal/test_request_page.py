@@ -125,7 +125,7 @@ def test_what_the_page_says(member: User, make: Make) -> None:
     assert f"Context (3 fields) {context}" in page
     assert "<i>" not in source
     assert "If nobody answers in time: Not at all" in page
-    assert '<html lang="en">' in source
+    assert '<html lang="en" dir="ltr">' in source
     assert '<a class="skip" href="#main">' in source
 
 

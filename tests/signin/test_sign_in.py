@@ -164,7 +164,7 @@ def test_every_account_page_is_one_of_ours(member: User, path: str) -> None:
         response = browser.get(f"/accounts/{path}", follow=True)
         assert response.status_code in (200, 404)
         source = response.content.decode()
-        assert '<html lang="en">' in source
+        assert '<html lang="en" dir="ltr">' in source
         assert source.count("<h1") == 1
         assert "<script>" not in source
         assert 'style="' not in source

@@ -14,10 +14,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from web import bidi
-from web.humanize import format_distance
+from web.humanize import format_distance, format_moment
+from web.languages import translate
 
 register = template.Library()
 register.filter("isolate", bidi.isolate)
+register.filter("translated", translate)  # of a web.phrases.Phrase
 WORDS = (TextInput, Textarea, Select)  # widgets
 # Icons that point along the line; on a page from right to left they point the other way.
 DIRECTED = {
@@ -50,8 +52,7 @@ def moment(value: datetime | None, style: str = "relative") -> SafeString:
     if value is None:
         return SafeString('<span class="text-muted">–</span>')
     local = timezone.localtime(value)
-    seconds = ":%S" if style == "exact" else ""
-    full = f"{local.day} {local:%b %Y, %H:%M{seconds}} {local:%Z}"
+    full = format_moment(local, with_seconds=style == "exact")
     machine = value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if style != "relative":
         return format_html('<time datetime="{}">{}</time>', machine, full)

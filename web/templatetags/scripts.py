@@ -1,14 +1,20 @@
 """Template tags that load ES modules: `{% load scripts %}`."""
 
+import gettext
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.template.context import Context
 from django.templatetags.static import static
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, to_locale
 
 from web.es_modules import find_all_imports
+from web.languages import ENGLISH
 
 register = template.Library()
 
@@ -30,6 +36,27 @@ def module_script(context: Context, name: str) -> SafeString:
         ((static(each),) for each in imports),
     )
     return format_html('<script type="module" src="{}"></script>\n{}', static(name), hints)
+
+
+@register.simple_tag
+def script_translations() -> SafeString:
+    """Renders what scripts say in the page's language; nothing in English."""
+    language = get_language() or ENGLISH
+    if language == ENGLISH:
+        return SafeString("")
+    words = read_script_translations(language, *settings.LOCALE_PATHS)
+    return json_script(words, "translations")
+
+
+@lru_cache(maxsize=16)
+def read_script_translations(language: str, *folders: Path) -> dict[str, str]:
+    """Reads the catalogues of the scripts and caches them."""
+    words: dict[str, str] = {}
+    for folder in folders:
+        locale = [to_locale(language)]
+        known: Any = gettext.translation("djangojs", folder, locale, fallback=True)
+        words |= {text: word for text, word in getattr(known, "_catalog", {}).items() if text}
+    return words
 
 
 @register.simple_tag

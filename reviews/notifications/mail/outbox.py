@@ -8,7 +8,7 @@ from django.db import connection
 
 from db.ids import new_id
 from reviews.notifications import outbox
-from reviews.notifications.outbox import WANTED
+from reviews.notifications.outbox import LANGUAGE, WANTED
 from reviews.notifications.outbox import give_back as give_back
 from reviews.notifications.outbox import record as record
 
@@ -42,7 +42,8 @@ WITH people AS (
     ON CONFLICT ON CONSTRAINT reviews_emailpreference_pkey
     DO UPDATE SET mailed_at = excluded.mailed_at
 )
-SELECT n.recipient_id, p.email, p.time_zone, n.id, n.account_id, r.id, n.failed_attempts,
+SELECT n.recipient_id, p.email, p.time_zone,
+       {LANGUAGE}, n.id, n.account_id, r.id, n.failed_attempts,
        l.name, left(r.request_text, 2000), r.priority, r.timeout_at,
        {WANTED}
        AND coalesce((SELECT mails FROM reviews_emailpreference c WHERE c.user_id = p.id), 'every')
@@ -75,6 +76,7 @@ class Batch:
     recipient_id: str
     email: str
     time_zone: str
+    language: str
     items: list[Item] = field(default_factory=list)
     stale: list[Item] = field(default_factory=list)
 
@@ -92,8 +94,8 @@ def claim_due(limit: int) -> list[Batch]:
         cursor.execute(_CLAIM, params)
         rows = cursor.fetchall()
     batches: dict[str, Batch] = {}
-    for recipient_id, email, time_zone, pk, *about, is_wanted in rows:
-        batch = batches.setdefault(recipient_id, Batch(recipient_id, email, time_zone))
+    for recipient_id, email, time_zone, language, pk, *about, is_wanted in rows:
+        batch = batches.setdefault(recipient_id, Batch(recipient_id, email, time_zone, language))
         item = Item(pk, claim_id, *about)
         (batch.items if is_wanted else batch.stale).append(item)
     return list(batches.values())

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 import http_ece
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext as _
 
 from db.columns import dumps
 from reviews.notifications.push import vapid
 from reviews.plain_text import MAX_EXCERPT, excerpt, extract_headline
+from web.languages import known_or_english
 
 MAX_TTL = 28 * 24 * 3600  # seconds; what push services keep at most
 URGENCY = {"critical": "high", "high": "high", "medium": "normal", "low": "low"}
@@ -39,6 +42,7 @@ class Message:
     topic: str
     priority: str
     seconds_left: float
+    language: str
 
     @property
     def payload(self) -> bytes:
@@ -48,24 +52,35 @@ class Message:
             "body": self.body,
             "navigate": self.url,
             "tag": self.topic,
-            "lang": settings.LANGUAGE_CODE,
+            "lang": self.language,
             "requireInteraction": self.priority == "critical",
         }
         return dumps({"web_push": 8030, "notification": notification}).encode()
 
 
 def about_request(
-    *, request_id: str, loop_name: str, text: str, priority: str, seconds_left: float
+    *,
+    request_id: str,
+    loop_name: str,
+    text: str,
+    priority: str,
+    seconds_left: float,
+    language: str,
 ) -> Message:
     """Tells a reviewer that a request waits, and shows its headline."""
-    mark = "Critical · " if priority == "critical" else ""
+    title = excerpt(loop_name, 60)
+    language = known_or_english(language)
+    if priority == "critical":
+        with translation.override(language):
+            title = _("Critical · %(loop)s") % {"loop": title}
     return Message(
-        title=mark + excerpt(loop_name, 60),
+        title=title,
         body=extract_headline(text, MAX_EXCERPT),
         url=f"{settings.SITE_URL}/inbox/{request_id}/",
         topic=request_id,
         priority=priority,
         seconds_left=seconds_left,
+        language=language,
     )
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 
 from db.ids import new_id
 from reviews.notifications import outbox
-from reviews.notifications.outbox import WANTED
+from reviews.notifications.outbox import LANGUAGE, WANTED
 from reviews.notifications.outbox import give_back as give_back
 from reviews.notifications.outbox import record as record
 from reviews.notifications.outbox import record_sent as record_sent
@@ -41,7 +41,7 @@ WITH due AS (
     RETURNING id, account_id, request_id, recipient_id, subscription_id, failed_attempts
 )
 SELECT n.id, n.account_id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh,
-       d.auth, l.name, left(r.request_text, 500), r.priority,
+       d.auth, l.name, {LANGUAGE}, left(r.request_text, 500), r.priority,
        extract(epoch FROM r.timeout_at - statement_timestamp())::float,
        d.id IS NOT NULL AND {WANTED}
   FROM claimed n
@@ -49,6 +49,7 @@ SELECT n.id, n.account_id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.
   JOIN loops_loop l ON l.id = r.loop_id
   LEFT JOIN reviews_pushsubscription d
     ON d.id = n.subscription_id AND d.user_id = n.recipient_id AND d.is_on
+  LEFT JOIN accounts_user p ON p.id = n.recipient_id
 """  # noqa: S608
 
 
@@ -89,7 +90,7 @@ def claim_due(limit: int, *, per_host: int, busy_hosts: list[str]) -> list[Item]
 
 
 def _item(claim_id: str, pk: str, account_id: str, request_id: str, failed: int, *row: Any) -> Item:
-    target, (loop_name, text, priority, seconds_left, is_wanted) = row[:5], row[5:]
+    target, (loop_name, language, text, priority, seconds_left, is_wanted) = row[:5], row[5:]
     if not is_wanted:
         return Item(pk, claim_id, account_id, request_id, failed, None, None)
     message = about_request(
@@ -98,5 +99,6 @@ def _item(claim_id: str, pk: str, account_id: str, request_id: str, failed: int,
         text=text,
         priority=priority,
         seconds_left=seconds_left,
+        language=language,
     )
     return Item(pk, claim_id, account_id, request_id, failed, Target(*target), message)

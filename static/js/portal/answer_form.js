@@ -2,6 +2,8 @@
 
 import { findComment, startComment } from "./comment.js";
 
+import { formatNumber, gettext } from "../words.js";
+
 function valuesOf(form) {
   return new FormData(form).getAll("answer").map(String);
 }
@@ -21,7 +23,9 @@ function restore(form, values) {
 
 function countChosen(place, count) {
   const [least, most] = [Number(place.dataset.least), Number(place.dataset.most)];
-  place.textContent = `${count} chosen${count > most ? `, ${count - most} too many` : ""}`;
+  place.textContent = count > most
+    ? gettext("%(count)s chosen, %(excess)s too many", { count, excess: count - most })
+    : gettext("%(count)s chosen", { count });
   place.classList.toggle("wrong", count > most);
   place.dataset.enough = String(count >= least && count <= most);
 }
@@ -31,7 +35,10 @@ function countCharacters(text) {
   const count = [...text.value].length;
   const most = Number(text.dataset.most);
   counter.hidden = false;
-  counter.textContent = `${count.toLocaleString("en")} of ${most.toLocaleString("en")}`;
+  counter.textContent = gettext("%(number)s of %(total)s", {
+    number: formatNumber(count),
+    total: formatNumber(most),
+  });
   counter.classList.toggle("wrong", count > most);
 }
 

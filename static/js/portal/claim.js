@@ -2,6 +2,7 @@
 // they leave.
 
 import { announce } from "../announcements.js";
+import { gettext } from "../words.js";
 import { formatTimeLeft } from "./countdown.js";
 import { onPageLeft, showPage } from "./navigation.js";
 import { postForm } from "./submit.js";
@@ -63,7 +64,7 @@ export class Claim {
       if (!showPage(await response.text(), response.url, { push: false })) location.assign(response.url);
     } catch {
       this.isRefreshing = this.isTaken = false;
-      announce("No connection");
+      announce(gettext("No connection"));
     }
   }
 

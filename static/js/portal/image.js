@@ -1,5 +1,7 @@
 // Shows the image of a question on the full screen.
 
+import { gettext } from "../words.js";
+
 export function startImage() {
   const link = document.querySelector("[data-zoom]");
   if (!link) return;
@@ -24,10 +26,10 @@ function openViewer(image) {
   const large = image.cloneNode();
   const close = document.createElement("button");
   close.className = "btn";
-  close.textContent = "Close";
+  close.textContent = gettext("Close");
   const zoom = document.createElement("button");
   zoom.className = "btn";
-  const label = () => { zoom.textContent = dialog.classList.contains("is-large") ? "Fit" : "Zoom in"; };
+  const label = () => { zoom.textContent = dialog.classList.contains("is-large") ? gettext("Fit") : gettext("Zoom in"); };
   const toggle = () => { dialog.classList.toggle("is-large"); label(); };
   label();
   large.addEventListener("click", toggle);

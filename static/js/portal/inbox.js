@@ -3,6 +3,7 @@
 
 import { announce } from "../announcements.js";
 import { isolate } from "../bidi.js";
+import { formatNumber, gettext } from "../words.js";
 import { focusSearch, keysAreOn, showKeyHints } from "./keyboard.js";
 import { Polling } from "./polling.js";
 
@@ -38,14 +39,17 @@ function markRow(row, holder) {
   const isGone = holder === undefined;
   row.classList.toggle("is-gone", isGone);
   badge.hidden = !isGone && !holder;
-  words.textContent = isGone ? "Already handled" : holder === "you" ? "You’re on it" : `${isolate(holder)} is on it`;
+  if (isGone) words.textContent = gettext("Already handled");
+  else if (holder === "you") words.textContent = gettext("You’re on it");
+  else words.textContent = gettext("%(name)s is on it", { name: isolate(holder ?? "") });
 }
 
 function showNew(count) {
   if (count) {
-    const words = `${count}${count < MAX_ROWS ? "" : "+"} new`;
+    const values = { count: `${formatNumber(count)}${count < MAX_ROWS ? "" : "+"}` };
+    const words = gettext("%(count)s new", values);
     pill.querySelector("[data-pill-text]").textContent = words;
-    if (pill.hidden) announce(`${words} in the inbox`);
+    if (pill.hidden) announce(gettext("%(count)s new in the inbox", values));
   }
   pill.hidden = !count;
 }

@@ -1,10 +1,11 @@
 // Sends the answer without a reload. The draft stays until the service has accepted the answer.
 
 import { announce } from "../announcements.js";
+import { gettext } from "../words.js";
 import { showPage } from "./navigation.js";
 
-const UNAVAILABLE = "Temporarily unavailable. Your answer is saved here. Please send it again.";
-const NO_CONNECTION = "No connection. Your answer may not have been sent. It is saved here, and you can safely send it again.";
+const UNAVAILABLE = gettext("Temporarily unavailable. Your answer is saved here. Please send it again.");
+const NO_CONNECTION = gettext("No connection. Your answer may not have been sent. It is saved here, and you can safely send it again.");
 
 // Posts a form. If its token has expired, as after a new sign-in in another tab, posts it once more
 // with a new token.
@@ -54,7 +55,7 @@ export class Submission {
     if (response.ok && response.redirected) this.draft.remove();
     const url = response.redirected ? response.url : location.href;
     if (!showPage(html, url)) location.assign(response.url);
-    else if (response.redirected) announce("Sent");
+    else if (response.redirected) announce(gettext("Sent"));
   }
 
   showError(words) {

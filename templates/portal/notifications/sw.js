@@ -1,4 +1,4 @@
-{% load static scripts %}{% module_urls 'js/app.js' as modules %}"use strict";
+{% load i18n scripts static %}{% module_urls 'js/app.js' as modules %}"use strict";
 // Shows pushes, opens their page, and says so when there is no connection. Keeps no private page.
 
 const OFFLINE = "{% url 'offline' %}";
@@ -39,7 +39,7 @@ function read(data) {
   try {
     said = data?.json()?.notification ?? {};
   } catch { /* not ours */ }
-  const title = said.title || "You have a new question";
+  const title = said.title || "{% filter escapejs %}{% translate "You have a new question" %}{% endfilter %}";
   return [title, {
     body: said.body ?? "",
     tag: said.tag,

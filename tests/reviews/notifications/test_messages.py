@@ -26,6 +26,7 @@ def about(**changes: Any) -> Message:
         "text": "Should we **refund** order 4821?",
         "priority": "medium",
         "seconds_left": 600.0,
+        "language": "en",
     }
     return about_request(**{**about, **changes})
 

@@ -1,0 +1,33 @@
+"""Sentences that are written in English and translated only when a page shows them. Pure.
+
+Whatever a program reads, such as an error of the API, is the English text itself.
+"""
+
+from typing import Any
+
+
+class Phrase(str):
+    """An English text that knows its template and values, so that it can be translated."""
+
+    __slots__ = ("plural", "template", "values")
+
+    template: str
+    plural: str  # the template for other numbers than one, or ''
+    values: dict[str, Any]
+
+
+def say(template: str, /, **values: Any) -> Phrase:
+    """Writes a sentence; `%(name)s` stands for a value."""
+    return _write(template, "", values)
+
+
+def say_count(one: str, many: str, /, *, count: int, **values: Any) -> Phrase:
+    """Writes a sentence with a count: `one` for 1, `many` for other numbers."""
+    return _write(one, many, {"count": count, **values})
+
+
+def _write(template: str, plural: str, values: dict[str, Any]) -> Phrase:
+    chosen = plural if plural and values["count"] != 1 else template
+    phrase = Phrase(chosen % values if values else chosen)
+    phrase.template, phrase.plural, phrase.values = template, plural, values
+    return phrase
