@@ -1,0 +1,5 @@
+"""`python -m reviewloop`"""
+
+from reviewloop.cli import main
+
+main()

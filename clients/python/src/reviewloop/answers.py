@@ -1,0 +1,37 @@
+"""What came of a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reviewloop.errors import Cancelled, DefaultUsed
+from reviewloop.types import Request, Value
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The end of a request.
+
+    `by_human` is False if nobody answered in time and `value` is the default.
+    """
+
+    value: Value
+    by_human: bool
+    comment: str | None
+    request: Request
+
+    @property
+    def request_id(self) -> str:
+        return self.request["id"]
+
+
+def read_answer(request: Request, *, require_human: bool) -> Answer:
+    """Reads the answer of a request that has ended. Raises Cancelled, DefaultUsed."""
+    value = request["response_data"]
+    if request["status"] == "cancelled" or value is None:
+        raise Cancelled(request["id"])
+    by_human = request["answered_by"] == "human"
+    answer = Answer(value, by_human, request.get("response_comment"), request)
+    if require_human and not by_human:
+        raise DefaultUsed(answer)
+    return answer

@@ -1,0 +1,152 @@
+"""Requests: questions to a loop, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from time import monotonic, sleep
+from typing import Any, cast
+
+from reviewloop.errors import InvalidCall
+from reviewloop.transport import READ_SECONDS, Transport, __version__
+from reviewloop.types import FINAL, CreatedRequest, ListedRequest, Request
+from reviewloop.unique import new_key
+
+LONGEST_WAIT = 50  # seconds, the longest `?wait`
+LONGEST_PAUSE = 40.0  # seconds between polls, where a call may not wait
+PAGE = 100
+
+
+class Requests:
+    """`/api/requests`"""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create(
+        self,
+        loop_id: str,
+        *,
+        request_text: str,
+        response_type: str,
+        response_config: Mapping[str, Any],
+        default_response: Any,
+        timeout_seconds: int | None = None,
+        priority: str = "medium",
+        idempotency_key: str | None = None,
+        **more: Any,
+    ) -> CreatedRequest:
+        """Asks a loop. Without `timeout_seconds` people have 30 days.
+
+        `more` are further fields: `image_url`, `context`, `callback_url`.
+        """
+        fields = {
+            "request_text": request_text,
+            "response_type": response_type,
+            "response_config": dict(response_config),
+            "default_response": default_response,
+            "priority": priority,
+            "timeout_seconds": timeout_seconds,
+            **more,
+        }
+        return self.send(loop_id, complete(fields), idempotency_key or new_key())
+
+    def send(self, loop_id: str, body: Mapping[str, Any], idempotency_key: str) -> CreatedRequest:
+        """Sends the body of a create as it is."""
+        path = f"/api/loops/{loop_id}/requests"
+        result = self._transport.call("POST", path, body=body, idempotency_key=idempotency_key)
+        return cast("CreatedRequest", result.data)
+
+    def get(self, request_id: str) -> Request:
+        """Reads a request as it is now."""
+        data = self._transport.call("GET", f"/api/requests/{request_id}").data
+        return cast("Request", data["request"])
+
+    def wait(self, request_id: str, seconds: float | None = None) -> Request:
+        """Returns the request as soon as it has ended, or after `seconds` as it is then.
+
+        While it waits, it sits out outages of the service and hours whose quota is used up.
+        """
+        ends_at = None if seconds is None else monotonic() + seconds
+        pause = 1.0
+        while True:
+            left = LONGEST_WAIT if ends_at is None else ends_at - monotonic()
+            request, has_waited = self._wait_once(request_id, left)
+            if request["status"] in FINAL:
+                return request
+            if not has_waited:  # too many calls are waiting at the service
+                rest = pause if ends_at is None else min(pause, ends_at - monotonic())
+                sleep(max(0.0, rest))
+                pause = min(2 * pause, LONGEST_PAUSE)
+            if ends_at is not None and monotonic() >= ends_at:
+                return request
+
+    def cancel(self, request_id: str) -> None:
+        """Cancels a request while it is pending."""
+        try:
+            self._transport.call("DELETE", f"/api/requests/{request_id}")
+        except InvalidCall as error:
+            # the first attempt may have done it, and its answer was lost
+            if not (error.repeats and self.get(request_id)["status"] == "cancelled"):
+                raise
+
+    def list(
+        self, *, loop_id: str | None = None, page_size: int = PAGE, **filters: Any
+    ) -> Iterator[ListedRequest]:
+        """Yields the requests that the account created, page by page.
+
+        `filters` are `status`, `priority` and `sort`.
+        """
+        params = {"loop_id": loop_id, "limit": page_size, **filters}
+        return self._pages("/api/requests", params)
+
+    def list_of_loop(
+        self, loop_id: str, *, page_size: int = PAGE, **filters: Any
+    ) -> Iterator[ListedRequest]:
+        """Yields the requests of a loop that the account created or is a member of."""
+        return self._pages(f"/api/loops/{loop_id}/requests", {"limit": page_size, **filters})
+
+    def give_feedback(
+        self, request_id: str, *, idempotency_key: str | None = None, **feedback: Any
+    ) -> dict[str, Any]:
+        """Gives feedback on an answer: `rating`, `comment`, `tags` and so on."""
+        path, body = f"/api/requests/{request_id}/feedback", {"feedback": feedback}
+        key = idempotency_key or new_key()
+        data = self._transport.call("POST", path, body=body, idempotency_key=key).data
+        return cast("dict[str, Any]", data["feedback"])
+
+    def _wait_once(self, request_id: str, seconds: float) -> tuple[Request, bool]:
+        """Returns the request, and whether the service has waited with its response."""
+        wait = max(1, min(LONGEST_WAIT, round(seconds)))
+        result = self._transport.call(
+            "GET",
+            f"/api/requests/{request_id}",
+            params={"wait": wait},
+            read_seconds=wait + READ_SECONDS,
+            sit_out_quota=True,
+        )
+        applied = result.headers.get("Wait-Applied", "0").split(";")[0].strip()
+        return cast("Request", result.data["request"]), applied != "0"
+
+    def _pages(self, path: str, params: Mapping[str, Any]) -> Iterator[ListedRequest]:
+        seen: set[str] = set()  # a new request moves the others to the next page
+        offset: int | None = 0
+        while offset is not None:
+            data = self._transport.call("GET", path, params={**params, "offset": offset}).data
+            for request in data["requests"]:
+                if request["id"] not in seen:
+                    seen.add(request["id"])
+                    yield request
+            offset = data["pagination"]["next_offset"] if data["has_more"] else None
+
+
+def complete(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fills in the fields that follow from the others; leaves out those that are None."""
+    derived = {
+        "processing_type": "deferred"
+        if fields.get("timeout_seconds") is None
+        else "time-sensitive",
+        "type": "image" if fields.get("image_url") else "markdown",
+        "platform": "api",
+        "platform_version": f"reviewloop-python/{__version__}",
+    }
+    return {name: value for name, value in {**derived, **fields}.items() if value is not None}

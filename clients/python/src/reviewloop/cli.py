@@ -1,0 +1,172 @@
+"""The command `reviewloop`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from reviewloop.answers import Answer
+from reviewloop.client import Client
+from reviewloop.durations import RULE, read_seconds
+from reviewloop.errors import Cancelled, ReviewLoopError
+from reviewloop.transport import __version__
+from reviewloop.types import Value
+
+HUMAN, ERROR, DEFAULT, CANCELLED, INTERRUPTED = 0, 1, 3, 4, 130
+ENDING = """\
+REVIEW_LOOP_URL is the service's address, such as http://127.0.0.1:8000/v1, and REVIEW_LOOP_KEY
+an API key.
+
+exit codes of ask: 0 a person answered, 3 nobody did and this is the default, 4 cancelled,
+1 error, 2 wrong usage
+"""
+TYPES = ("text", "single_select", "multi_select", "rating", "number")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs the command and ends the process."""
+    parser = build_parser()
+    args = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
+    try:
+        with Client() as client:
+            sys.exit(args.run(client, args))
+    except (ReviewLoopError, OSError) as error:
+        print(f"reviewloop: {error}", file=sys.stderr)
+        sys.exit(ERROR)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="reviewloop",
+        description="Asks people for a decision through Review Loop.",
+        epilog=ENDING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"reviewloop {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    add_ask(commands.add_parser("ask", help="ask a question and print the answer"))
+    loops = commands.add_parser("loops", help="list your loops")
+    loops.add_argument("--json", action="store_true", help="print JSON")
+    loops.set_defaults(run=run_loops)
+    return parser
+
+
+def add_ask(ask: argparse.ArgumentParser) -> None:
+    ask.add_argument("question", help="Markdown, at most 2000 characters")
+    ask.add_argument("--default", required=True, help="the answer if nobody answers in time")
+    ask.add_argument("--options", type=read_options, help="such as yes,no (default: a text)")
+    ask.add_argument("--type", choices=TYPES, help="the type of the answer")
+    ask.add_argument("--config", type=read_object, help='its settings as JSON: {"scale_max": 5}')
+    ask.add_argument("--timeout", type=check_timeout, default="1h", help=f"{RULE} (1h)")
+    ask.add_argument("--loop", help="name or id of the loop (else the only one you have)")
+    ask.add_argument("--priority", choices=("low", "medium", "high", "critical"), default="medium")
+    ask.add_argument("--context", type=read_object, help="a JSON object for the reviewers")
+    ask.add_argument(
+        "--resume", metavar="NAME", help="find the question of this name (or file) again"
+    )
+    ask.add_argument("--json", action="store_true", help="print JSON")
+    ask.set_defaults(run=run_ask)
+
+
+def run_ask(client: Client, args: argparse.Namespace) -> int:
+    """Prints the answer and returns the exit code."""
+    try:
+        answer = client.ask(
+            args.question,
+            default=read_default(args),
+            options=args.options,
+            response_type=args.type,
+            response_config=args.config,
+            timeout=args.timeout,
+            loop=args.loop,
+            resume=args.resume,
+            priority=args.priority,
+            context=args.context,
+        )
+    except Cancelled as error:
+        if args.json:
+            print_json({"status": "cancelled", "request_id": error.request_id})
+        else:
+            print(f"reviewloop: {error}", file=sys.stderr)
+        return CANCELLED
+    if args.json:
+        print_json(describe(answer))
+    else:
+        print(format_value(answer.value))
+    return HUMAN if answer.by_human else DEFAULT
+
+
+def run_loops(client: Client, args: argparse.Namespace) -> int:
+    """Prints the loops."""
+    loops = list(client.loops.list())
+    if args.json:
+        print_json(loops)
+        return 0
+    for loop in loops:
+        active = loop["member_count"] - loop["pending_count"]
+        print(f"{loop['id']}  {active:>4} active  {loop['name']}")
+    return 0
+
+
+def describe(answer: Answer) -> dict[str, Any]:
+    return {
+        "status": answer.request["status"],
+        "value": answer.value,
+        "by_human": answer.by_human,
+        "comment": answer.comment,
+        "request_id": answer.request_id,
+    }
+
+
+def format_value(value: Value) -> str:
+    """Writes several values with commas, as in --options."""
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def read_default(args: argparse.Namespace) -> Any:
+    """Reads --default as the type of the answer wants it."""
+    if args.type in ("rating", "number"):
+        try:
+            return json.loads(args.default, parse_constant=str)
+        except ValueError:
+            return args.default  # the API says what is wrong
+    if args.type == "multi_select":
+        return read_options(args.default)
+    return args.default
+
+
+def read_options(text: str) -> list[str]:
+    options = [option.strip() for option in text.split(",")]
+    if not all(options):
+        raise argparse.ArgumentTypeError("an option is empty")
+    return options
+
+
+def read_object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError("not a JSON object")
+    return value
+
+
+def check_timeout(text: str) -> str:
+    try:
+        read_seconds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text

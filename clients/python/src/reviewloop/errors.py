@@ -1,0 +1,113 @@
+"""What can go wrong. Every exception of this package is a ReviewLoopError."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reviewloop.answers import Answer
+
+
+class ReviewLoopError(Exception):
+    """Base of all exceptions of this package."""
+
+
+class ConfigurationError(ReviewLoopError):
+    """The address or the key of the service is missing or has the wrong form."""
+
+
+class ConnectionFailed(ReviewLoopError):
+    """The service could not be reached, for as long as the client was willing to try."""
+
+    def __init__(self, sentence: str, *, may_pass: bool = True) -> None:
+        super().__init__(sentence)
+        self.may_pass = may_pass
+
+
+class ApiError(ReviewLoopError):
+    """The API refused the call. `msg` is its sentence, and `data` its details."""
+
+    def __init__(self, status: int, msg: str, data: Any, retry_after: float | None = None) -> None:
+        details = f": {data}" if data else ""
+        super().__init__(f"{msg}{details} (HTTP {status})")
+        self.status = status
+        self.msg = msg
+        self.data = data
+        self.retry_after = retry_after  # seconds, where the API names them
+        self.repeats = 0  # how often the call had been repeated before
+
+
+class InvalidCall(ApiError):
+    """400: a field, an id, or a state that forbids the call."""
+
+
+class Unauthorized(ApiError):
+    """401: the key is missing, malformed, unknown or inactive."""
+
+
+class Forbidden(ApiError):
+    """403: the key lacks the permission, or its account the right."""
+
+
+class NotFound(ApiError):
+    """404: the loop, request or member does not exist."""
+
+
+class CallUnderWay(ApiError):
+    """409: the first call with this Idempotency-Key was still running at the last attempt."""
+
+
+class KeyReused(ApiError):
+    """422: this Idempotency-Key was used for another call."""
+
+
+class RateLimited(ApiError):
+    """429: the quota of this hour is used up; `retry_after` has the seconds to its end."""
+
+
+class ServerFailed(ApiError):
+    """500 and above, at every attempt."""
+
+
+BY_STATUS: dict[int, type[ApiError]] = {
+    400: InvalidCall,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: CallUnderWay,
+    422: KeyReused,
+    429: RateLimited,
+}
+
+
+def get_error_class(status: int) -> type[ApiError]:
+    """Returns the exception that stands for the status of a response."""
+    return BY_STATUS.get(status) or (ServerFailed if status >= 500 else ApiError)
+
+
+class LoopNotChosen(ReviewLoopError):
+    """It is not clear which loop is meant."""
+
+
+class ResumeConflict(ReviewLoopError):
+    """The name or file of `resume` belongs to another question."""
+
+
+class Cancelled(ReviewLoopError):
+    """The request was cancelled before anyone answered."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"Request {request_id} was cancelled")
+        self.request_id = request_id
+
+
+class DefaultUsed(ReviewLoopError):
+    """Nobody answered in time, and the caller wanted a person's answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(f"Nobody answered request {answer.request_id} in time")
+        self.answer = answer
+
+
+class InvalidSignature(ReviewLoopError):
+    """The event was not signed with this secret, or it is too old."""

@@ -1,0 +1,142 @@
+"""Keeps what was asked in a file, so that a program that starts again finds its question."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from reviewloop.errors import ResumeConflict
+from reviewloop.types import Request
+
+VERSION = 1
+KEPT_SECONDS = 90 * 86400  # files of names that nobody has used for so long are removed
+# What makes it another question. The rest may differ from one start to the next.
+IDENTITY = ("request_text", "response_type", "response_config", "default_response", "image_url")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A question that is about to be asked (`request_id` is None), is asked, or has ended."""
+
+    loop: str | None  # as the caller named it
+    loop_id: str
+    body: dict[str, Any]
+    idempotency_key: str
+    begun_at: float  # Unix seconds, before the create was first sent
+    request_id: str | None = None
+    request: Request | None = None
+
+    def check_same(self, fields: Mapping[str, Any], loop: str | None, where: str) -> None:
+        """Raises ResumeConflict if the caller asks something else than what is stored."""
+        same = all(self.body.get(name) == fields.get(name) for name in IDENTITY)
+        if not same or self.loop != loop:
+            asked = self.body["request_text"]
+            raise ResumeConflict(
+                f"{where} belongs to another question: {asked!r}. Use another name for this one."
+            )
+
+
+class State:
+    """The file of one question. It is on the disk before the call that it stands for is sent."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def load(self) -> Record | None:
+        """Returns what is stored, None if nothing is. Raises ResumeConflict."""
+        try:
+            stored = json.loads(self.path.read_text(encoding="utf-8"))
+            version = stored.pop("version")
+            if version == VERSION:
+                return Record(**stored)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            pass
+        raise ResumeConflict(f"{self.path} is no file of this version of reviewloop")
+
+    def create(self, record: Record) -> Record:
+        """Stores a new question; returns that of another process if it was faster."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _written(self.path, record) as draft:
+            try:
+                os.link(draft, self.path)  # fails if the file exists, unlike a rename
+            except FileExistsError:
+                return self.load() or record
+            except OSError:  # a file system without links
+                os.replace(draft, self.path)
+        _sync_folder(self.path.parent)
+        return record
+
+    def update(self, record: Record, **changes: Any) -> Record:
+        """Stores what has become known."""
+        changed = replace(record, **changes)
+        with _written(self.path, changed) as draft:
+            os.replace(draft, self.path)
+        _sync_folder(self.path.parent)
+        return changed
+
+    def discard(self) -> None:
+        """Forgets the question."""
+        with contextlib.suppress(FileNotFoundError):
+            self.path.unlink()
+
+
+def name_file(url: str, account_id: str, name: str) -> Path:
+    """Returns the path of the file of a name."""
+    digest = hashlib.sha256("\n".join((url, account_id, name)).encode()).hexdigest()
+    return get_folder() / f"{digest[:40]}.json"
+
+
+def get_folder() -> Path:
+    """Returns the folder of named questions, which REVIEW_LOOP_STATE can change."""
+    if given := os.environ.get("REVIEW_LOOP_STATE"):
+        return Path(given)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    else:
+        base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "reviewloop"
+
+
+def remove_old_files() -> None:
+    """Removes the files of names that nobody uses any more."""
+    with contextlib.suppress(OSError):
+        for path in get_folder().glob("*.json"):
+            if path.stat().st_mtime < time.time() - KEPT_SECONDS:
+                path.unlink()
+
+
+@contextlib.contextmanager
+def _written(path: Path, record: Record) -> Any:
+    """A draft beside the file, which is on the disk; removed in the end."""
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump({"version": VERSION, **asdict(record)}, file, ensure_ascii=False, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        yield draft
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(draft)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes sure that the name of a new file is on the disk, too."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,218 @@
+"""Sends calls to the API, and repeats those that failed for a reason that may pass."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from functools import partial
+from http.cookiejar import DefaultCookiePolicy
+from itertools import count
+from time import monotonic, sleep
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from requests.auth import AuthBase
+
+from reviewloop.errors import (
+    ApiError,
+    ConfigurationError,
+    ConnectionFailed,
+    RateLimited,
+    ReviewLoopError,
+    get_error_class,
+)
+
+log = logging.getLogger("reviewloop")
+
+__version__ = "0.1.0"
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 30.0
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+# The connection broke, or never came about.
+BROKEN = (
+    requests.ConnectionError,
+    requests.Timeout,
+    requests.exceptions.ChunkedEncodingError,
+)
+WRONG = (requests.exceptions.SSLError,)  # a certificate that is wrong stays wrong
+PASSING = (408, 409, 429)  # and all from 500 on
+
+
+@dataclass(frozen=True)
+class Result:
+    """The `data` of a success, and its headers."""
+
+    data: Any
+    headers: Any
+
+
+class Transport:
+    """Calls one service with one key; several threads may share it.
+
+    `patience` is for how many seconds a call is repeated.
+    """
+
+    def __init__(self, url: str | None, key: str | None, patience: float) -> None:
+        self.url = read_url(url)
+        self.patience = patience
+        self._session = requests.Session()
+        self._session.auth = Bearer(read_key(key))
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        params: dict[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        read_seconds: float = READ_SECONDS,
+        sit_out_quota: bool = False,
+    ) -> Result:
+        """Returns what the API answers. Raises ApiError, ConnectionFailed.
+
+        With `sit_out_quota` a 429 does not count against the patience.
+        """
+        send = partial(
+            self._session.request,
+            method,
+            self.url + path,
+            params=params,
+            data=None if body is None else json.dumps(body, allow_nan=False).encode(),
+            headers=build_headers(body, idempotency_key),
+            timeout=(CONNECT_SECONDS, read_seconds),
+            allow_redirects=False,
+        )
+        ends_at = monotonic() + self.patience
+        for repeats in count():
+            try:
+                return self._attempt(send, repeats)
+            except ConnectionFailed as error:
+                if not error.may_pass:
+                    raise
+                failure: ApiError | ConnectionFailed = error
+            except ApiError as error:
+                if error.status not in PASSING and error.status < 500:
+                    raise
+                failure = error
+            pause = choose_pause(failure, repeats)
+            if sit_out_quota and isinstance(failure, RateLimited):
+                ends_at += pause
+            if monotonic() + pause > ends_at:
+                raise failure
+            log.warning("%s; trying again in %.0f s", failure, pause)
+            sleep(pause)
+        raise AssertionError("unreachable")
+
+    def _attempt(self, send: Callable[[], requests.Response], repeats: int) -> Result:
+        """Sends the call once. Raises ApiError, ConnectionFailed."""
+        try:
+            response = send()
+        except requests.RequestException as error:
+            may_pass = isinstance(error, BROKEN) and not isinstance(error, WRONG)
+            raise ConnectionFailed(f"{self.url}: {error}", may_pass=may_pass) from error
+        return read_result(response, repeats)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._session.close()
+
+
+def build_headers(body: Any, idempotency_key: str | None) -> dict[str, str]:
+    headers = {"Accept": "application/json", "User-Agent": f"reviewloop-python/{__version__}"}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    if idempotency_key is not None:
+        headers["Idempotency-Key"] = idempotency_key
+    return headers
+
+
+class Bearer(AuthBase):
+    """Sends the key. As an `auth` it wins over a .netrc file, which a plain header does not."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
+
+
+def read_url(url: str | None) -> str:
+    """Returns the address of the API, which ends in /v1. Raises ConfigurationError."""
+    given = (url or os.environ.get("REVIEW_LOOP_URL", "")).strip().rstrip("/")
+    if not given:
+        raise ConfigurationError(
+            "REVIEW_LOOP_URL is not set: it is the service's address, such as "
+            "http://127.0.0.1:8000/v1"
+        )
+    parts = urlsplit(given)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ConfigurationError(f"{given!r} is no address: it begins with http:// or https://")
+    return given if parts.path.endswith("/v1") else f"{given}/v1"
+
+
+def read_key(key: str | None) -> str:
+    """Returns the key. Raises ConfigurationError."""
+    given = (key or os.environ.get("REVIEW_LOOP_KEY", "")).strip()
+    if not given:
+        raise ConfigurationError("REVIEW_LOOP_KEY is not set: it is an API key, such as rl_live_…")
+    if not (given.isascii() and given.isprintable()):
+        raise ConfigurationError(
+            "REVIEW_LOOP_KEY is no API key: it has other characters than those"
+        )
+    return given
+
+
+def read_result(response: requests.Response, repeats: int) -> Result:
+    """Reads a response. Raises ApiError."""
+    status = response.status_code
+    try:
+        body = response.json()
+        is_envelope = isinstance(body, dict) and {"error", "msg", "data"} <= body.keys()
+    except ValueError:
+        is_envelope = False
+    if not is_envelope:
+        target = response.headers.get("Location")
+        sentence = f"Redirected to {target}" if target else response.reason or "Not JSON"
+        # a success that is not the API's comes from something in between, perhaps for a moment
+        error = get_error_class(502 if response.ok and not target else status)(status, sentence, {})
+    elif not body["error"] and response.ok:
+        return Result(body["data"], response.headers)
+    else:
+        error = get_error_class(status)(status, body["msg"], body["data"])
+    error.retry_after = read_retry_after(response.headers.get("Retry-After"))
+    error.repeats = repeats
+    raise error
+
+
+def read_retry_after(header: str | None) -> float | None:
+    """Reads seconds or a date; None if there is neither."""
+    if header is None:
+        return None
+    if header.strip().isdecimal():
+        return float(header)
+    try:
+        moment = parsedate_to_datetime(header)
+    except (TypeError, ValueError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return max(0.0, (moment - datetime.now(timezone.utc)).total_seconds())
+
+
+def choose_pause(failure: ReviewLoopError, repeats: int) -> float:
+    """Returns the seconds to the next attempt: what the API says, else twice as long each time."""
+    spread = random.uniform(0.5, 1.0)  # noqa: S311 (not a secret: clients must not call in step)
+    growing = min(FIRST_PAUSE * 2.0 ** min(repeats, 20), LONGEST_PAUSE) * spread
+    named = failure.retry_after if isinstance(failure, ApiError) else None
+    return growing if named is None else max(growing, named + spread * FIRST_PAUSE)

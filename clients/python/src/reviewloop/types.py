@@ -1,0 +1,126 @@
+"""The JSON objects of the API. docs/api.md describes their fields."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict, Union
+
+Value = Union[str, float, "list[str]"]
+"""An answer: text, the value of an option, a number, or a list of values."""
+
+
+class Member(TypedDict):
+    user_id: str
+    email: str
+    status: str  # "pending" or "active"
+    joined_at: str | None
+    verified: bool
+
+
+class Loop(TypedDict):
+    id: str
+    name: str
+    description: str
+    icon: str
+    creator_id: str
+    members: list[Member]
+    member_count: int
+    pending_count: int
+    created_at: str
+    updated_at: str
+
+
+class InvitingLoop(Loop):
+    """A loop as a single read returns it."""
+
+    invite_code: str
+    join_url: str
+    qr_code_url: str
+
+
+class ListedRequest(TypedDict):
+    """A request in a list."""
+
+    id: str
+    loop_id: str
+    processing_type: str
+    type: str
+    priority: str
+    request_text: str
+    response_type: str
+    status: str  # "pending", "claimed", "completed", "timeout" or "cancelled"
+    response_data: Value | None
+    response_by: str | None
+    response_at: str | None
+    response_time_seconds: float | None
+    timeout_at: str
+    created_at: str
+    updated_at: str
+
+
+class Request(ListedRequest):
+    """A request as a single read returns it."""
+
+    creator_id: str
+    image_url: str | None
+    context: dict[str, Any] | None
+    response_config: dict[str, Any]
+    default_response: Value
+    platform: str
+    platform_version: str | None
+    callback_url: str | None
+    timeout_seconds: int
+    broadcasted_to: int
+    notifications_sent: int
+    claimed_by: str | None
+    claimed_at: str | None
+    answered_by: str | None  # "human" or "default"
+    response_comment: str | None
+    response_by_user: dict[str, Any] | None
+    feedback: dict[str, Any] | None
+
+
+class CreatedRequest(TypedDict):
+    """What the create returns."""
+
+    request_id: str
+    status: str
+    processing_type: str
+    type: str
+    priority: str
+    timeout_at: str
+    broadcasted_to: int
+    notifications_sent: int
+    polling_url: str
+
+
+class KeyInfo(TypedDict):
+    """What the service knows about the key."""
+
+    api_key_id: str
+    user_id: str
+    email: str
+    account_status: str
+    rate_limit: dict[str, Any]
+    permissions: list[str]
+
+
+class Event(TypedDict):
+    """The body of a webhook. docs/webhooks.md describes its fields."""
+
+    event: str
+    request_id: str
+    loop_id: str
+    status: str
+    response_data: Value | None
+    response_by: str | None
+    completed_at: str | None
+    response_at: str | None
+    response_time_seconds: float | None
+    response_comment: str | None
+    created_at: str
+    timestamp: str
+    data: dict[str, Any]
+
+
+FINAL = ("completed", "timeout", "cancelled")
+"""The statuses in which a request ends."""

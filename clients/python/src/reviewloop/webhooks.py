@@ -1,0 +1,88 @@
+"""Verifies that an event comes from the service, and returns it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Union, cast
+
+from reviewloop.errors import InvalidSignature
+from reviewloop.types import Event
+
+TOLERANCE = 300.0  # seconds
+Secrets = Union[str, Sequence[str]]
+"""The account's webhook secret; during a rotation a receiver may know both."""
+
+
+def verify(
+    body: bytes,
+    headers: Mapping[str, str],
+    secret: Secrets,
+    *,
+    tolerance: float = TOLERANCE,
+    now: float | None = None,
+) -> Event:
+    """Returns the event if one of its Standard Webhooks signatures is right and it is recent.
+
+    `body` are the raw bytes, `headers` those of the request in any case. Raises InvalidSignature.
+    """
+    lower = {name.lower(): value for name, value in headers.items()}
+    message_id, timestamp = lower.get("webhook-id", ""), lower.get("webhook-timestamp", "")
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
+        raise InvalidSignature("webhook-timestamp is missing or no number")
+    if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
+        raise InvalidSignature(f"webhook-timestamp is more than {tolerance:.0f} s away")
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    expected = [
+        b"v1," + base64.b64encode(hmac.digest(_decode(one), signed, hashlib.sha256))
+        for one in _list(secret)
+    ]
+    return _read(body, lower.get("webhook-signature", "").split(" "), expected)
+
+
+def verify_body(body: bytes, headers: Mapping[str, str], secret: Secrets) -> Event:
+    """Returns the event if X-Service-Signature-256 is right.
+
+    It signs the body alone, so it does not protect against replays: prefer `verify`.
+    Raises InvalidSignature.
+    """
+    lower = {name.lower(): value for name, value in headers.items()}
+    expected = [
+        b"sha256=" + hmac.digest(one.encode(), body, hashlib.sha256).hex().encode()
+        for one in _list(secret)
+    ]
+    return _read(body, [lower.get("x-service-signature-256", "")], expected)
+
+
+def _read(body: bytes, sent: Sequence[str], expected: Sequence[bytes]) -> Event:
+    # all pairs, in constant time
+    matches = [
+        hmac.compare_digest(one.encode("utf-8", "replace"), other)
+        for one in sent
+        for other in expected
+    ]
+    if not any(matches):
+        raise InvalidSignature("No signature of this event is right")
+    return cast("Event", json.loads(body))
+
+
+def _list(secret: Secrets) -> list[str]:
+    secrets = [secret] if isinstance(secret, str) else list(secret)
+    if not secrets or not all(secrets):
+        raise ValueError("a webhook secret is empty")
+    return secrets
+
+
+def _decode(secret: str) -> bytes:
+    """Returns the key of a secret: an issued one is base64, one that you set is its own bytes."""
+    if not secret.startswith("whsec_"):
+        return secret.encode()
+    try:
+        return base64.b64decode(secret[len("whsec_") :], validate=True)
+    except binascii.Error:
+        raise ValueError("the webhook secret begins with whsec_ but is not base64") from None

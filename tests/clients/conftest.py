@@ -1,0 +1,128 @@
+"""The service, a door before it, and the client as a program or a command."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from reviewloop import Client
+
+from accounts.models import User
+from reviews.lifecycle.transitions import ENDED
+from reviews.models import Request
+from reviews.services import answer_request
+from tests.clients.gate import Gate, gate_before
+from tests.conftest import key_of
+from tests.processes.stack import ROOT
+from tests.reviews.conftest import make_overdue
+from tests.serving import serving
+from tests.waiting import stretched, wait_until
+
+SOURCE = ROOT / "clients" / "python" / "src"
+
+
+@pytest.fixture(scope="module")
+def service(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The address of a server; one for all tests of a module."""
+    with django_db_blocker.unblock():
+        started = serving(tmp_path_factory.mktemp("service") / "server.log")
+        site = started.__enter__()
+    yield site
+    started.__exit__(None, None, None)
+
+
+@pytest.fixture
+def gate(service: str) -> Iterator[Gate]:
+    with gate_before(service) as one:
+        yield one
+
+
+@pytest.fixture
+def key(owner: User) -> str:
+    return key_of(owner, hourly_limit=1000)
+
+
+@pytest.fixture
+def client(
+    gate: Gate, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Client]:
+    monkeypatch.setenv("REVIEW_LOOP_STATE", str(tmp_path / "state"))
+    with Client(gate.url, key, patience=30) as one:
+        yield one
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    """For calls that wait until the test has answered."""
+    with ThreadPoolExecutor(4) as threads:
+        yield threads
+
+
+@dataclass
+class Shell:
+    """Runs the command `reviewloop`."""
+
+    url: str
+    key: str
+    folder: Path
+
+    def start(self, *words: str, **environment: str) -> "subprocess.Popen[str]":
+        variables = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(SOURCE),
+            "REVIEW_LOOP_URL": self.url,
+            "REVIEW_LOOP_KEY": self.key,
+            "REVIEW_LOOP_STATE": str(self.folder / "state"),
+            **environment,
+        }
+        return subprocess.Popen(
+            [sys.executable, "-m", "reviewloop", *words],
+            cwd=self.folder,
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+
+def finish(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
+    """The exit code and what was printed."""
+    try:
+        printed, complaints = process.communicate(timeout=stretched(30))
+    finally:
+        process.kill()
+    return process.returncode, printed, complaints
+
+
+@pytest.fixture
+def shell(gate: Gate, key: str, tmp_path: Path) -> Shell:
+    return Shell(gate.url, key, tmp_path)
+
+
+def asked() -> Request:
+    """The only request there is, once it is there."""
+    wait_until(Request.objects.exists, 30)
+    request: Request = Request.objects.get()
+    return request
+
+
+def answer(value: Any, by: User, **more: Any) -> Request:
+    """A person answers the only request."""
+    request = asked()
+    answer_request(request=request, reviewer_id=by.pk, answer=value, **more)
+    return request
+
+
+def let_time_run_out(request: Request) -> None:
+    """Ends the request by its deadline, and wakes those who wait for it."""
+    make_overdue(request)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", [ENDED, request.pk])

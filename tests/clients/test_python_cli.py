@@ -1,0 +1,121 @@
+"""The command `reviewloop`, as a shell sees it."""
+
+import json
+import signal
+
+import pytest
+
+from accounts.models import User
+from loops.models import Loop
+from reviews.models import Request
+from reviews.services import cancel_request
+from tests.clients.conftest import Shell, answer, asked, finish, let_time_run_out
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ASK = ("ask", "Ship it?", "--options", "yes,no", "--timeout", "10m", "--default", "no")
+
+
+def test_a_person_answers(shell: Shell, loop: Loop, member: User) -> None:
+    asking = shell.start(*ASK, "--loop", loop.name, "--priority", "high")
+    request = answer("yes", member)
+    assert finish(asking) == (0, "yes\n", f"Asked: request {request.pk}\n")
+    assert (request.timeout_seconds, request.priority) == (600, "high")
+
+
+def test_nobody_answers(shell: Shell, loop: Loop) -> None:
+    asking = shell.start(*ASK)
+    let_time_run_out(asked())
+    assert finish(asking)[:2] == (3, "no\n")
+
+
+def test_the_request_is_cancelled(shell: Shell, loop: Loop, owner: User) -> None:
+    asking = shell.start(*ASK)
+    request = asked()
+    cancel_request(request_id=request.pk, account_id=owner.pk)
+    code, printed, complaints = finish(asking)
+    assert (code, printed) == (4, "")
+    assert complaints.splitlines()[-1] == f"reviewloop: Request {request.pk} was cancelled"
+
+
+def test_json(shell: Shell, loop: Loop, member: User) -> None:
+    words = ("--type", "multi_select", "--options", "red,green,blue", "--default", "red,blue")
+    asking = shell.start("ask", "Which?", *words, "--context", '{"order": 7}', "--json")
+    request = answer(["green", "blue"], member, comment="Größer ✓")
+    code, printed, _ = finish(asking)
+    assert (code, request.context, request.default_response) == (0, {"order": 7}, ["red", "blue"])
+    assert json.loads(printed) == {
+        "status": "completed",
+        "value": ["green", "blue"],
+        "by_human": True,
+        "comment": "Größer ✓",
+        "request_id": request.pk,
+    }
+
+
+def test_a_number(shell: Shell, loop: Loop, member: User) -> None:
+    config = ("--type", "number", "--config", '{"max_value": 9, "decimal_places": 1}')
+    asking = shell.start("ask", "How many?", *config, "--default", "0")
+    assert answer(2.5, member).default_response == 0
+    assert finish(asking)[:2] == (0, "2.5\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("ask", "Ship it?", "--options", "yes,no"), "are required: --default"),
+        ((*ASK, "--timeout", "10 years"), "a time-out is 60 seconds to 24 hours"),
+        ((*ASK, "--options", "yes,,no"), "an option is empty"),
+        ((*ASK, "--config", "[]"), "not a JSON object"),
+        ((), "are required: command"),
+    ],
+)
+def test_wrong_usage(shell: Shell, words: tuple[str, ...], sentence: str) -> None:
+    code, printed, complaints = finish(shell.start(*words))
+    assert (code, printed) == (2, "")
+    assert sentence in complaints
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "sentence"),
+    [
+        ((*ASK, "--default", "perhaps"), {}, "Invalid default response: default_response must"),
+        (ASK, {"REVIEW_LOOP_KEY": "rl_live_nonsense"}, "Invalid API key (HTTP 401)"),
+        (ASK, {"REVIEW_LOOP_KEY": ""}, "REVIEW_LOOP_KEY is not set: it is an API key"),
+        ((*ASK, "--loop", "Nobody"), {}, "There is no loop 'Nobody'. Your loops: Refund desk."),
+        ((*ASK, "--resume", "/dev/null/q.json"), {}, "/dev/null"),
+    ],
+)
+def test_errors(
+    shell: Shell, loop: Loop, words: tuple[str, ...], environment: dict[str, str], sentence: str
+) -> None:
+    code, printed, complaints = finish(shell.start(*words, **environment))
+    assert (code, printed) == (1, "")
+    assert complaints.splitlines()[-1].startswith("reviewloop: ")
+    assert sentence in complaints
+    assert "Traceback" not in complaints
+
+
+def test_the_first_loop_is_made(shell: Shell, owner: User) -> None:
+    asking = shell.start(*ASK)
+    answer("yes", owner)
+    code, printed, complaints = finish(asking)
+    assert (code, printed) == (0, "yes\n")
+    link = Loop.objects.get().join_url
+    assert complaints.startswith(f"Made the loop 'Questions'. Reviewers join at {link}\n")
+
+
+def test_loops(shell: Shell, loop: Loop) -> None:
+    assert finish(shell.start("loops")) == (0, f"{loop.pk}     2 active  Refund desk\n", "")
+    code, printed, _ = finish(shell.start("loops", "--json"))
+    assert (code, json.loads(printed)[0]["id"]) == (0, loop.pk)
+
+
+def test_control_c_leaves_the_request_open(shell: Shell, loop: Loop) -> None:
+    asking = shell.start(*ASK)
+    request = asked()
+    asking.send_signal(signal.SIGINT)
+    code, printed, complaints = finish(asking)
+    assert (code, printed) == (130, "")
+    assert "Traceback" not in complaints
+    assert Request.objects.get(pk=request.pk).status == "pending"

@@ -1,0 +1,182 @@
+"""clients/python as a package: what it needs, and the samples of its documents, run as they are."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import reviewloop
+
+from accounts.models import User
+from loops.models import Loop
+from loops.services import join_loop
+from reviews.models import Request
+from reviews.services import answer_request, delete_loop
+from tests.clients.conftest import SOURCE, finish
+from tests.processes.stack import ROOT
+from tests.test_architecture import pinned
+from tests.waiting import wait_until
+from webhooks import signing
+
+PACKAGE = ROOT / "clients" / "python"
+PROJECT: dict[str, Any] = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
+MODULES = sorted(SOURCE.rglob("*.py"))
+ANSWERS = {"single_select": None, "rating": 4, "number": 3}  # None: the first option
+URL, KEY = "http://127.0.0.1:8000/v1", "rl_live_…"
+
+
+def blocks(path: str, language: str) -> list[str]:
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+PYTHON = [
+    *[("README.md", block) for block in blocks("README.md", "python")],
+    *[("docs/api.md", block) for block in blocks("docs/api.md", "python") if "reviewloop" in block],
+    *[("its README", block) for block in blocks("clients/python/README.md", "python")],
+]
+SHELL = [
+    line
+    for path in ("README.md", "clients/python/README.md", "docs/api.md")
+    for block in [*blocks(path, "sh"), *blocks(path, "bash")]
+    for line in block.splitlines()
+    if re.match(r"(\.venv/bin/)?reviewloop ", line)
+]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package, built and installed as `pip install ./clients/python` does it."""
+    folder = tmp_path_factory.mktemp("installed")
+    options = [
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        str(folder),
+    ]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", *options, str(PACKAGE)], check=True, timeout=120
+    )
+    return folder
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_a_module_is_written_for_python_39(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))
+    roots = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            roots |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            roots.add(str(node.module).split(".")[0])
+    assert roots <= {*sys.stdlib_module_names, "requests", "reviewloop"}
+
+
+def test_its_project() -> None:
+    project = PROJECT["project"]
+    assert project["version"] == reviewloop.__version__
+    assert [re.match(r"\w+", name)[0] for name in project["dependencies"]] == ["requests"]  # type: ignore[index]
+    (builder,) = PROJECT["build-system"]["requires"]
+    assert re.fullmatch(r"hatchling==[\d.]+", builder)
+    assert "hatchling" in pinned("requirements-dev.txt")
+    assert builder in (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
+
+
+def test_what_is_installed(installed: Path) -> None:
+    files = {path.name for path in (installed / "reviewloop").iterdir()}
+    assert {"py.typed", *(path.name for path in MODULES)} <= files
+    assert (installed / "bin" / "reviewloop").exists()
+    assert not (PACKAGE / "build").exists()
+
+
+def environment(installed: Path, service: str, key: str, folder: Path) -> dict[str, str]:
+    return {
+        "PATH": f"{installed / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(installed),
+        "REVIEW_LOOP_URL": f"{service}/v1",
+        "REVIEW_LOOP_KEY": key,
+        "REVIEW_LOOP_STATE": str(folder / "state"),
+    }
+
+
+def answer_until_it_ends(process: "subprocess.Popen[str]", reviewer: User) -> tuple[int, str, str]:
+    """A person who joins every loop and answers every question; then what was printed."""
+
+    def answer_all() -> bool:
+        for loop in Loop.objects.alive():
+            join_loop(user=reviewer, code=loop.invite_code)
+        for request in Request.objects.filter(status="pending"):
+            first = request.response_config.get("options", [None])[0]
+            value = ANSWERS[request.response_type] or first
+            answer_request(request=request, reviewer_id=reviewer.pk, answer=value)
+        return process.poll() is not None
+
+    wait_until(answer_all, 60)
+    return finish(process)
+
+
+def start(command: list[str], variables: dict[str, str]) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        command,
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_samples_in_python(
+    service: str, key: str, member: User, installed: Path, tmp_path: Path
+) -> None:
+    assert len(PYTHON) == 7
+    variables = environment(installed, service, key, tmp_path)
+    for path, block in PYTHON:
+        for loop in Loop.objects.alive():  # each begins with the only loop, or makes it
+            delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
+        program = start([sys.executable, "-W", "error", "-c", block], variables)
+        code, printed, complaints = answer_until_it_ends(program, member)
+        assert code == 0, (path, block, complaints)
+        assert bool(printed) == ("def receive" not in block), (path, block)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_samples_in_shell(
+    service: str, key: str, member: User, installed: Path, tmp_path: Path
+) -> None:
+    assert len(SHELL) == 6
+    variables = environment(installed, service, key, tmp_path)
+    for line in SHELL:
+        command = start(["sh", "-c", line.removeprefix(".venv/bin/")], variables)
+        code, printed, complaints = answer_until_it_ends(command, member)
+        assert (code, bool(printed)) == (0, True), (line, complaints)
+
+
+def test_the_readme_names_what_make_run_prints() -> None:
+    (block,) = [block for block in blocks("README.md", "sh") if "reviewloop ask" in block]
+    assert f"export REVIEW_LOOP_URL={URL}" in block
+    assert f"export REVIEW_LOOP_KEY={KEY}" in block
+    assert block.startswith(".venv/bin/pip install ./clients/python\n")
+
+
+def test_the_sample_that_receives_events(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = [block for _, block in PYTHON if "def receive" in block]
+    names: dict[str, Any] = {}
+    exec(block.replace("whsec_…", "a secret of our own"), names)
+    body = b'{"event": "request.completed", "request_id": "1", "response_data": "yes"}'
+    key = b"a secret of our own"
+    headers = signing.headers(
+        message_id="1", timestamp=int(time.time()), body=body, plain_key=key, standard_keys=[key]
+    )
+    assert names["receive"](body, headers) == 204
+    assert capsys.readouterr().out == "request.completed 1 yes\n"
+    assert names["receive"](body + b" ", headers) == 401
