@@ -52,6 +52,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         max_length=10, default="en", db_default="en"
     )  # as last seen
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+    setup_hidden_at = models.DateTimeField(null=True, blank=True)
 
     objects: ClassVar[UserManager] = UserManager()
 

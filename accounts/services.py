@@ -6,6 +6,7 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.db import transaction
+from django.db.models.functions import Now
 
 from accounts import key_format
 from accounts.audit import record
@@ -75,6 +76,11 @@ def save_profile(*, user: User, name: str, time_zone: str, language: str = "") -
 
 
 @transaction.atomic
+def hide_setup(*, user: User) -> None:
+    """Hides the checklist of the account's first steps for good."""
+    User.objects.filter(pk=user.pk, setup_hidden_at=None).update(setup_hidden_at=Now())
+
+
 def create_api_key(
     *,
     user: User,

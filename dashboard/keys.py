@@ -15,8 +15,9 @@ from accounts.models import ApiKey
 from accounts.notices import read_origin
 from accounts.queries import find_key, read_keys
 from accounts.usage import KeyUsage, read_hourly
-from dashboard import key_examples
+from dashboard import key_examples, request_examples
 from dashboard.forms.keys import KeyForm, RollForm, TypedNameForm
+from loops.models import Loop
 from web.bidi import isolate
 from web.charts import Chart, Series
 from web.form_recovery import recoverable, refill
@@ -86,7 +87,15 @@ def show_secret(request: SignedInRequest, key_id: str) -> HttpResponse:
     ):
         messages.info(request, SHOWN_ONCE)
         return redirect("key", key_id=key.pk)
-    context = {"key": key, "secret": secret, "tabs": key_examples.build_tabs(str(secret))}
+    loop = Loop.objects.of_creator(request.user.pk).newest_first().only("name").first()
+    if "requests:write" not in key.permissions:
+        loop = None
+    tabs = (
+        request_examples.build_first_tabs(loop.pk, str(secret))
+        if loop
+        else key_examples.build_tabs(str(secret))
+    )
+    context = {"key": key, "secret": secret, "loop": loop, "tabs": tabs}
     return render(request, "dashboard/keys/secret.html", context)
 
 

@@ -11,10 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from accounts.usage import KeyUsage, read_hourly
-from dashboard import request_examples, stats
+from dashboard import setup, stats
 from dashboard.access import page
 from dashboard.deliveries import describe_failing, describe_worker_status
-from loops.models import Loop
 from web.bidi import isolate
 from web.charts import Chart, Series
 from web.guards import SignedInRequest
@@ -31,12 +30,12 @@ def overview(request: SignedInRequest) -> HttpResponse:
     waiting = stats.read_waiting(account_id)
     days, times = stats.read_days(account_id)
     keys = sorted(read_hourly(account_id, hours=HOURS), key=lambda key: -key.total)
-    loop = Loop.objects.of_creator(account_id).newest_first().only("name").first()
+    progress = setup.read_progress(account_id)
     worker_status = describe_worker_status()
     failing = describe_failing(account_id)
     alerts = find_alerts(days, keys, worker_status)
     context: dict[str, Any] = {
-        "loop": loop,
+        "loop": progress.loop,
         "waiting": waiting,
         "open": sum(each.count for each in waiting),
         "times": times,
@@ -55,10 +54,7 @@ def overview(request: SignedInRequest) -> HttpResponse:
         "alerts": alerts,
         "failing": failing,
         "problems": len(alerts) + len(failing["hosts"]) + failing["has_more"],
-        "is_new": loop is None or not (times.answered or sum(w.count for w in waiting)),
-        "tabs": request_examples.build_ask_tabs(loop.pk)
-        if loop
-        else request_examples.build_loop_tabs(),
+        "setup": setup.build_checklist(request, progress),
     }
     return render(request, "dashboard/overview.html", context)
 

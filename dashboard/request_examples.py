@@ -38,6 +38,15 @@ _JAVASCRIPT = """const answer = await fetch({url}, {{
 console.log(await answer.json());"""
 
 
+_FIRST_CURL = """curl {url} \\
+  -H "Authorization: Bearer {key}" -H "Content-Type: application/json" \\
+  -d '{body}'"""
+
+_FIRST_PYTHON = """import requests
+answer = requests.post({url}, headers={{"Authorization": "Bearer {key}"}}, json={body})
+print(answer.json())"""
+
+
 def build_loop_tabs() -> list[tuple[str, str]]:
     """Builds examples that create a loop."""
     return build_tabs("/api/loops", {"name": "Refund desk", "icon": "shield-check"})
@@ -46,6 +55,16 @@ def build_loop_tabs() -> list[tuple[str, str]]:
 def build_ask_tabs(loop_id: str) -> list[tuple[str, str]]:
     """Builds examples that create a request in the loop."""
     return build_tabs(f"/api/loops/{loop_id}/requests", QUESTION)
+
+
+def build_first_tabs(loop_id: str, key: str) -> list[tuple[str, str]]:
+    """Builds the shortest programs that ask a question, with the key in them."""
+    url = json.dumps(f"{settings.SITE_URL}/v1/api/loops/{loop_id}/requests")
+    body = json.dumps(QUESTION, ensure_ascii=False)
+    return [
+        ("curl", _FIRST_CURL.format(url=url, key=key, body=body.replace("'", "'\\''"))),
+        ("Python", _FIRST_PYTHON.format(url=url, key=key, body=body)),
+    ]
 
 
 def build_tabs(path: str, body: dict[str, Any]) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from dashboard import (
     request_page,
     requests,
     resending,
+    setup,
     sharing,
     webhook_secret,
 )
@@ -24,6 +25,9 @@ MEMBER = f"{LOOP}members/<id:member_id>/"
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
+    path("setup/loop/", setup.make_loop, name="setup-loop"),
+    path("setup/ask/", setup.ask, name="setup-ask"),
+    path("setup/hide/", setup.hide, name="hide-setup"),
     path("loops/", loops.loops, name="loops"),
     path("loops/new/", loops.create, name="new-loop"),
     path(LOOP, loops.show, name="loop"),

@@ -180,6 +180,7 @@ KEYS = [
 LOOPS = [
     Stop("overview", "overview"),
     Stop("overview-new", "overview", who="member", pictured=False),
+    Stop("overview-first", "overview", who="newcomer"),
     Stop("loops", "loops"),
     Stop("loops-none", "loops", who="member"),
     Stop("loop-new", "new-loop"),
@@ -225,6 +226,7 @@ DASHBOARD = [
 ]
 PORTAL = [
     Stop("inbox", "inbox", who="member"),
+    Stop("inbox-first", "inbox", who="newcomer"),
     Stop("answer-single", "review", ("critical",), who="member"),
     Stop("answer-text", "review", ("text",), who="member"),
     Stop("answer-rating", "review", ("rating",), who="member", pictured=False),

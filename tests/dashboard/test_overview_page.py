@@ -137,8 +137,8 @@ def test_days_are_the_readers_own(owner: User, member: User, make: Make) -> None
 
 def test_a_newcomer_is_shown_the_way(outsider: User) -> None:
     page = read(outsider)
-    assert "Three steps to your first answer" in page
-    assert "/v1/api/loops \\ -H" in page
+    assert "Get your first answers" in page
+    assert "Create a loop Name Create loop Ask yourself a sample question" in page
     assert "No API keys yet." in page
     assert "Open now" not in page
 

@@ -204,7 +204,7 @@ def test_statements_do_not_grow(
         browser.get("/inbox/?q=refund")
 
 
-def test_no_field_without_questions(member: User) -> None:
+def test_no_field_without_questions(member: User, loop: Loop) -> None:
     page = signed_in(member).get("/inbox/")
     assert "You’re all caught up" in words(page)
     assert attribute(page, "data-q") == ""

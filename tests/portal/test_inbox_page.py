@@ -71,8 +71,11 @@ def test_an_empty_inbox_says_how_to_fill_it(outsider: User, make: Make) -> None:
     make()
     response = signed_in(outsider).get("/inbox/")
     assert listed(response) == []
-    assert "You’re all caught up" in words(response)
-    assert 'href="/join/"' in response.content.decode()
+    assert "I want to ask people" in words(response)
+    assert "I was invited" in words(response)
+    assert "You’re all caught up" not in words(response)
+    for path in ("/join/", "/dashboard/#setup"):
+        assert f'<a class="card" href="{path}">' in response.content.decode()
 
 
 def test_former_members_and_deleted_loops_have_nothing(
