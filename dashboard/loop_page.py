@@ -13,6 +13,7 @@ from dashboard.forms.loops import InviteForm
 from loops.models import Loop
 from web.form_recovery import refill
 from web.guards import SignedInRequest
+from web.humanize import format_count
 
 
 def loop_page(
@@ -32,7 +33,9 @@ def loop_page(
         "loop": loop,
         "count": count,
         "page": read_members(request, loop, records, total=count.members),
-        "newest": f"{loop_stats.MAX_ANSWERS:,}" if answered == loop_stats.MAX_ANSWERS else None,
+        "newest": format_count(loop_stats.MAX_ANSWERS)
+        if answered == loop_stats.MAX_ANSWERS
+        else None,
         "invite_form": form,
         "must_confirm": lacks_confirmation(request.user),
         "tabs": request_examples.build_ask_tabs(loop.pk),

@@ -12,6 +12,7 @@ from dashboard.forms.deliveries import MAX_SELECTED, ResendDeadForm
 from db.ids import normalize_id
 from web.form_recovery import recoverable
 from web.guards import SignedInRequest, action
+from web.humanize import format_count
 from web.languages import gettext_lazy as _lazy
 from webhooks import safe_text, services
 
@@ -68,20 +69,20 @@ def describe_resent(resent: services.Resent) -> str:
             "%(number)s deliveries are sent again now.",
             due,
         )
-        % {"number": f"{due:,}"}
+        % {"number": format_count(due)}
     ]
     if running:
         sentence = ngettext(
             "%(number)s has an attempt running.", "%(number)s have an attempt running.", running
         )
-        sentences.append(sentence % {"number": f"{running:,}"})
+        sentences.append(sentence % {"number": format_count(running)})
     if tests:
         sentence = ngettext(
             "%(number)s is a test event, which is sent only once.",
             "%(number)s are test events, which are sent only once.",
             tests,
         )
-        sentences.append(sentence % {"number": f"{tests:,}"})
+        sentences.append(sentence % {"number": format_count(tests)})
     return " ".join(sentences)
 
 
@@ -100,7 +101,7 @@ def resend_dead(request: SignedInRequest) -> HttpResponse:
     if not form.is_valid():
         return list_page(request, dead_form=form, status=422)
     count = services.resend_dead(account_id=request.user.pk, since=form.cleaned_data["since"])
-    number = {"number": f"{count:,}"}
+    number = {"number": format_count(count)}
     if not count:
         messages.info(request, _("No deliveries have failed permanently since then."))
     elif services.pauses(request.user.pk):

@@ -16,7 +16,7 @@ from reviews.models import Request
 from reviews.plain_text import extract_headline
 from reviews.response_types import TYPES
 from web.guards import SignedInRequest
-from web.humanize import format_time_left
+from web.humanize import format_count, format_time_left
 
 PER_PAGE = 50
 MAX_LOOPS = 100  # in the filter
@@ -44,7 +44,7 @@ def inbox(request: SignedInRequest) -> HttpResponse:
             "rows": rows,
             **_describe_filter(chosen, loops),
             "is_partial": queue.is_partial,
-            "most_scanned": f"{narrowing.MAX_SCANNED:,}",
+            "most_scanned": format_count(narrowing.MAX_SCANNED),
             "is_member": bool(loops),
             "watch": polling.issue_token(request),
             "version": version,

@@ -12,7 +12,7 @@ from reviews import outline
 from reviews.models import Request
 from reviews.plain_text import extract_headline
 from web.guards import SignedInRequest
-from web.humanize import format_countdown
+from web.humanize import format_count, format_countdown
 from web.keyset import read_cursor, read_page
 
 PER_PAGE = 30
@@ -74,10 +74,10 @@ def read_stats(person_id: str) -> dict[str, Any]:
         cursor.execute(_STATS, {"person": person_id, "days": DAYS})
         answers, median, with_feedback = cursor.fetchone()
     return {
-        "answers": answers if answers <= MAX_COUNTED else f"{MAX_COUNTED:,}+",
+        "answers": answers if answers <= MAX_COUNTED else f"{format_count(MAX_COUNTED)}+",
         "median": "–" if median is None else format_countdown(median.total_seconds()),
         "feedback": with_feedback,
-        "of": _("of the newest %(max_measured)s") % {"max_measured": f"{MAX_MEASURED:,}"}
+        "of": _("of the newest %(max_measured)s") % {"max_measured": format_count(MAX_MEASURED)}
         if answers > MAX_MEASURED
         else "",
     }

@@ -7,7 +7,7 @@ from loops.comment_rule import fold
 from reviews.models import Request
 from reviews.response_types import get_response_type
 from reviews.response_types.posted import unify_newlines
-from web.phrases import say
+from web.phrases import Count, say
 
 MAX_LENGTH = 2000  # characters
 MAX_NAMED = 4  # options in a sentence
@@ -28,7 +28,7 @@ def check_comment(request: Request, *, answer: object, comment: str) -> str | No
         raise InvalidComment(say("The comment contains a character that cannot be stored"))
     if len(text) > MAX_LENGTH:
         raise InvalidComment(
-            say("The comment must have at most %(most)s characters", most=f"{MAX_LENGTH:,}")
+            say("The comment must have at most %(most)s characters", most=Count(MAX_LENGTH))
         )
     if text.strip():
         return text

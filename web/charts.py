@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 HEIGHT = 170.0  # px of the plot; 8 px above and 22 px below are for text
@@ -145,4 +146,5 @@ def nice_step(highest: float) -> float:
 
 def format_number(value: float) -> str:
     """Formats a number as a chart needs it, such as 1,204 or 0.5."""
-    return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:.1f}"
+    places = 0 if value == int(value) or value >= 100 else 1
+    return number_format(round(value, places), places, use_l10n=True, force_grouping=True)

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.utils import dateformat
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
@@ -62,3 +63,8 @@ def format_moment(value: datetime, *, with_seconds: bool = False) -> str:
 def format_long_moment(value: datetime) -> str:
     """Formats a moment for an email: "3 March 2026, 13:00 CET"."""
     return dateformat.format(value, pgettext("date", "j F Y, H:i T"))
+
+
+def format_count(count: int) -> str:
+    """Formats a whole number with separators between thousands: "1,204"."""
+    return number_format(count, use_l10n=True, force_grouping=True)

@@ -5,17 +5,19 @@ English: the sentences of the API are part of its contract.
 """
 
 from collections.abc import Callable
-from typing import cast
+from decimal import Decimal
+from typing import Any, cast
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.formats import localize, number_format
 from django.utils.functional import lazy
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as django_gettext_lazy
 
-from web.phrases import Phrase
+from web.phrases import Count, Phrase
 
 ENGLISH = "en"
 # The pages of operators and the documents of programs have one language.
@@ -57,13 +59,18 @@ def translate(text: str) -> str:
     """Translates a phrase, with its values; any other text stays as it is."""
     if not isinstance(text, Phrase):
         return text
-    values = {
-        name: translate(value) if isinstance(value, str) else value
-        for name, value in text.values.items()
-    }
+    values = {name: _translate_value(value) for name, value in text.values.items()}
     if text.plural:
         return ngettext(text.template, text.plural, text.values["count"]) % values
     return gettext(text.template) % values if values else gettext(text.template)
+
+
+def _translate_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return translate(value)
+    if isinstance(value, Count):
+        return number_format(int(value), use_l10n=True, force_grouping=True)
+    return localize(value) if isinstance(value, Decimal | float) else value
 
 
 translate_lazy = lazy(translate, str)

@@ -16,6 +16,13 @@ class Phrase(str):
     values: dict[str, Any]
 
 
+class Count(int):
+    """A whole number that is written with separators between thousands."""
+
+    def __str__(self) -> str:
+        return f"{int(self):,}"
+
+
 def say(template: str, /, **values: Any) -> Phrase:
     """Writes a sentence; `%(name)s` stands for a value."""
     return _write(template, "", values)

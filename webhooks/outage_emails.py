@@ -27,7 +27,7 @@ from accounts.models import User
 from accounts.sign_in_codes import can_send
 from accounts.time_zones import find_zone
 from web.bidi import isolate
-from web.humanize import format_long_moment
+from web.humanize import format_count, format_long_moment
 from web.languages import known_or_english
 from web.sanitize import to_one_line
 from webhooks import safe_text
@@ -109,7 +109,11 @@ class Outage:
     @property
     def more_waiting(self) -> str:
         """How many deliveries wait, in words."""
-        return f"{MAX_COUNTED:,}+" if self.waiting > MAX_COUNTED else f"{self.waiting:,}"
+        return (
+            f"{format_count(MAX_COUNTED)}+"
+            if self.waiting > MAX_COUNTED
+            else format_count(self.waiting)
+        )
 
 
 def email_outages() -> int:
@@ -192,7 +196,7 @@ def build_subject(which: str, found: Sequence[Outage]) -> str:
     """Names the only host, or says how many there are."""
     where = isolate(found[0].name)
     if len(found) > 1:
-        where = _("%(count)s hosts") % {"count": f"{len(found):,}"}
+        where = _("%(count)s hosts") % {"count": format_count(len(found))}
     if which == "failing":
         return _("Webhooks to %(where)s are failing") % {"where": where}
     return _("Webhooks to %(where)s are being delivered again") % {"where": where}

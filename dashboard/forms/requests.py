@@ -13,6 +13,7 @@ from api.serializers.requests import CATEGORIES, FeedbackInput
 from dashboard.loop_choices import format_choices
 from loops.models import Loop
 from reviews.models import Request
+from web.humanize import format_count
 
 STATUSES = {
     "open": _lazy("Open"),
@@ -131,7 +132,7 @@ class FeedbackForm(forms.Form):
         try:
             FeedbackInput().check({"feedback": {"comment": comment}})
         except ApiError:
-            length = f"{len(comment):,}"
+            length = format_count(len(comment))
             raise forms.ValidationError(
                 _("At most 1,000 characters; these are %(length)s") % {"length": length}
             ) from None

@@ -9,7 +9,7 @@ from reviews.response_types.fields import Config, read_flag, read_integer, read_
 from reviews.response_types.posted import unify_newlines
 from reviews.response_types.widgets import TextArea, get_first
 from reviews.response_types.wording import count_characters, format_rule
-from web.phrases import say
+from web.phrases import Count, say
 
 MAX_TEXT_LENGTH = 10_000
 # Characters that PostgreSQL's jsonb cannot store.
@@ -95,7 +95,7 @@ class Text(ResponseType):
 
     def build_widget(self, config: Config, typed: list[str]) -> TextArea:
         bounds = self.read_bounds(config)
-        most = f"{bounds.maximum:,}"
+        most = Count(bounds.maximum)
         rule = say("Up to %(most)s characters", most=most)
         if bounds.minimum > 1:
             rule = say("%(least)s to %(most)s characters", least=bounds.minimum, most=most)
