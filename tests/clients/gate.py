@@ -27,6 +27,7 @@ class Fault:
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     is_forwarded: bool = False  # whether the service gets it all the same
+    method: str = ""  # it befalls the next call with this method
 
 
 class Gate:
@@ -54,6 +55,12 @@ class Gate:
         self.hold = None
         self._free.set()
 
+    def take_fault(self, method: str) -> Fault | None:
+        """Takes the next fault if it is one for this method."""
+        if self.faults and self.faults[0].method in ("", method):
+            return self.faults.pop(0)
+        return None
+
     def keeps(self, call: Call, moment: str) -> bool:
         """Holds a call that is to be held; returns whether it was."""
         if self.hold is None:
@@ -75,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.gate.keeps(call, "before"):
             return
-        fault = self.gate.faults.pop(0) if self.gate.faults else None
+        fault = self.gate.take_fault(self.command)
         if fault is None or fault.is_forwarded:
             answer = self.forward(sent)
         if self.gate.keeps(call, "after"):

@@ -1,0 +1,81 @@
+// What can go wrong. Every error of this package is a ReviewLoopError.
+
+import type { Answer } from "./client.js";
+
+export class ReviewLoopError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** The service could not be reached, for as long as the client was willing to try. */
+export class ConnectionFailed extends ReviewLoopError {}
+
+/** The API refused the call. `msg` is its sentence, and `data` its details. */
+export class ApiError extends ReviewLoopError {
+  /** How often the call had been repeated before. */
+  repeats = 0;
+
+  constructor(
+    readonly status: number,
+    readonly msg: string,
+    readonly data: unknown,
+    /** Seconds, where the API names them. */
+    readonly retryAfter: number | null = null,
+  ) {
+    const details = typeof data === "string" && data ? `: ${data}` : "";
+    super(`${msg}${details} (HTTP ${status})`);
+  }
+}
+
+/** 400: a field, an id, or a state that forbids the call. */
+export class InvalidCall extends ApiError {}
+/** 401: the key is missing, malformed, unknown or inactive. */
+export class Unauthorized extends ApiError {}
+/** 403: the key lacks the permission, or its account the right. */
+export class Forbidden extends ApiError {}
+/** 404: the loop, request or member does not exist. */
+export class NotFound extends ApiError {}
+/** 422: this Idempotency-Key was used for another call. */
+export class KeyReused extends ApiError {}
+/** 429: the quota of this hour is used up. */
+export class RateLimited extends ApiError {}
+/** 500 and above, at every attempt. */
+export class ServerFailed extends ApiError {}
+
+const BY_STATUS: Record<number, typeof ApiError> = {
+  400: InvalidCall,
+  401: Unauthorized,
+  403: Forbidden,
+  404: NotFound,
+  422: KeyReused,
+  429: RateLimited,
+};
+
+export function errorClass(status: number): typeof ApiError {
+  return BY_STATUS[status] ?? (status >= 500 ? ServerFailed : ApiError);
+}
+
+/** It is not clear which loop is meant. */
+export class LoopNotChosen extends ReviewLoopError {}
+
+/** The name of `resume` belongs to another question. */
+export class ResumeConflict extends ReviewLoopError {}
+
+/** The request was cancelled before anyone answered. */
+export class Cancelled extends ReviewLoopError {
+  constructor(readonly requestId: string) {
+    super(`Request ${requestId} was cancelled`);
+  }
+}
+
+/** Nobody answered in time, and the caller wanted a person's answer. */
+export class DefaultUsed extends ReviewLoopError {
+  constructor(readonly answer: Answer) {
+    super(`Nobody answered request ${answer.request.id} in time`);
+  }
+}
+
+/** The event was not signed with this secret, or it is too old. */
+export class InvalidSignature extends ReviewLoopError {}

@@ -1,0 +1,8 @@
+// Asks people for a decision through Review Loop, and gets their answer.
+
+export { Client, type Answer, type AskOptions, type RequestFilters } from "./client.js";
+export * from "./errors.js";
+export { MemoryStore, type Store } from "./store.js";
+export type { Settings } from "./transport.js";
+export type * from "./types.js";
+export * as webhooks from "./webhooks.js";

@@ -1,0 +1,159 @@
+// Sends calls to the API, and repeats those that failed for a reason that may pass.
+
+import { ApiError, ConnectionFailed, RateLimited, ReviewLoopError, errorClass } from "./errors.js";
+
+const READ_SECONDS = 30;
+const FIRST_PAUSE = 0.5;
+const LONGEST_PAUSE = 30;
+const PASSING = [408, 409, 429]; // and all from 500 on
+
+export interface Settings {
+  /** The service's address, which ends in /v1. */
+  url: string;
+  /** An API key. */
+  key: string;
+  /** For how many seconds a call is repeated. */
+  patience?: number;
+  /** Sleeps for so many seconds; for tests. */
+  sleep?: (seconds: number) => Promise<void>;
+}
+
+export interface Options {
+  body?: unknown;
+  query?: Record<string, string | number | undefined>;
+  idempotencyKey?: string;
+  readSeconds?: number;
+  /** A 429 does not count against the patience. */
+  sitOutQuota?: boolean;
+}
+
+export interface Result<Data> {
+  data: Data;
+  headers: Headers;
+}
+
+export class Transport {
+  readonly url: string;
+  readonly sleep: (seconds: number) => Promise<void>;
+  readonly #key: string;
+  readonly #patience: number;
+
+  constructor(settings: Settings) {
+    const url = settings.url.trim().replace(/\/+$/, "");
+    if (!/^https?:\/\/./.test(url)) throw new ReviewLoopError(`"${url}" is no address`);
+    if (!settings.key.trim()) throw new ReviewLoopError("The API key is empty");
+    this.url = url.endsWith("/v1") ? url : `${url}/v1`;
+    this.#key = settings.key.trim();
+    this.#patience = settings.patience ?? 600;
+    this.sleep = settings.sleep ?? sleep;
+  }
+
+  /** Returns what the API answers. Throws ApiError, ConnectionFailed. */
+  async call<Data>(method: string, path: string, options: Options = {}): Promise<Result<Data>> {
+    let left = this.#patience;
+    for (let repeats = 0; ; repeats++) {
+      const begun = performance.now();
+      const outcome = await this.#attempt<Data>(method, path, options, repeats);
+      if (!(outcome instanceof ReviewLoopError)) return outcome;
+      const pause = choosePause(outcome, repeats);
+      const isFree = options.sitOutQuota && outcome instanceof RateLimited;
+      left -= (performance.now() - begun) / 1000 + (isFree ? 0 : pause);
+      if (left < 0) throw outcome;
+      await this.sleep(pause);
+    }
+  }
+
+  /** Sends the call once. Returns a failure that may pass; throws one that will not. */
+  async #attempt<Data>(
+    method: string,
+    path: string,
+    options: Options,
+    repeats: number,
+  ): Promise<Result<Data> | ApiError | ConnectionFailed> {
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(this.#address(path, options), {
+        method,
+        headers: this.#headers(options),
+        body: options.body === undefined ? null : JSON.stringify(options.body),
+        redirect: "manual",
+        signal: AbortSignal.timeout((options.readSeconds ?? READ_SECONDS) * 1000),
+      });
+      text = await response.text();
+    } catch (error) {
+      return new ConnectionFailed(`${this.url}: ${describe(error)}`, { cause: error });
+    }
+    const read = readBody<Data>(response, text);
+    if (!(read instanceof ApiError)) return { data: read.data, headers: response.headers };
+    read.repeats = repeats;
+    if (PASSING.includes(read.status) || read.status >= 500) return read;
+    throw read;
+  }
+
+  #address(path: string, options: Options): string {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(options.query ?? {})) {
+      if (value !== undefined) query.set(name, String(value));
+    }
+    return `${this.url}${path}${query.size ? `?${query}` : ""}`;
+  }
+
+  #headers(options: Options): Record<string, string> {
+    const headers: Record<string, string> = {
+      Accept: "application/json",
+      Authorization: `Bearer ${this.#key}`,
+    };
+    if (options.body !== undefined) headers["Content-Type"] = "application/json";
+    if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
+    return headers;
+  }
+}
+
+function readBody<Data>(response: Response, text: string): { data: Data } | ApiError {
+  const retryAfter = readRetryAfter(response.headers.get("Retry-After"));
+  const body = parse(text);
+  if (body === null) {
+    // a success that is not the API's comes from something in between, perhaps for a moment
+    const target = response.headers.get("Location");
+    const sentence = target ? `Redirected to ${target}` : response.statusText || "Not JSON";
+    const status = response.ok ? 502 : response.status;
+    return new (errorClass(status))(status, sentence, {}, retryAfter);
+  }
+  if (response.ok && !body.error) return { data: body.data as Data };
+  return new (errorClass(response.status))(response.status, body.msg, body.data, retryAfter);
+}
+
+function parse(text: string): { error: boolean; msg: string; data: unknown } | null {
+  try {
+    const body = JSON.parse(text);
+    return typeof body?.msg === "string" && "data" in body ? body : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Reads seconds or a date; null if there is neither. */
+function readRetryAfter(header: string | null): number | null {
+  if (header === null) return null;
+  if (/^\d+$/.test(header)) return Number(header);
+  const moment = Date.parse(header);
+  return Number.isNaN(moment) ? null : Math.max(0, (moment - Date.now()) / 1000);
+}
+
+/** Returns the seconds to the next attempt: what the API says, else twice as long each time. */
+function choosePause(failure: ReviewLoopError, repeats: number): number {
+  const spread = 0.5 + Math.random() / 2;
+  const growing = Math.min(FIRST_PAUSE * 2 ** repeats, LONGEST_PAUSE) * spread;
+  const named = failure instanceof ApiError ? failure.retryAfter : null;
+  return named === null ? growing : Math.max(growing, named + spread * FIRST_PAUSE);
+}
+
+function describe(error: unknown): string {
+  const cause = (error as { cause?: { message?: string } }).cause?.message;
+  return cause || String((error as Error).message ?? error);
+}
+
+function sleep(seconds: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, seconds * 1000));
+}

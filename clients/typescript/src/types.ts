@@ -1,0 +1,25 @@
+// The JSON objects of the API, from its OpenAPI document (schema.ts).
+
+import type { components } from "./schema.js";
+
+type Schemas = components["schemas"];
+
+/** A loop in a list. */
+export type Loop = Schemas["Loop"];
+/** A loop as a single read returns it, with its join link. */
+export type OwnLoop = Schemas["OwnLoop"];
+export type Member = Schemas["Member"];
+export type LoopInput = Schemas["LoopInput"];
+export type LoopChanges = Schemas["LoopChanges"];
+/** A request in a list. */
+export type ListedRequest = Schemas["RequestListed"];
+/** A request as a single read returns it. */
+export type Request = Schemas["RequestDetail"];
+export type NewRequest = Schemas["NewRequest"];
+export type ResponseType = Schemas["ResponseType"];
+export type Priority = Schemas["Priority"];
+export type Feedback = Schemas["FeedbackFields"];
+/** The body of a webhook. */
+export type Event = Schemas["Event"];
+/** An answer: text, the value of an option, a number, or a list of values. */
+export type Value = string | number | string[];

@@ -1,0 +1,82 @@
+// Uses clients/typescript as a program would. The scenario is JSON in SCENARIO; prints JSON.
+
+import { ApiError, Cancelled, Client, DefaultUsed, ReviewLoopError, webhooks } from "reviewloop";
+import { FileStore } from "reviewloop/node";
+
+const scenario = JSON.parse(process.env.SCENARIO ?? "{}");
+const client = new Client({ url: process.env.URL!, key: process.env.KEY!, patience: 30 });
+
+function check(condition: boolean, what: string): asserts condition {
+  if (!condition) throw new Error(what);
+}
+
+async function ask() {
+  const resume = scenario.resume && { name: scenario.resume, store: new FileStore(scenario.folder) };
+  const answer = await client.ask(scenario.question, {
+    default: "no",
+    options: ["yes", "no"],
+    ...(resume && { resume }),
+    ...scenario.more,
+  });
+  return {
+    value: answer.value,
+    byHuman: answer.byHuman,
+    comment: answer.comment,
+    id: answer.request.id,
+  };
+}
+
+async function flow() {
+  const made = await client.loops.create({ name: "Editors", icon: "chat" });
+  check((await client.loops.get(made.id)).join_url === made.join_url, "join_url");
+  check((await client.loops.update(made.id, { name: "Writers" })).name === "Writers", "name");
+  check((await client.loops.find("Writers")).id === made.id, "find");
+  check((await client.loops.members(made.id)).length === 1, "members");
+  const common = {
+    processing_type: "deferred", type: "markdown", priority: "low", platform: "api",
+    response_type: "text", response_config: {}, default_response: "-",
+  } as const;
+  const ids: string[] = [];
+  for (const request_text of ["One?", "Two?", "Three?"]) {
+    ids.push((await client.requests.create(made.id, { ...common, request_text })).request_id);
+  }
+  const listed: string[] = [];
+  const all = client.requests.list({ loop_id: made.id, sort: "created_at_asc" }, 2);
+  for await (const request of all) listed.push(request.id);
+  check(listed.join() === ids.join(), "pages");
+  for await (const request of client.requests.listOfLoop(made.id)) {
+    check(ids.includes(request.id), "list of loop");
+  }
+  await client.requests.cancel(ids[0]!);
+  check((await client.requests.wait(ids[1]!, 1)).status === "pending", "wait");
+  const ended = await client.requests.wait(ids[2]!);
+  const feedback = await client.requests.giveFeedback(ended.id, { rating: 5 });
+  await client.loops.delete(made.id);
+  return { ids, answer: ended.response_data, feedback };
+}
+
+async function verify() {
+  const results: (string | null)[] = [];
+  for (const { body, headers, secret, now } of scenario.events) {
+    for (const check of [webhooks.verify, webhooks.verifyBody]) {
+      try {
+        results.push((await check(body, headers, secret, { now })).event);
+      } catch (error) {
+        results.push((error as Error).name);
+      }
+    }
+  }
+  return results;
+}
+
+const scenarios: Record<string, () => Promise<unknown>> = { ask, flow, verify };
+try {
+  console.log(JSON.stringify(await scenarios[scenario.name]!()));
+} catch (error) {
+  if (!(error instanceof ReviewLoopError)) throw error;
+  const { name, message } = error;
+  const status = error instanceof ApiError ? error.status : null;
+  const id = error instanceof Cancelled ? error.requestId : null;
+  const value = error instanceof DefaultUsed ? error.answer.value : null;
+  console.log(JSON.stringify({ name, message, status, id, value }));
+}

@@ -1,0 +1,288 @@
+"""clients/typescript, built as its users build it, in Node against the real server."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tarfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from accounts.webhook_secrets import new_secret
+from loops.models import Loop
+from reviews.models import Request
+from reviews.services import answer_request, cancel_request
+from tests.clients import node
+from tests.clients.conftest import answer, asked, finish, let_time_run_out
+from tests.clients.gate import Fault, Gate
+from tests.clients.schema import TYPES, TYPESCRIPT, generate
+from tests.clients.test_generated import COMPILER_OPTIONS
+from tests.waiting import stretched, wait_until
+from webhooks import signing
+
+HERE = Path(__file__).parent
+NOW = 1_800_000_000
+MOMENTS = {
+    "before the create arrives": ("POST", "/requests", "before"),
+    "before the answer to the create arrives": ("POST", "/requests", "after"),
+    "before it waits": ("GET", "?wait=", "before"),
+    "before the person's answer arrives": ("GET", "?wait=", "after"),
+}
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that has installed the package, with a program that uses it."""
+    compiler = node.program("typescript", "bin/tsc")
+    folder = tmp_path_factory.mktemp("typescript")
+    (folder / "node_modules").symlink_to(node.MODULES)
+    ignored = shutil.ignore_patterns("dist", "*.tgz", "node_modules")
+    shutil.copytree(TYPESCRIPT, folder / "package", ignore=ignored)
+    node.run(["npm", "pack", "--silent", "--offline"], folder / "package")
+    project = folder / "project"
+    modules = project / "node_modules"
+    modules.mkdir(parents=True)
+    with tarfile.open(folder / "package" / "reviewloop-0.1.0.tgz") as packed:
+        packed.extractall(modules, filter="data")
+    (modules / "package").rename(modules / "reviewloop")
+    (modules / "@types").symlink_to(node.MODULES / "@types")
+    (project / "package.json").write_text('{"type": "module"}')
+    shutil.copy(HERE / "ask.ts", project)
+    modern = {"module": "nodenext", "moduleResolution": "nodenext", "skipLibCheck": False}
+    options = COMPILER_OPTIONS | modern | {"types": ["node"]}
+    settings = {"compilerOptions": options, "files": ["ask.ts"]}
+    (project / "tsconfig.json").write_text(json.dumps(settings))
+    node.run([*compiler, "--project", "."], project)
+    return project
+
+
+@pytest.fixture
+def start(project: Path, gate: Gate, key: str, tmp_path: Path) -> Start:
+    """`start(name, …)` runs a scenario of the program."""
+
+    def start_program(name: str, **more: Any) -> "subprocess.Popen[str]":
+        scenario = json.dumps({"name": name, "folder": str(tmp_path / "state"), **more})
+        return run_node(["ask.js"], project, URL=gate.url, KEY=key, SCENARIO=scenario)
+
+    return start_program
+
+
+def run_node(words: list[str], folder: Path, **variables: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        ["node", *words],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+def result(process: "subprocess.Popen[str]") -> Any:
+    code, printed, complaints = finish(process)
+    assert code == 0, complaints
+    return json.loads(printed)
+
+
+def test_its_types_are_those_of_the_api(tmp_path: Path) -> None:
+    made = generate(tmp_path)
+    if os.environ.get("UPDATE_TYPES"):
+        TYPES.write_text(made, encoding="utf-8")
+    assert TYPES.read_text(encoding="utf-8") == made, (
+        'UPDATE_TYPES=1 make test ARGS="tests/clients/test_typescript_client.py -k types"'
+    )
+
+
+def test_it_needs_no_package(project: Path) -> None:
+    package = json.loads((TYPESCRIPT / "package.json").read_text(encoding="utf-8"))
+    assert not [name for name in package if name.lower().endswith("dependencies")]
+    for path in (project / "node_modules" / "reviewloop" / "dist").glob("*.js"):
+        for name in re.findall(r'from "([^"]+)"', path.read_text(encoding="utf-8")):
+            assert name.startswith("./") or path.name == "node.js", (path, name)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_person_answers(start: Start, loop: Loop, member: User) -> None:
+    asking = start("ask", question="Ship it?", more={"loop": loop.name, "timeoutSeconds": 600})
+    request = answer("yes", member, comment="Größer ✓")
+    assert result(asking) == {
+        "value": "yes",
+        "byHuman": True,
+        "comment": "Größer ✓",
+        "id": request.pk,
+    }
+    assert request.timeout_seconds == 600
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_answers(start: Start, loop: Loop) -> None:
+    asking = start("ask", question="Ship it?", more={"requireHuman": True})
+    let_time_run_out(asked())
+    ended = result(asking)
+    assert (ended["name"], ended["value"]) == ("DefaultUsed", "no")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_request_is_cancelled(start: Start, loop: Loop, owner: User) -> None:
+    asking = start("ask", question="Ship it?")
+    request = asked()
+    cancel_request(request_id=request.pk, account_id=owner.pk)
+    ended = result(asking)
+    assert (ended["name"], ended["id"]) == ("Cancelled", request.pk)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_loops_requests_and_feedback(start: Start, owner: User) -> None:
+    program = start("flow")
+    cancelled = Request.objects.filter(status="cancelled")
+    wait_until(lambda: cancelled.exists() or program.poll() is not None, 30)
+    if program.poll() is None:
+        last = Request.objects.get(request_text="Three?")
+        answer_request(request=last, reviewer_id=owner.pk, answer="Ja")
+    done = result(program)
+    assert (done["answer"], done["feedback"]) == ("Ja", {"rating": 5})
+    assert done["ids"] == list(Request.objects.order_by("id").values_list("id", flat=True))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_failures_that_pass(start: Start, gate: Gate, loop: Loop, member: User) -> None:
+    gate.faults += [
+        Fault(429, {"Retry-After": "1"}, method="GET"),
+        Fault(503, method="POST"),
+        Fault(is_forwarded=True, method="POST"),
+        Fault(method="GET"),
+    ]
+    gate.crowded = 1
+    asking = start("ask", question="Ship it?")
+    wait_until(lambda: not gate.faults, 30)
+    request = asked()
+    wait_until(lambda: not gate.crowded, 30)
+    answer("yes", member)
+    assert result(asking)["id"] == request.pk
+    assert Request.objects.count() == 1
+    assert (len(gate.keys()), len(set(gate.keys()))) == (3, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_failures_that_do_not(start: Start, loop: Loop) -> None:
+    wrong = result(start("ask", question="Ship it?", resume="x", more={"default": "perhaps"}))
+    assert (wrong["name"], wrong["status"]) == ("InvalidCall", 400)
+    assert wrong["message"].startswith("Invalid default response: default_response must match")
+    missing = result(start("ask", question="Ship it?", resume="x", more={"loop": "Nobody"}))
+    assert missing["message"] == 'There is no loop "Nobody". Your loops: Refund desk.'
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_it_is_killed(start: Start, gate: Gate, loop: Loop, member: User, moment: str) -> None:
+    gate.hold = MOMENTS[moment]
+    first = start("ask", question="Ship it?", resume="deploy-4711")
+    if "person" in moment:
+        answer("yes", member)
+    assert gate.held.wait(stretched(30))
+    os.kill(first.pid, signal.SIGKILL)
+    assert finish(first)[:2] == (-signal.SIGKILL, "")
+    gate.release()
+
+    second = start("ask", question="Ship it?", resume="deploy-4711")
+    if "person" not in moment:
+        answer("yes", member)
+    assert result(second)["value"] == "yes"
+    assert Request.objects.count() == 1
+    assert len(set(gate.keys())) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_name_stands_for_one_question(start: Start, loop: Loop, member: User) -> None:
+    asking = start("ask", question="Ship it?", resume="deploy")
+    answer("yes", member)
+    assert result(asking)["value"] == "yes"
+    for folder in (None, "elsewhere"):  # by its file, and by its Idempotency-Key
+        more = {"folder": folder} if folder else {}
+        other = result(start("ask", question="Ship that?", resume="deploy", **more))
+        assert other["name"] == "ResumeConflict"
+    assert Request.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_webhooks(start: Start) -> None:
+    old, new = new_secret(), new_secret()
+    body = '{"event": "request.completed", "response_data": "Größe ✓"}'
+
+    def event(known: Any, now: int = NOW, changed: str = "", forged: Any = ()) -> dict[str, Any]:
+        headers = signing.headers(
+            message_id="msg_1",
+            timestamp=NOW,
+            body=body.encode(),
+            plain_key=old.plain_key,
+            standard_keys=[old.standard_key, new.standard_key],
+        )
+        return {
+            "body": body + changed,
+            "headers": headers | dict(forged),
+            "secret": known,
+            "now": now,
+        }
+
+    nothing = {"webhook-signature": "v1,AAAA", "X-Service-Signature-256": "sha256="}
+    events = [
+        event(old.text),
+        event([new.text, old.text]),
+        event(new.text),
+        event(old.text, NOW + 301),
+        event(old.text, changed=" "),
+        event(old.text, forged=nothing),
+        event(old.text, forged={"webhook-id": "msg_2"}),
+        event([]),
+    ]
+    good, bad, unusable = "request.completed", "InvalidSignature", "TypeError"
+    assert result(start("verify", events=events)) == [
+        *(good, good),
+        *(good, good),
+        *(good, bad),  # the plain signature is made with the old secret until the end
+        *(bad, good),  # and protects from no replay
+        *(bad, bad),
+        *(bad, bad),
+        *(bad, good),
+        *(unusable, unusable),
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_samples_of_its_readme(
+    project: Path, gate: Gate, key: str, loop: Loop, member: User
+) -> None:
+    text = (TYPESCRIPT / "README.md").read_text(encoding="utf-8")
+    asks, resumes, receives = re.findall(r"^```js\n(.*?)^```", text, re.M | re.S)
+    for count, block in enumerate((asks, resumes), 1):
+        (project / "sample.mjs").write_text(block)
+        variables = {"REVIEW_LOOP_URL": gate.url, "REVIEW_LOOP_KEY": key}
+        sample = run_node(["sample.mjs"], project, **variables)
+        wait_until(lambda count=count: Request.objects.count() == count, 30)  # type: ignore[misc]
+        request = Request.objects.get(status="pending")
+        answer_request(request=request, reviewer_id=member.pk, answer="yes")
+        assert finish(sample)[1].startswith("yes")
+
+    secret, now = "a secret of our own", int(time.time())
+    body = '{"event": "request.completed", "request_id": "1", "response_data": "yes"}'
+    headers = signing.headers(
+        message_id="1",
+        timestamp=now,
+        body=body.encode(),
+        plain_key=secret.encode(),
+        standard_keys=[secret.encode()],
+    )
+    call = f"console.log(await receive({body!r}, {json.dumps(headers)}), await receive('', {{}}));"
+    (project / "sample.mjs").write_text(receives.replace("whsec_…", secret) + call)
+    assert finish(run_node(["sample.mjs"], project))[:2] == (
+        0,
+        "request.completed 1 yes\n204 401\n",
+    )
