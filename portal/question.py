@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
 from portal import answer_form, beside, polling, saved_answers
 from portal.posted import NOTHING, Posted
@@ -54,11 +55,13 @@ def question_page(
         context["form"] = answer_form.build(
             item, posted or saved, error=error, comment_error=comment_error
         )
-        status = 422 if error or comment_error else status
+        if error or comment_error:
+            status, context["trouble"] = 422, _("Error:")
     else:
         draft = posted or saved_answers.read(request.session, item.pk)
         context["draft"] = answer_form.format_draft(item, draft)
-        status = 409 if request.method == "POST" else status
+        if request.method == "POST":
+            status, context["trouble"] = 409, _("Not sent:")
     return render_with_image(
         request, "portal/request.html", context, image_url=item.image_url, status=status
     )

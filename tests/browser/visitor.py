@@ -54,6 +54,7 @@ class Visitor:
     def send(self) -> None:
         """Sends the answer, and waits for the page that comes: anew, or in place of this one."""
         self.page.evaluate("document.querySelector('.frame').dataset.old = 'yes'")
+        self.page.evaluate("scrollTo(0, document.body.scrollHeight)")  # a long question waits
         self.page.get_by_role("button", name="Send answer").click()
         expect(self.page.locator(".frame[data-old]")).to_have_count(0)
         self.page.wait_for_load_state()

@@ -70,13 +70,22 @@ def number(value: int) -> str:
 def bare(field: BoundField) -> SafeString:
     """Renders the field without a placeholder, because its label says the same.
 
-    A field for words takes the direction of what is typed.
+    A field for words takes the direction of what is typed. The only error of a form has the focus;
+    several are listed above (error_summary).
     """
     attributes = field.field.widget.attrs
     attributes.pop("placeholder", None)
     if isinstance(field.field.widget, WORDS):
         attributes.setdefault("dir", "auto")
+    if is_only_error(field):
+        attributes["autofocus"] = True
     return field.as_widget()
+
+
+@register.filter
+def is_only_error(field: BoundField) -> bool:
+    """Whether the field has the only error of its form."""
+    return bool(field.errors) and sum(map(len, field.form.errors.values())) == 1
 
 
 @register.inclusion_tag("components/nav_link.html", takes_context=True)

@@ -85,8 +85,6 @@ export function startAnswerForm(form, draft) {
   startComment({ form, saved: comment, count: countCharacters, onInput: update });
   startNumber(form);
   update();
-  const wrong = form.querySelector("[aria-invalid=true]") ?? document.querySelector("#comment[aria-invalid=true]");
-  if (wrong) (wrong.querySelector("input") ?? wrong).focus();
 }
 
 // Shows a draft that can no longer be sent, unless the server has rendered one.

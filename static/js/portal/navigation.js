@@ -75,7 +75,10 @@ export function startNavigation() {
   });
   onPageShown(() => {
     scrollTo(0, 0);
-    document.getElementById("main").focus({ preventScroll: true });
+    const wrong = document.querySelector("[name=answer][autofocus], [name=comment][autofocus]");
+    (wrong ?? document.getElementById("main")).focus({ preventScroll: true });
+    if (wrong?.matches("textarea, [type=text]")) wrong.setSelectionRange(wrong.value.length, wrong.value.length);
+    wrong?.closest(".field, .choices").scrollIntoView({ block: "center" });
   });
   addEventListener("popstate", () => location.reload());
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

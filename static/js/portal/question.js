@@ -1,9 +1,11 @@
 // Starts the page of a question, and each next question shown without a reload. The pages also work
 // without scripts.
 
+import { announce } from "../announcements.js";
 import { Draft, removeOldDrafts } from "../drafts.js";
 import { offerNotifications } from "../push.js";
 import { showUnsentDraft, startAnswerForm } from "./answer_form.js";
+import { startAnswerZone } from "./answer_zone.js";
 import { Claim } from "./claim.js";
 import { startCountdown } from "./countdown.js";
 import { startImage } from "./image.js";
@@ -11,6 +13,7 @@ import { showKeySwitch, startKeyboard } from "./keyboard.js";
 import { onPageShown, refreshPage, startNavigation } from "./navigation.js";
 import { Polling } from "./polling.js";
 import { Submission } from "./submit.js";
+import { gettext } from "../words.js";
 
 class Question {
   constructor(place) {
@@ -19,6 +22,7 @@ class Question {
     const { signal } = this.stops;
     this.startAnswer(new Draft(this.data.person, this.data.question));
     startImage();
+    startAnswerZone(this.data.question, signal);
     this.polling = new Polling(this.data.watch, () => this.buildStateUrl(), () => this.refresh());
     this.claim = new Claim(this.data.question, {
       isAttended: () => !document.hidden && this.polling.isActive(),
@@ -70,6 +74,13 @@ class Question {
   }
 }
 
+// Says to screen readers what a question has become: who answered it first, or that its time is up.
+function announceChange(before, now) {
+  if (!now || before.question !== now.question || before.version === now.version) return;
+  const said = [...document.querySelectorAll("[data-message], [data-spoken]")].map((each) => each.innerText);
+  announce(said.join(" ").replace(/\s+/g, " ") || gettext("The question is open again"));
+}
+
 let question = null;
 
 function startPage() {
@@ -78,10 +89,12 @@ function startPage() {
   question = null;
   const place = document.querySelector("[data-question]");
   if (place) question = new Question(place);
+  if (before) announceChange(before.data, question?.data);
   // the previous page may have released this claim, unless it has just taken it
   if (!before?.claim.isTaken) question?.claim.renewIfAttended();
   const gone = document.querySelector("[data-gone]");
   const id = /\/inbox\/([0-9a-f]{24})\//.exec(location.pathname)?.[1];
+  if (gone && before) announce(gone.querySelector("h1").textContent);
   if (gone) showUnsentDraft(new Draft(gone.dataset.person, id));
 }
 
