@@ -5,20 +5,25 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.quota import Account
 from dashboard import request_examples
-from dashboard.access import Stale, action, form_page
+from dashboard.access import Stale, action, find_request, form_page
+from dashboard.forms import ask_again
+from dashboard.forms.folds import build_folds
 from dashboard.forms.new_request import NewRequestForm
 from dashboard.loop_choices import read_loop_choices
+from db.ids import normalize_id
 from reviews import services
 from web import form_tokens
+from web.bidi import isolate
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
+from web.humanize import group
 
 PURPOSE = "request"
 
@@ -28,7 +33,8 @@ PURPOSE = "request"
 def new(request: SignedInRequest) -> HttpResponse:
     form = build_form(request)
     if request.method != "POST":
-        refill(request, form, "new-request")
+        if not refill(request, form, "new-request") and "from" in request.GET:
+            copy_request(request, form)
         return render_form(request, form)
     if "show-curl" in request.POST:
         return render_form(request, form.without_errors())
@@ -49,7 +55,8 @@ def new(request: SignedInRequest) -> HttpResponse:
     count = created.broadcasted_to
     messages.success(
         request,
-        ngettext("Asked %(count)s member.", "Asked %(count)s members.", count) % {"count": count},
+        ngettext("Asked %(count)s member.", "Asked %(count)s members.", count)
+        % {"count": group(count)},
     )
     return redirect("request", request_id=created.pk)
 
@@ -70,10 +77,28 @@ def build_form(request: SignedInRequest) -> NewRequestForm:
     return NewRequestForm(request.POST or None, loops=loops, initial=initial)
 
 
+def copy_request(request: SignedInRequest, form: NewRequestForm) -> None:
+    """Fills the form like the request that the URL names. Raises Http404."""
+    request_id = normalize_id(request.GET["from"])
+    if request_id is None:
+        raise Http404
+    item = find_request(request, request_id)
+    form.initial.update(ask_again.build_initial(item))
+    if item.loop.deleted_at is not None:
+        form.initial["loop"] = next((loop.pk for loop in form.loops), "")
+        name = isolate(item.loop.name)
+        sentence = _("The loop %(name)s was deleted. Choose another one.") % {"name": name}
+        messages.info(request, sentence)
+    lost = ask_again.find_lost(item, form.build_body())
+    if lost:
+        sentence = _("This form can’t show all of the original: %(names)s.")
+        messages.warning(request, sentence % {"names": ", ".join(lost)})
+
+
 def render_form(
     request: SignedInRequest, form: NewRequestForm, *, status: int = 200
 ) -> HttpResponse:
-    context: dict[str, Any] = {"form": form, "curl": build_curl(form)}
+    context: dict[str, Any] = {"form": form, "curl": build_curl(form), **build_folds(form)}
     return render(request, "dashboard/requests/new.html", context, status=status)
 
 

@@ -15,12 +15,13 @@ from django.db.models.functions import Cast, Left
 from reviews.lifecycle import settling, states
 from reviews.models import Request, RequestQuerySet
 from reviews.plain_text import extract_headline
-from reviews.queries import listing, search
+from reviews.queries import listing, people, search
 from web.days import midnight
 from web.keyset import build_page, select_newest
 
 PER_PAGE = 30
 MAX_PAGES = 10_000
+MAX_OF_A_PERSON = 1000  # of their newest requests, which are searched for words
 OPEN = "open"  # pending or claimed
 MAX_TEXT, MAX_ANSWER = 500, 80  # characters read for a row
 
@@ -36,11 +37,14 @@ class Filters:
     priority: str = ""
     since: date | None = None
     until: date | None = None
+    person: str = ""
+    role: str = ""
 
     @property
     def is_counted(self) -> bool:
         """Whether the counters give an exact total."""
-        return not (self.q.strip() or self.since or self.until or self.status == OPEN)
+        is_scanned = self.q.strip() or self.person.strip() or self.since or self.until
+        return not (is_scanned or self.status == OPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +96,32 @@ def read_page(filters: Filters, typed: str) -> RequestPage:
 
 def read_older(filters: Filters, cursor: str | None) -> RequestPage:
     """Reads the page after the request with the id `cursor`. First settles the requests due."""
-    settling.settle_first(settling.scope_to_account(filters.account_id))
-    requests = select_newest(
-        filter_requests(filters),
-        cursor=cursor,
-        among=Request.objects.created_by(filters.account_id),
-    )
-    if filters.q.strip():
-        requests = search.find_newest(
-            requests, account_id=filters.account_id, typed=filters.q, count=PER_PAGE + 1
-        )
-    page = build_page(read_rows(requests[: PER_PAGE + 1]), PER_PAGE, is_first=cursor is None)
+    settle_first(filters)
+    requests = select_after(filters, cursor, count=PER_PAGE + 1)
+    page = build_page(read_rows(requests), PER_PAGE, is_first=cursor is None)
     return RequestPage(page.rows, is_first=page.is_first, older=page.older)
+
+
+def settle_first(filters: Filters) -> None:
+    """Settles the account's requests that are due, before they are selected."""
+    settling.settle_first(settling.scope_to_account(filters.account_id))
+
+
+def select_after(filters: Filters, cursor: str | None, *, count: int) -> RequestQuerySet:
+    """Selects the newest `count` requests that match, after the request with the id `cursor`."""
+    account_id = filters.account_id
+    requests: RequestQuerySet = select_newest(
+        filter_requests(filters), cursor=cursor, among=Request.objects.created_by(account_id)
+    )
+    if filters.person.strip():
+        role = filters.role or people.ANSWERED
+        most = count if not filters.q.strip() else MAX_OF_A_PERSON
+        requests = people.find_newest(
+            requests, account_id=account_id, typed=filters.person, role=role, count=most
+        )
+    if filters.q.strip():
+        requests = search.find_newest(requests, account_id=account_id, typed=filters.q, count=count)
+    return requests.order_by("-created_at", "-id")[:count]
 
 
 def filter_requests(filters: Filters) -> RequestQuerySet:

@@ -5,7 +5,9 @@ from django.urls import path
 import web.path_converters  # noqa: F401 (registers <id:…>)
 from dashboard import (
     audit,
+    bulk_cancel,
     deliveries,
+    export,
     keys,
     loops,
     members,
@@ -39,6 +41,9 @@ urlpatterns = [
     path(f"{LOOP}sheet/", sharing.sheet, name="loop-sheet"),
     path(f"{LOOP}rotate/", sharing.rotate, name="rotate-code"),
     path("requests/", requests.requests, name="requests"),
+    path("requests/export.csv", export.as_csv, name="export-csv"),
+    path("requests/export.json", export.as_json, name="export-json"),
+    path("requests/cancel/", bulk_cancel.cancel_selected, name="cancel-selected"),
     path("requests/new/", new_request.new, name="new-request"),
     path("requests/new/curl/", new_request.preview, name="preview-request"),
     path(REQUEST, request_page.show, name="request"),

@@ -110,6 +110,16 @@ WATCHDOG = Watchdog()
 GATE = Gate()
 
 
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Around work of a thread outside of a call, such as a part of a long response."""
+    WATCHDOG.begin(seconds)
+    try:
+        yield
+    finally:
+        WATCHDOG.end()
+
+
 def cut(wrapper: BaseDatabaseWrapper) -> None:
     """Ends the connection for both sides, whatever its thread waits for."""
     raw = wrapper.connection

@@ -11,6 +11,11 @@ DAY, HOUR, MINUTE = 86400, 3600, 60  # seconds
 FAR = 7 * DAY  # times further away are shown as a date
 
 
+def group(value: int) -> str:
+    """Formats a whole number with separators between thousands, as the language writes them."""
+    return number_format(value, decimal_pos=0, use_l10n=True, force_grouping=True)
+
+
 def format_duration(seconds: float) -> str:
     """Formats seconds in the largest whole unit: "42 s", "5 min", "3 h", "2 d"."""
     if seconds >= DAY:

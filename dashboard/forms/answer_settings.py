@@ -4,6 +4,7 @@ Turns the settings of every type (`ResponseType.settings`) into form fields, and
 a `response_config`.
 """
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -59,6 +60,11 @@ def build_config(kind: ResponseType, typed: dict[str, Any]) -> dict[str, Any]:
     read = {each.name: _READERS[each.kind](typed[each.name]) for each in kind.settings}
     config = {name: value for name, value in read.items() if value is not None}
     return config | {"required": bool(typed["required"])}
+
+
+def read_config(kind: ResponseType, config: dict[str, Any]) -> dict[str, Any]:
+    """Returns the form's values for a `response_config`; `build_config` is the way back."""
+    return {each.name: _WRITERS[each.kind](config.get(each.name)) for each in kind.settings}
 
 
 def build_number_field(label: str, **options: Any) -> forms.CharField:
@@ -124,6 +130,22 @@ def _read_option(line: str) -> str | dict[str, str]:
     return {"value": value, "label": label} if bar else value
 
 
+def _write_number(value: Any) -> str:
+    return "" if value is None else json.dumps(value)
+
+
+def _write_options(value: Any) -> str:
+    lines = value if isinstance(value, list) else []
+    return "\n".join(map(_write_option, lines))
+
+
+def _write_option(entry: Any) -> str:
+    if isinstance(entry, dict):
+        value, label = entry.get("value", ""), entry.get("label", "")
+        return f"{value} | {label}"
+    return str(entry)
+
+
 _FIELDS: dict[str, Callable[[Setting], forms.Field]] = {
     "number": _number_field,
     "text": _text_field,
@@ -136,4 +158,10 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "text": lambda typed: typed or None,
     "flag": lambda typed: True if typed else None,
     "options": _read_options,
+}
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    "number": _write_number,
+    "text": lambda value: value or "",
+    "flag": bool,
+    "options": _write_options,
 }

@@ -34,8 +34,12 @@ from web.languages import gettext_lazy as _lazy
 from web.languages import translate
 from web.strict_json import InvalidJSON, parse_object
 
-UNITS = {"minutes": 60, "hours": 3600}
-UNIT_NAMES = [("minutes", _lazy("Minutes")), ("hours", _lazy("Hours"))]
+UNITS = {"seconds": 1, "minutes": 60, "hours": 3600}
+UNIT_NAMES = [
+    ("seconds", _lazy("Seconds")),
+    ("minutes", _lazy("Minutes")),
+    ("hours", _lazy("Hours")),
+]
 ERROR_FIELDS: dict[type[ApiError], str] = {
     ImageUrlRequired: "image_url",
     InvalidDefaultResponse: "default_response",
@@ -78,7 +82,9 @@ class NewRequestForm(forms.Form):
         widget=forms.RadioSelect,
     )
     timeout = build_number_field(_lazy("Answer within"), initial="60")
-    timeout_unit = forms.ChoiceField(label=_lazy("Unit"), choices=UNIT_NAMES, required=False)
+    timeout_unit = forms.ChoiceField(
+        label=_lazy("Unit"), choices=UNIT_NAMES, initial="minutes", required=False
+    )
     response_type = forms.ChoiceField(
         label=_lazy("Answer"), initial="single_select", widget=forms.RadioSelect
     )

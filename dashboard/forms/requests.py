@@ -13,6 +13,7 @@ from api.serializers.requests import CATEGORIES, FeedbackInput
 from dashboard.loop_choices import format_choices
 from loops.models import Loop
 from reviews.models import Request
+from reviews.queries.people import ASKED
 from web.humanize import format_count
 
 STATUSES = {
@@ -50,6 +51,18 @@ class RequestFilterForm(forms.Form):
         choices=[("", _lazy("Every priority")), *reversed(Request.Priority.choices)],
         error_messages=UNKNOWN,
     )
+    person = forms.CharField(
+        label=_lazy("Person"),
+        required=False,
+        max_length=200,
+        widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}),
+    )
+    role = forms.ChoiceField(
+        label=_lazy("Who"),
+        required=False,
+        choices=[("", _lazy("Answered it")), (ASKED, _lazy("Was asked"))],
+        error_messages=UNKNOWN,
+    )
     since = forms.DateField(
         label=_lazy("From"), required=False, widget=forms.DateInput({"type": "date"})
     )
@@ -71,7 +84,7 @@ class RequestFilterForm(forms.Form):
 
     @property
     def is_set(self) -> bool:
-        return any(self[name].value() for name in self.fields)
+        return any(self[name].value() for name in self.fields if name != "role")
 
     @property
     def is_narrowed(self) -> bool:

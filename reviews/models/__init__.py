@@ -1,7 +1,8 @@
-"""The tables of requests, feedback, notifications, viewers, counters and search words."""
+"""Requests, feedback, notifications, viewers, counters, search words and exports: their tables."""
 
 from reviews.models.counters import Counter as Counter
 from reviews.models.counters import CounterChange as CounterChange
+from reviews.models.exports import ExportLease as ExportLease
 from reviews.models.notifications import EmailPreference as EmailPreference
 from reviews.models.notifications import Notification as Notification
 from reviews.models.notifications import PushSubscription as PushSubscription

@@ -198,6 +198,11 @@ class Request(models.Model):
                 name="request_answered_by",
             ),
             models.Index(
+                fields=["creator", "response_by", "-created_at", "-id"],
+                condition=Q(response_by__isnull=False),
+                name="request_by_answerer",
+            ),
+            models.Index(
                 fields=["claim_expires_at"],
                 condition=Q(status="claimed"),
                 name="request_lease",

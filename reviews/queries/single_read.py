@@ -32,6 +32,14 @@ SELECT {json_object(_FIELDS)},
   LEFT JOIN reviews_feedback f ON f.request_id = r.id AND f.account_id = r.creator_id
  WHERE r.id = %(id)s
 """  # noqa: S608 (nothing in it comes from outside)
+_READ_MANY = f"""
+SELECT {json_object(_FIELDS)}
+  FROM unnest(%(ids)s::text[]) WITH ORDINALITY AS chosen (id, place)
+  JOIN reviews_request r ON r.id = chosen.id
+  LEFT JOIN accounts_user p ON p.id = r.response_by_id
+  LEFT JOIN reviews_feedback f ON f.request_id = r.id AND f.account_id = r.creator_id
+ WHERE r.creator_id = %(user)s ORDER BY chosen.place
+"""  # noqa: S608
 
 
 class NotVisible(Exception):
@@ -56,3 +64,13 @@ def read_as_json(request_id: str, *, user_id: str) -> str:
         return str(text), is_due
 
     return read_settled(scope_to_request(request_id), read)
+
+
+def read_many_as_json(request_ids: list[str], *, user_id: str) -> list[str]:
+    """Returns those of the requests that the user created as JSON, in the order of the ids.
+
+    What is due has to be settled first.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_READ_MANY, {"ids": request_ids, "user": user_id})
+        return [text for (text,) in cursor.fetchall()]

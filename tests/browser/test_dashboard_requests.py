@@ -111,6 +111,7 @@ def test_each_response_type_shows_its_own_settings(
 ) -> None:
     enter(anyone, owner, f"{LIST}new/")
     settings = {setting.name for kind in TYPES.values() for setting in kind.settings}
+    anyone.page.get_by_text("Rules for the answer").click()
     for kind in TYPES.values():
         anyone.page.locator(f"[name=response_type][value={kind.name}]").check()
         seen = {name for name in settings if anyone.page.locator(f"[name={name}]").is_visible()}

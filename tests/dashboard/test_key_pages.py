@@ -140,7 +140,7 @@ class TestTheList:
         used(key, 0, 7)
         response = signed_in(owner).get(LIST)
         said = words(response)
-        assert f"CI {key} Active loops:read 7 of 100" in said
+        assert f"CI {key} 7 of 100 Active loops:read 7 of 100" in said
         assert "Theirs" not in said
         assert secret not in response.content.decode()
 

@@ -46,8 +46,8 @@ class TestList:
         other = create_loop(owner_id=owner.pk, name="Legal", icon="certificate")
         response = signed_in(owner).get(LIST)
         assert listed(response) == [other.pk, loop.pk]
-        assert "Refund desk 2 and 1 invited 1 just now" in words(response)
-        assert "Legal 1 0 just now" in words(response)
+        assert "Refund desk Members: 2 2 and 1 invited Open 1 just now" in words(response)
+        assert "Legal Members: 1 1 Open 0 just now" in words(response)
 
     def test_only_my_own(self, member: User, loop: Loop) -> None:
         page = words(signed_in(member).get(LIST))

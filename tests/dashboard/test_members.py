@@ -93,7 +93,7 @@ class TestFigures:
         page = words(signed_in(owner).get(path(loop)))
         assert "Based on the newest 2,000 answers of the last 90 days. " in page
         assert "owner@example.com You just now 1 30 min" in page
-        assert "member@example.com Active just now 1999 3 min" in page
+        assert "member@example.com Active just now 1,999 3 min" in page
 
     def test_page_by_page(self, owner: User, loop: Loop) -> None:
         for number in range(45):

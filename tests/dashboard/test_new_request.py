@@ -223,3 +223,50 @@ def test_at_the_same_cost(
     with django_assert_num_queries(3):
         response = browser.get(NEW)
     assert len(response.content) < 64_000
+
+
+class TestFolds:
+    """Six fields first; the others are folded by their purpose, and never hide what is set."""
+
+    def folds(self, response: Any) -> dict[str, bool]:
+        """Each folded part, and whether it is open."""
+        found = re.findall(
+            r'<details class="more"( open)?>\s*<summary>.*?</svg>([^<]*)</summary>',
+            response.content.decode(),
+            re.DOTALL,
+        )
+        return {unescape(title).strip(): bool(mark) for mark, title in found}
+
+    def test_all_are_shut_at_first(self, owner: User, loop: Loop) -> None:
+        response = signed_in(owner).get(NEW)
+        assert list(self.folds(response)) == [
+            "Image",
+            "Rules for the answer",
+            "Priority and processing",
+            "Callback and context",
+        ]
+        assert not any(self.folds(response).values())
+        page = re.sub(r"(?s)<details class=.more.*?</details>", "", response.content.decode())
+        shown = re.findall(r'<(?:select|textarea|input)[^>]* name="(\w+)"', page)
+        first = ["loop", "request_text", "response_type", "options", "default_response", "timeout"]
+        assert [name for name in first if name not in shown] == []
+        assert not {"priority", "type", "processing_type", "callback_url", "required"} & {*shown}
+
+    @pytest.mark.parametrize(
+        ("changes", "part"),
+        [
+            ({"type": "image"}, "Image"),
+            ({"priority": "high"}, "Priority and processing"),
+            ({"processing_type": "deferred"}, "Priority and processing"),
+            ({"required": ""}, "Rules for the answer"),
+            ({"callback_url": "nowhere"}, "Callback and context"),
+            ({"context": "no json"}, "Callback and context"),
+        ],
+    )
+    def test_an_error_or_a_value_opens_its_part(
+        self, owner: User, loop: Loop, changes: dict[str, str], part: str
+    ) -> None:
+        typed = {**USUAL, "priority": "medium", "loop": loop.pk, "request_text": "", **changes}
+        response = signed_in(owner).post(NEW, typed)
+        assert response.status_code == 422
+        assert [name for name, is_open in self.folds(response).items() if is_open] == [part]

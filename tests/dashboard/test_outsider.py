@@ -111,6 +111,12 @@ def test_nothing_of_another_account_is_found(outsider: User, ids: dict[str, str]
     assert rows(but=outsider) == before
 
 
+def text_of(response: Any) -> str:
+    """A page, or a file that comes in parts."""
+    parts = response.streaming_content if response.streaming else [response.content]
+    return b"".join(parts).decode()
+
+
 def test_nor_does_any_page_of_ones_own_tell_of_it(
     owner: User, member: User, outsider: User, ids: dict[str, str]
 ) -> None:
@@ -118,10 +124,10 @@ def test_nor_does_any_page_of_ones_own_tell_of_it(
     telling = {WORD, owner.email, member.email, *ids.values()}
     for name in WITHOUT:
         path = reverse(name)
-        page = browser.get(path, follow=True).content.decode()
+        page = text_of(browser.get(path, follow=True))
         assert [each for each in telling if each in page] == [], path
         for query, kind in QUERIES:
-            page = browser.get(path, {query: ids[kind]}, follow=True).content.decode()
+            page = text_of(browser.get(path, {query: ids[kind]}, follow=True))
             assert WORD not in page, (path, query)
         assert WORD not in browser.post(path, typed(ids), follow=True).content.decode(), path
     assert rows(but=outsider) == before

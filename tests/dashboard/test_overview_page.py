@@ -15,7 +15,7 @@ from loops.models import Loop
 from reviews import services
 from reviews.models import Request
 from tests.dashboard.many import copies
-from tests.dashboard.scene import draw
+from tests.dashboard.scene import draw, used
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make, make_overdue
 
@@ -174,3 +174,14 @@ def test_a_day_begins_at_midnight_of_the_reader(owner: User, make: Make, member:
         created_at=eight_days - timedelta(minutes=1), response_at=eight_days
     )
     assert "Answered 0 in the last 7 days" in read(owner)
+
+
+def test_numbers_have_separators(owner: User) -> None:
+    key, _ = create_api_key(user=owner, name="Busy", hourly_limit=12_345)
+    used(key, 11_111)
+    browser = signed_in(owner)
+    assert "The key Busy has used 11,111 of 12,345 calls" in words(browser.get("/dashboard/"))
+    for path in ("", "keys/", f"keys/{key.pk}/"):
+        page = words(browser.get(f"/dashboard/{path}"))
+        assert "11,111 of 12,345" in page, path
+        assert "11111" not in page, path

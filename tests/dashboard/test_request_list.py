@@ -41,9 +41,9 @@ def test_newest_first_with_all_that_matters(owner: User, member: User, make: Mak
     response = signed_in(owner).get(LIST)
     assert listed(response) == ids(late, answered, waiting)
     page = words(response)
-    assert "Should we refund order 4821? Refund desk Critical Completed yes just now" in page
-    assert "Refund desk High Pending due in 9 min just now" in page
-    assert "Refund desk Low Timed out no just now" in page
+    assert "Refund desk Critical yes Critical Completed yes just now" in page
+    assert "Refund desk High due in 9 min High Pending due in 9 min just now" in page
+    assert "Refund desk no Low Timed out no just now" in page
     assert "3 requests" in page
 
 

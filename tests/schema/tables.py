@@ -17,6 +17,7 @@ OWNED = {
     "loops_membership": "account_id",
     "reviews_pushsubscription": "user_id",
     "reviews_feedback": "account_id",
+    "reviews_exportlease": "account_id",
     "reviews_emailpreference": "user_id",
     "reviews_notification": "account_id",
     "reviews_request": "creator_id",

@@ -93,6 +93,7 @@ def live(owner: User, member: User, client: Api) -> None:
     tasks.fold_counters()
     client.post(path, asked, **{"Idempotency-Key": "once"})
     fail(outbox.claim_due(9)[0])
+    page.get("/dashboard/requests/export.csv")  # goes on for as long as nobody takes it
     assert {row.event for row in Delivery.objects.all()} == {
         *("request.claimed", "request.completed", "request.timeout")
     }

@@ -9,12 +9,11 @@ from django.template.context import RequestContext
 from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
-from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from web import bidi
-from web.humanize import format_distance, format_moment
+from web.humanize import format_distance, format_moment, group
 from web.languages import translate
 
 register = template.Library()
@@ -63,7 +62,7 @@ def moment(value: datetime | None, style: str = "relative") -> SafeString:
 @register.filter
 def number(value: int) -> str:
     """Formats a whole number with separators between thousands, as the language writes them."""
-    return number_format(value, decimal_pos=0, use_l10n=True, force_grouping=True)
+    return group(value)
 
 
 @register.filter

@@ -1,0 +1,154 @@
+"""Downloads of the filtered requests, as CSV or JSON, of any length.
+
+The response is made in pages while the client takes it: each page is a short statement after the
+last row of the page before, so neither memory nor a transaction grows with the number of rows, and
+no thread is held between two parts of the response (front/answering.py).
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dashboard import request_list
+from dashboard.access import page
+from dashboard.forms.requests import STATUSES, RequestFilterForm
+from dashboard.loop_choices import read_loop_choices
+from db.time_limits import limited
+from db.times import iso
+from reviews.exports import AlreadyExporting, Lease
+from reviews.models import Request
+from reviews.queries.single_read import read_many_as_json
+from web.guards import SignedInRequest
+
+PAGE = 200  # requests that are read at a time
+COLUMNS = (
+    "id", "created_at", "loop", "question", "status", "priority", "answer", "comment",
+    "answered_by", "answered_by_name", "answered_by_email", "answered_at",
+    "response_time_seconds", "deadline",
+)  # fmt: skip
+# Spreadsheets take a cell that begins like this for a formula; a plain number is none.
+_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
+Render = Callable[[str, list[str], bool], str]
+
+
+@page
+def as_csv(request: SignedInRequest) -> Any:  # a response in parts is no HttpResponse
+    return download(request, "csv", render_csv)
+
+
+@page
+def as_json(request: SignedInRequest) -> Any:
+    return download(request, "json", render_json)
+
+
+def download(request: SignedInRequest, kind: str, render: Render) -> HttpResponseBase:
+    """Responds with the file, or goes back to the list: for wrong filters, or a second export."""
+    back = redirect(f"{reverse('requests')}?{request.GET.urlencode()}".rstrip("?"))
+    loops = read_loop_choices(request.user.pk, request.GET.get("loop", ""))
+    form = RequestFilterForm(request.GET, loops=loops)
+    if not form.is_valid():
+        return back
+    filters = request_list.Filters(account_id=request.user.pk, **form.cleaned_data)
+    try:
+        lease = Lease(request.user.pk)
+    except AlreadyExporting:
+        messages.warning(request, _("Another export is running. Try again when it has finished."))
+        return back
+    content_type = {"csv": "text/csv", "json": "application/json"}[kind]
+    response = StreamingHttpResponse(
+        Export(filters, lease, render), content_type=f"{content_type}; charset=utf-8"
+    )
+    name = f"requests-{timezone.localdate():%Y-%m-%d}.{kind}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+class Export:
+    """The parts of a file, page by page. Closing it ends the lease, wherever it has come to."""
+
+    def __init__(self, filters: request_list.Filters, lease: Lease, render: Render) -> None:
+        self._filters, self._lease, self._render = filters, lease, render
+        self._parts = self._read()
+
+    def __iter__(self) -> Iterator[str]:
+        return self._parts
+
+    def close(self) -> None:
+        self._parts.close()
+        with limited(settings.WEB_DATABASE_SECONDS):
+            self._lease.end()
+
+    def _read(self) -> Generator[str, None, None]:
+        cursor, is_first = None, True
+        while is_first or cursor:
+            with limited(settings.WEB_DATABASE_SECONDS):
+                self._lease.renew()
+                if is_first:
+                    request_list.settle_first(self._filters)
+                found = request_list.select_after(self._filters, cursor, count=PAGE)
+                ids = list(found.values_list("pk", flat=True))
+                text = self._render(self._filters.account_id, ids, is_first)
+            yield text
+            cursor, is_first = (ids[-1] if len(ids) == PAGE else None), False
+        yield "]\n" if self._render is render_json else ""
+
+
+def render_csv(account_id: str, ids: list[str], is_first: bool) -> str:
+    """Renders a page of rows; the first page begins with the names of the columns."""
+    own = Request.objects.created_by(account_id).filter(pk__in=ids)
+    rows = own.select_related("loop", "response_by").order_by("-created_at", "-id")
+    text = io.StringIO()
+    writer = csv.writer(text)
+    if is_first:
+        writer.writerow(COLUMNS)
+    for item in rows.defer("context", "default_response", "image_url", "callback_url"):
+        writer.writerow(map(make_safe, build_row(item)))
+    return text.getvalue()
+
+
+def build_row(item: Request) -> tuple[Any, ...]:
+    """Builds the cells of a request, in the order of COLUMNS."""
+    person, answered_at = item.response_by, item.response_at
+    has_answer = item.response_data is not None
+    return (
+        item.pk,
+        iso(item.created_at),
+        item.loop.name,
+        item.request_text,
+        STATUSES[item.status],
+        item.priority,
+        item.format_answer(item.response_data) if has_answer else "",
+        item.response_comment,
+        item.answered_by,
+        person.name if person else "",
+        person.email if person else "",
+        iso(answered_at) if answered_at else "",
+        round((answered_at - item.created_at).total_seconds(), 3) if answered_at else "",
+        iso(item.timeout_at),
+    )
+
+
+def make_safe(cell: Any) -> str:
+    """Writes a cell; an apostrophe before a formula keeps spreadsheets from computing it."""
+    text = "" if cell is None else str(cell)
+    is_formula = _FORMULA.match(text.lstrip(" ")) and not _NUMBER.match(text)
+    return f"'{text}" if is_formula else text
+
+
+def render_json(account_id: str, ids: list[str], is_first: bool) -> str:
+    """Renders a page of an array of requests, each as GET /api/requests/{id} returns it."""
+    rows = read_many_as_json(ids, user_id=account_id)
+    start = "[" if is_first else ",\n" if rows else ""
+    return start + ",\n".join(rows)

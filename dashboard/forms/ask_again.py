@@ -1,0 +1,56 @@
+"""Fills the form of a new request like an existing one, whatever state that one is in."""
+
+import json
+from typing import Any
+
+from dashboard.forms.answer_settings import read_config
+from dashboard.forms.new_request import UNITS
+from reviews.models import Request
+from reviews.response_types import TYPES
+
+COPIED = ("request_text", "response_config", "default_response", "context", "timeout_seconds")
+
+
+def build_initial(item: Request) -> dict[str, Any]:
+    """Builds the form's initial values from a request."""
+    kind = TYPES.get(item.response_type)
+    is_required = kind.required_by_default if kind else True
+    timeout, unit = _split_seconds(item.timeout_seconds)
+    initial: dict[str, Any] = {
+        "loop": item.loop_id,
+        "type": item.type,
+        "request_text": item.request_text,
+        "image_url": item.image_url or "",
+        "priority": item.priority,
+        "processing_type": item.processing_type,
+        "response_type": item.response_type,
+        "required": item.response_config.get("required", is_required),
+        "default_response": _write_default(item.default_response),
+        "callback_url": item.callback_url or "",
+        "context": json.dumps(item.context, indent=2, ensure_ascii=False) if item.context else "",
+    }
+    if item.processing_type == "time-sensitive":
+        initial |= {"timeout": timeout, "timeout_unit": unit}
+    return initial | (read_config(kind, item.response_config) if kind else {})
+
+
+def find_lost(item: Request, body: dict[str, Any]) -> list[str]:
+    """Returns the names of what the form cannot show; `body` is what it would send now."""
+    lost = [name for name in COPIED if name in body and body[name] != getattr(item, name)]
+    if "response_config" in lost:
+        lost.remove("response_config")
+        config, new = item.response_config, body["response_config"]
+        lost += [str(name) for name, value in config.items() if new.get(name) != value]
+    return lost
+
+
+def _split_seconds(seconds: int) -> tuple[str, str]:
+    """Returns the time in the largest unit that divides it, as the form's two fields."""
+    unit = next(name for name in reversed(UNITS) if seconds % UNITS[name] == 0)
+    return str(seconds // UNITS[unit]), unit
+
+
+def _write_default(value: Any) -> str:
+    if isinstance(value, list):
+        return "\n".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,65 @@
+"""Leases for exports: one account exports one thing at a time, so nobody holds all threads.
+
+The lease is renewed while pages are read. A client that takes nothing is cut off by the web server
+(front/limits.py, `stalled`) before its lease ends.
+"""
+
+import time
+from typing import Any
+
+from django.db import connection
+
+from db.ids import new_id
+from reviews.models import ExportLease
+
+LEASE = 90  # seconds; more than the web server waits for a client that takes nothing
+RENEWED = 15  # seconds after which it is renewed
+
+_BEGIN = """
+INSERT INTO reviews_exportlease AS lease (account_id, token, expires_at)
+VALUES (%(account)s, %(token)s, statement_timestamp() + make_interval(secs => %(lease)s))
+ON CONFLICT ON CONSTRAINT reviews_exportlease_pkey
+DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at
+ WHERE lease.expires_at <= statement_timestamp()
+"""
+_RENEW = """
+UPDATE reviews_exportlease
+   SET expires_at = statement_timestamp() + make_interval(secs => %(lease)s)
+ WHERE account_id = %(account)s AND token = %(token)s
+"""
+
+
+class AlreadyExporting(Exception):
+    """Another export of the account is under way."""
+
+
+class LeaseLost(Exception):
+    """The export took so long between two pages that another one may have begun."""
+
+
+class Lease:
+    """The lease of one export. Raises AlreadyExporting."""
+
+    def __init__(self, account_id: str) -> None:
+        self._params: dict[str, Any] = {"account": account_id, "token": new_id(), "lease": LEASE}
+        if not _execute(_BEGIN, self._params):
+            raise AlreadyExporting
+        self._renewed_at = time.monotonic()
+
+    def renew(self) -> None:
+        """Renews the lease now and then. Raises LeaseLost."""
+        if time.monotonic() - self._renewed_at > RENEWED:
+            if not _execute(_RENEW, self._params):
+                raise LeaseLost
+            self._renewed_at = time.monotonic()
+
+    def end(self) -> None:
+        """Lets the account export again."""
+        mine = {"account_id": self._params["account"], "token": self._params["token"]}
+        ExportLease.objects.filter(**mine).delete()
+
+
+def _execute(sql: str, params: dict[str, Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return int(cursor.rowcount)

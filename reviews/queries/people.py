@@ -1,0 +1,82 @@
+"""Finds requests by a person: who answered them, or who was asked.
+
+A person is found by the beginning of their name, of a word of it, or of their address. Only people
+who have answered the account's requests, or are in its loops, can be found. Both lists are walked
+by index and end at a bound; so does the number of people whose requests are merged.
+"""
+
+from typing import Any
+
+from django.db import connection
+from django.db.models.expressions import RawSQL
+from django.db.models.fields import CharField
+
+from reviews.models import RequestQuerySet
+
+ANSWERED, ASKED = "answered", "asked"
+MAX_KNOWN = 1000  # people who have answered, or memberships, that are looked at
+MAX_FOUND = 20  # people, or loops, whose requests are merged
+
+_MATCHES = """(starts_with(lower(u.name), %(typed)s) OR starts_with(lower(u.email), %(typed)s)
+     OR strpos(lower(u.name), ' ' || %(typed)s) > 0)"""
+# From person to person by index, however many requests each has answered.
+_ANSWERERS = f"""
+WITH RECURSIVE known AS (
+    (SELECT response_by_id AS id, 1 AS place FROM reviews_request
+      WHERE creator_id = %(account)s AND response_by_id IS NOT NULL
+      ORDER BY response_by_id LIMIT 1)
+    UNION ALL
+    SELECT following.id, known.place + 1 FROM known CROSS JOIN LATERAL (
+        SELECT response_by_id AS id FROM reviews_request
+         WHERE creator_id = %(account)s AND response_by_id > known.id
+         ORDER BY response_by_id LIMIT 1) following
+     WHERE known.place < {MAX_KNOWN}
+)
+SELECT u.id FROM known JOIN accounts_user u ON u.id = known.id
+ WHERE {_MATCHES} ORDER BY u.id LIMIT {MAX_FOUND}
+"""  # noqa: S608 (nothing in it comes from outside)
+_LOOPS = f"""
+SELECT DISTINCT member.loop_id FROM (
+       SELECT m.loop_id, m.user_id FROM loops_loop l JOIN loops_membership m ON m.loop_id = l.id
+        WHERE l.creator_id = %(account)s AND m.status = 'active'
+        ORDER BY l.id LIMIT {MAX_KNOWN}) AS member
+  JOIN accounts_user u ON u.id = member.user_id
+ WHERE {_MATCHES} ORDER BY member.loop_id LIMIT {MAX_FOUND}
+"""  # noqa: S608
+_COLUMNS = {ANSWERED: ("response_by_id", _ANSWERERS), ASKED: ("loop_id", _LOOPS)}
+
+
+def find_newest(
+    requests: RequestQuerySet, *, account_id: str, typed: str, role: str, count: int
+) -> RequestQuerySet:
+    """Finds the newest `count` of the account's requests that people called like this answered.
+
+    With the role ASKED, those of the loops that such people are in. `requests` has the other
+    filters and where to start.
+    """
+    own: RequestQuerySet = requests.created_by(account_id)
+    column, statement = _COLUMNS[role]
+    keys = _fetch(statement, {"account": account_id, "typed": typed.strip().lower()})
+    if not keys:
+        return own.none()
+    ids = _merge(own, column, keys, count)
+    return own.filter(pk__in=ids)
+
+
+def _merge(requests: RequestQuerySet, column: str, keys: list[str], count: int) -> list[str]:
+    """Returns the ids of the newest `count` requests; each key's are read in its index's order."""
+    each = RawSQL("found.key", [], output_field=CharField())
+    newest = requests.filter(**{column: each}).order_by("-created_at", "-id")
+    sql, params = newest.values("id", "created_at")[:count].query.sql_with_params()
+    return _fetch(
+        f"""SELECT request.id FROM unnest(%s::text[]) AS found (key)
+             CROSS JOIN LATERAL ({sql}) AS request
+             ORDER BY request.created_at DESC, request.id DESC LIMIT {count:d}""",  # noqa: S608
+        [keys, *params],
+    )
+
+
+def _fetch(sql: str, params: Any) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return [pk for (pk,) in cursor.fetchall()]

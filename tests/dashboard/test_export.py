@@ -1,0 +1,188 @@
+"""The filtered requests as a file: complete, safe in a spreadsheet, and of any length."""
+
+import csv
+import io
+import json
+import tracemalloc
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from dashboard import export
+from loops.models import Loop
+from loops.services import create_loop, join_loop
+from reviews import services
+from reviews.models import ExportLease, Request
+from tests.conftest import Api
+from tests.dashboard.many import older
+from tests.portal import signed_in, words
+from tests.reviews.conftest import Make
+
+pytestmark = pytest.mark.django_db
+LIST = "/dashboard/requests/"
+MANY = """
+INSERT INTO reviews_request (id, loop_id, creator_id, processing_type, type, priority, request_text,
+       timeout_seconds, response_type, response_config, default_response, platform, status,
+       timeout_at, claim_count, broadcasted_to, notifications_sent, created_at, updated_at)
+SELECT lpad(to_hex(n), 21, '0') || right(creator_id, 3), loop_id, creator_id, processing_type, type,
+       priority, repeat('word ', 100) || n, timeout_seconds, response_type, response_config,
+       default_response, platform, 'cancelled', timeout_at, 0, broadcasted_to, 0,
+       created_at - n * interval '1 s', updated_at
+  FROM reviews_request, generate_series(1, %s) n WHERE id = %s
+"""
+
+
+@pytest.fixture
+def loop(owner: User, member: User) -> Loop:
+    made: Loop = create_loop(owner_id=owner.pk, name="Desk", icon="star")
+    join_loop(user=member, code=made.invite_code)
+    return made
+
+
+def get(user: User, kind: str, **query: str) -> Any:
+    """The response, of which nothing is read yet."""
+    return signed_in(user).get(f"{LIST}export.{kind}", query)
+
+
+def download(user: User, kind: str, **query: str) -> str:
+    response = get(user, kind, **query)
+    assert response.status_code == 200, response
+    assert response["Content-Disposition"].endswith(f'.{kind}"')
+    text = b"".join(response.streaming_content).decode()  # and closes it
+    assert not ExportLease.objects.exists()
+    return text
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_what_is_filtered_and_nothing_else(
+    owner: User, member: User, loop: Loop, make: Make
+) -> None:
+    done = make(request_text="Größe?\nSecond, line", response_config={"options": [
+        {"value": "yes", "label": "Yes, please"}, "no"]})  # fmt: skip
+    services.answer_request(request=done, reviewer_id=member.pk, answer="yes")
+    make(priority="low")
+    (row,) = read_csv(download(owner, "csv", priority="high"))
+    stored = services.read_request(done.pk)
+    assert stored.response_at is not None
+    assert row["id"] == done.pk
+    assert row["question"] == "Größe?\nSecond, line"
+    assert (row["status"], row["answer"], row["answered_by"]) == (
+        "Completed",
+        "Yes, please",
+        "human",
+    )
+    assert (row["answered_by_name"], row["answered_by_email"]) == ("Member", "member@example.com")
+    assert float(row["response_time_seconds"]) > 0
+    assert row["loop"] == "Desk"
+    assert len(read_csv(download(owner, "csv"))) == 2
+    assert read_csv(download(owner, "csv", person="nobody")) == []
+    assert read_csv(download(member, "csv")) == []
+
+
+def test_json_is_what_the_api_returns(owner: User, owner_key: str, loop: Loop, make: Make) -> None:
+    first, second = make(context={"a": 1e308}), make(priority="low")
+    found = json.loads(download(owner, "json"))
+    api = Api(owner_key)
+    read = [
+        api.get(f"/v1/api/requests/{each.pk}").json()["data"]["request"] for each in (second, first)
+    ]
+    assert found == read
+    assert json.loads(download(owner, "json", status="timeout")) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1+1", "'+1+1"),
+        ("-1+1", "'-1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("  =1", "'  =1"),
+        ("-3.25", "-3.25"),
+        ("a=1", "a=1"),
+        (None, ""),
+    ],
+)
+def test_no_cell_is_a_formula(typed: Any, cell: str) -> None:
+    assert export.make_safe(typed) == cell
+
+
+def test_a_hostile_question_stays_text(owner: User, loop: Loop, make: Make) -> None:
+    make(request_text='=HYPERLINK("http://x.example","y")')
+    text = download(owner, "csv")
+    assert read_csv(text)[0]["question"] == '\'=HYPERLINK("http://x.example","y")'
+
+
+def test_more_than_a_page_each_row_once(owner: User, loop: Loop, make: Make) -> None:
+    older(make(), 2 * export.PAGE)  # all within one moment
+    rows = read_csv(download(owner, "csv"))
+    assert len({row["id"] for row in rows}) == len(rows) == 2 * export.PAGE + 1
+    assert len(json.loads(download(owner, "json"))) == len(rows)
+
+
+def test_a_due_request_has_timed_out_in_the_file(owner: User, loop: Loop, make: Make) -> None:
+    late = make()
+    Request.objects.filter(pk=late.pk).update(timeout_at=Now() - timedelta(seconds=1))
+    assert read_csv(download(owner, "csv"))[0]["status"] == "Timed out"
+
+
+def test_one_at_a_time_for_an_account(owner: User, member: User, loop: Loop, make: Make) -> None:
+    make()
+    running = get(owner, "csv")
+    parts: Iterator[bytes] = iter(running.streaming_content)
+    next(parts)
+    second = signed_in(owner).get(f"{LIST}export.json?status=pending", follow=True)
+    assert second.redirect_chain == [(f"{LIST}?status=pending", 302)]
+    assert "Another export is running." in words(second)
+    assert download_status(member) == 200
+    running._iterator.close()  # as when the client has gone
+    assert download_status(owner) == 200
+
+
+def download_status(user: User) -> int:
+    response = get(user, "csv")
+    b"".join(response.streaming_content if response.streaming else [])
+    return int(response.status_code)
+
+
+def test_a_crash_keeps_nobody_from_exporting_for_long(owner: User, loop: Loop) -> None:
+    signed_in(owner).get(f"{LIST}export.csv")  # its process is killed
+    assert signed_in(owner).get(f"{LIST}export.csv").status_code == 302
+    ExportLease.objects.update(expires_at=Now())
+    assert download_status(owner) == 200
+
+
+def test_wrong_filters_lead_back(owner: User) -> None:
+    response = signed_in(owner).get(f"{LIST}export.csv?status=lost")
+    assert response["Location"] == f"{LIST}?status=lost"
+
+
+def test_memory_and_statements_do_not_grow(owner: User, loop: Loop, make: Make) -> None:
+    template = make()
+    with connection.cursor() as cursor:
+        cursor.execute(MANY, [20_000, template.pk])
+        cursor.execute("ANALYZE reviews_request")
+    peaks = {}
+    queries: dict[str, dict[str, str]] = {"part": {"since": "2999-01-01"}, "all": {}}
+    for name, query in queries.items():
+        for kind in ("csv", "json"):
+            response = get(owner, kind, **query)
+            tracemalloc.start()
+            with CaptureQueriesContext(connection) as asked:
+                size = sum(map(len, response.streaming_content))
+            peaks[f"{name} {kind}"] = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert size > 10_000_000 if name == "all" else size < 1000
+    assert len(asked) <= 20_001 // export.PAGE * 2 + 10
+    assert max(peaks.values()) < 8_000_000, peaks

@@ -1,0 +1,133 @@
+"""Requests found by the person who answered them, or who was asked."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import User
+from loops.models import Loop
+from loops.services import create_loop, join_loop
+from reviews import services
+from reviews.models import Request
+from reviews.queries import people
+from tests.conftest import account
+from tests.dashboard.many import older
+from tests.portal import signed_in, words
+from tests.reviews.conftest import FIELDS, Make, acting
+
+pytestmark = pytest.mark.django_db
+LIST = "/dashboard/requests/"
+
+
+def found(owner: User, **query: str) -> list[str]:
+    response = signed_in(owner).get(LIST, query)
+    assert response.status_code == 200
+    return [row.pk for row in response.context["window"].rows]
+
+
+def answered(request: Request, who: User) -> Request:
+    services.answer_request(request=request, reviewer_id=who.pk, answer="yes")
+    return services.read_request(request.pk)
+
+
+@pytest.fixture
+def loop(owner: User, member: User) -> Loop:
+    made: Loop = create_loop(owner_id=owner.pk, name="Desk", icon="star")
+    join_loop(user=member, code=made.invite_code)
+    return made
+
+
+def test_by_the_beginning_of_a_name_or_an_address(
+    owner: User, member: User, loop: Loop, make: Make
+) -> None:
+    User.objects.filter(pk=member.pk).update(name="Émile van Dyk")
+    theirs, mine = answered(make(), member), answered(make(), owner)
+    make()
+    for typed in ("member@example.com", "MEMBER@", "m", "émile", "Van Dyk", " dyk"):
+        assert found(owner, person=typed) == [theirs.pk], typed
+    for typed in ("ember", "member@example.community", "%", "_ember", "yk"):
+        assert found(owner, person=typed) == [], typed
+    assert found(owner, person="owner") == [mine.pk]
+
+
+def test_together_with_the_other_filters(owner: User, member: User, loop: Loop, make: Make) -> None:
+    high = answered(make(request_text="Refund the cup?"), member)
+    low = answered(make(request_text="Refund the plate?", priority="low"), member)
+    assert found(owner, person="member") == [low.pk, high.pk]
+    assert found(owner, person="member", priority="low") == [low.pk]
+    assert found(owner, person="member", q="cup") == [high.pk]
+    assert found(owner, person="member", status="pending") == []
+    assert found(owner, person="member", since="2999-01-01") == []
+
+
+def test_who_was_asked(owner: User, member: User, loop: Loop, make: Make) -> None:
+    asked = make()
+    other = create_loop(owner_id=owner.pk, name="Empty", icon="star")
+    older(asked, 1, loop_id=other.pk)
+    alone = Request.objects.get(loop=other)
+    assert found(owner, person="member", role="asked") == [asked.pk]
+    assert found(owner, person="owner", role="asked") == sorted([asked.pk, alone.pk], reverse=True)
+    assert found(owner, person="member") == []
+
+
+def test_nobody_elses_people(owner: User, member: User, loop: Loop, make: Make) -> None:
+    answered(make(), member)
+    stranger = account("stranger")
+    create_loop(owner_id=stranger.pk, name="Theirs", icon="star")
+    assert found(stranger, person="member") == []
+    assert found(stranger, person="member", role="asked") == []
+    assert signed_in(owner).get(LIST, {"role": "x"}).status_code == 422
+
+
+def test_it_reads_the_indexes_however_many_there_are(
+    owner: User, member: User, loop: Loop, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = answered(make(), member)
+    older(done, 300, response_by_id=owner.pk)
+    older(done, 2)
+    stranger = account("stranger")
+    theirs = create_loop(owner_id=stranger.pk, name="Theirs", icon="star")
+    asked = services.create_request(loop_id=theirs.pk, account=acting(stranger), fields=FIELDS)
+    older(answered(asked, stranger), 900)
+    statements: list[tuple[str, Any]] = []
+    fetch = people._fetch
+
+    def note(sql: str, params: Any) -> list[str]:
+        statements.append((sql, params))
+        return fetch(sql, params)
+
+    monkeypatch.setattr(people, "_fetch", note)
+    assert len(found(owner, person="member")) == 3
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        for sql, params in statements:
+            cursor.execute(f"EXPLAIN {sql}", params)
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+            assert "request_by_answerer" in plan, plan
+
+
+def test_pages_and_statements(
+    owner: User,
+    member: User,
+    loop: Loop,
+    make: Make,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    older(answered(make(), member), 64)
+    browser = signed_in(owner)
+    seen: list[str] = []
+    path = f"{LIST}?person=mem"
+    for _ in range(3):
+        # session, person, loops, settling, people, ids, rows
+        with django_assert_num_queries(7):
+            window = browser.get(path).context["window"]
+        seen += [row.pk for row in window.rows]
+        path = f"{LIST}?person=mem&before={window.older}"
+    assert (len(seen), len(set(seen)), window.older) == (65, 65, None)
+
+
+def test_nobody_found(owner: User, loop: Loop, make: Make) -> None:
+    make()
+    assert "No matching requests" in words(signed_in(owner).get(LIST, {"person": "zoe"}))
