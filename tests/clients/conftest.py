@@ -61,9 +61,11 @@ def client(
 
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    """For calls that wait until the test has answered."""
-    with ThreadPoolExecutor(4) as threads:
-        yield threads
+    """For calls that wait until the test has answered. Those of a test that failed end with the
+    service, by which the patience of their client ends."""
+    threads = ThreadPoolExecutor(4)
+    yield threads
+    threads.shutdown(wait=False)
 
 
 @dataclass
