@@ -24,6 +24,7 @@ from api.errors import (
 )
 from db.times import iso_from_unix
 
+ASKED_THROUGH = "api.asked_through"  # in the environment of a call
 Charge = Callable[[str], quota.Caller | None]
 _BEARER = re.compile(r"Bearer (\S+)\Z", re.ASCII)  # é and à arrive as Latin-1, à with a blank
 
@@ -39,6 +40,11 @@ class Call:
     @property
     def query_params(self) -> QueryDict:
         return self.request.GET
+
+    @property
+    def asked_through(self) -> str:
+        """What made this call for the client, '' if the client did itself."""
+        return str(self.request.META.get(ASKED_THROUGH, ""))
 
 
 class KeyAuthentication:

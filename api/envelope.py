@@ -12,6 +12,7 @@ from accounts.quota import Quota
 from api.errors import ApiError
 from db.times import next_hour
 
+MCP_PATHS = ("/mcp", "/mcp/")
 encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -76,6 +77,11 @@ def build_error_response(error: ApiError) -> HttpResponse:
     if error.retry_after is not None:
         response["Retry-After"] = str(error.retry_after)
     return response
+
+
+def is_for_programs(request: HttpRequest) -> bool:
+    """Tells whether only programs call the path: it needs no session, and no check of forms."""
+    return is_api(request) or request.path_info in MCP_PATHS
 
 
 def is_api(request: HttpRequest) -> bool:

@@ -78,6 +78,7 @@ class LoopRequests(ApiView):
                 account=call.account,
                 api_key_id=call.caller.key_id,
                 fields=fields,
+                asked_through=call.asked_through,
             )
         except services.NoActiveMembers:
             raise NoActiveMembers from None

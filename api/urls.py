@@ -1,9 +1,10 @@
-"""URLs of the API below /v1, its OpenAPI document and the interactive documentation."""
+"""URLs of the API below /v1, of MCP, its OpenAPI document and the interactive documentation."""
 
 from django.urls import path, re_path
 
 from api.keys import KeyCheck
 from api.loops import LoopDetail, LoopMember, LoopMembers, Loops
+from api.mcp.endpoint import endpoint
 from api.openapi import pages
 from api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
 from api.views import UnknownPath
@@ -22,6 +23,7 @@ urlpatterns = [
     re_path(REQUEST + r"/?\Z", RequestDetails.as_view()),
     re_path(REQUEST + r"/feedback/?\Z", RequestFeedback.as_view()),
     re_path(r"^v1(?:/[\s\S]*)?\Z", UnknownPath.as_view()),
+    re_path(r"^mcp/?\Z", endpoint),
     path("openapi.json", pages.openapi, name="openapi"),
     path("docs", pages.docs, name="docs"),
 ]

@@ -1,9 +1,10 @@
-"""Examples of a first call with a new key, in three languages."""
+"""Examples of a first call with a new key, in three languages, and how agents are connected."""
 
 import json
 
 from django.conf import settings
 
+_NAME = "review-loop"
 _PYTHON = """import requests
 
 answer = requests.get(
@@ -26,3 +27,24 @@ def build_tabs(key: str) -> list[tuple[str, str]]:
         ("Python", _PYTHON.format(url=json.dumps(url), key=key)),
         ("JavaScript", _JAVASCRIPT.format(url=json.dumps(url), key=key)),
     ]
+
+
+def build_agent_tabs(key: str) -> list[tuple[str, str]]:
+    """Builds what connects an agent to MCP: a command, or the file of its settings."""
+    url = f"{settings.SITE_URL}/mcp"
+    server = {"url": url, "headers": {"Authorization": f"Bearer {key}"}}
+    typed = {"type": "http", **server}
+    command = (
+        f"claude mcp add --transport http {_NAME} {url} \\\n"
+        f'  --header "Authorization: Bearer {key}"'
+    )
+    return [
+        ("Claude", command),
+        ("Cursor", _format({"mcpServers": {_NAME: server}})),
+        ("VS Code", _format({"servers": {_NAME: typed}})),
+        ("JSON", _format({"mcpServers": {_NAME: typed}})),
+    ]
+
+
+def _format(value: object) -> str:
+    return json.dumps(value, indent=2)

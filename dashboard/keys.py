@@ -95,7 +95,13 @@ def show_secret(request: SignedInRequest, key_id: str) -> HttpResponse:
         if loop
         else key_examples.build_tabs(str(secret))
     )
-    context = {"key": key, "secret": secret, "loop": loop, "tabs": tabs}
+    context = {
+        "key": key,
+        "secret": secret,
+        "loop": loop,
+        "tabs": tabs,
+        "agent_tabs": key_examples.build_agent_tabs(str(secret)),
+    }
     return render(request, "dashboard/keys/secret.html", context)
 
 

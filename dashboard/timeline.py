@@ -64,7 +64,10 @@ def format_name(person: User) -> str:
 
 def _format_source(request: Request) -> str:
     if request.api_key:
-        return _("Via the API with the key %(name)s") % {"name": isolate(request.api_key.name)}
+        names = {"name": isolate(request.api_key.name), "way": isolate(request.asked_through)}
+        if request.asked_through:
+            return _("Asked through %(way)s with the key %(name)s") % names
+        return _("Via the API with the key %(name)s") % names
     platforms = {"api": _("Via the API"), "web_portal": _("Via the dashboard")}
     return platforms.get(request.platform, f"By {request.platform}")
 

@@ -136,6 +136,7 @@ class Hold:
         self._end()
         self._seat.is_woken = False
         self._message.environ[RESUMED] = self._seat
+        self._message.environ["wsgi.input"].seek(0)  # the application has read the body
         server = self._connection.server
         if server.is_stopping:
             self._message.keep_alive = False

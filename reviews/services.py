@@ -54,13 +54,14 @@ def create_request(
     fields: dict[str, Any],
     api_key_id: str | None = None,
     request_id: str | None = None,
+    asked_through: str = "",
 ) -> Request:
     """Creates a pending request for every active member (specification, POST create request).
 
-    `fields` are those of `RequestInput`. It is one statement and its own transaction. Pushes leave
-    after the commit, on other threads: `notifications_sent` is 0 here and counts later. Raises
-    LoopGone, NotTheOwner, NoActiveMembers, and IntegrityError if `request_id`, from the token of
-    a form, has already created its request.
+    `fields` are those of `RequestInput`; `asked_through` is shown to the account. It is one
+    statement and its own transaction. Pushes leave after the commit, on other threads:
+    `notifications_sent` is 0 here and counts later. Raises LoopGone, NotTheOwner, NoActiveMembers,
+    and IntegrityError if `request_id`, from the token of a form, has already created its request.
     """
     request = Request(
         **{"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields},
@@ -68,6 +69,7 @@ def create_request(
         loop_id=loop_id,
         creator_id=account.id,
         api_key_id=api_key_id,
+        asked_through=asked_through,
     )
     try:
         pushes = insert(request)

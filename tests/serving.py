@@ -27,6 +27,16 @@ def database_url() -> str:
 @contextmanager
 def serving(log: Path, *options: str) -> Iterator[str]:
     """The address of a server that runs until the end of the block. Its log goes to a file."""
+    server, address = start(log)
+    try:
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def start(log: Path) -> "tuple[subprocess.Popen[bytes], str]":
+    """A server that answers, and its address. Whoever starts it ends it."""
     port = free_port()
     command = [
         *(sys.executable, "-m", "front", "--host", "127.0.0.1", "--port", str(port)),
@@ -41,10 +51,11 @@ def serving(log: Path, *options: str) -> Iterator[str]:
     try:
         wait_until(lambda: answers(port) or server.poll() is not None, 30)
         assert server.poll() is None, log.read_text(encoding="utf-8")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
+    except BaseException:
+        server.kill()
         server.wait(20)
+        raise
+    return server, f"http://127.0.0.1:{port}"
 
 
 def answers(port: int) -> bool:

@@ -20,6 +20,10 @@ class Seat(Protocol):
     """The place of a request that waits."""
 
     @property
+    def topic(self) -> str:
+        """What it waits for."""
+
+    @property
     def remaining(self) -> float:
         """The seconds that are left."""
 

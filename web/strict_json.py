@@ -28,16 +28,26 @@ def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[
 
     Raises InvalidJSON.
     """
-    raw = read_bytes(request)
-    if empty_is_object and not raw.removeprefix(codecs.BOM_UTF8).strip():
+    if empty_is_object and not read_bytes(request).removeprefix(codecs.BOM_UTF8).strip():
         return {}
+    return _require_object(read_value(request))
+
+
+def read_value(request: HttpRequest) -> Any:
+    """Reads the JSON in the body, which need not be an object. Raises InvalidJSON."""
+    raw = read_bytes(request)
     if not _JSON_TYPE.match(request.META.get("CONTENT_TYPE", "")):
         raise InvalidJSON
-    return parse_object(raw)
+    return parse_value(raw)
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
     """Parses the JSON object in `raw`. Raises InvalidJSON."""
+    return _require_object(parse_value(raw))
+
+
+def parse_value(raw: bytes) -> Any:
+    """Parses the JSON in `raw`. Raises InvalidJSON."""
     try:
         value = json.loads(
             raw.removeprefix(codecs.BOM_UTF8).decode(),
@@ -47,11 +57,15 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         )
     except (ValueError, RecursionError):
         raise InvalidJSON from None
-    if not isinstance(value, dict):
-        raise InvalidJSON
     if b"\\u" in raw and not _is_storable(value):
         raise InvalidJSON
     if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _measure_depth(value) > MAX_DEPTH:
+        raise InvalidJSON
+    return value
+
+
+def _require_object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise InvalidJSON
     return value
 

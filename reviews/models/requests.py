@@ -101,6 +101,8 @@ class Request(models.Model):
     platform = models.CharField(max_length=10)
     platform_version = models.TextField(null=True)  # noqa: DJ001
     callback_url = models.TextField(null=True)  # noqa: DJ001
+    # what asked for the program, such as "MCP"; '' where it called the API itself
+    asked_through = models.CharField(max_length=100, default="", db_default="")
 
     status = models.CharField(max_length=9, default=states.PENDING)
     timeout_at = models.DateTimeField()

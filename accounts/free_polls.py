@@ -1,0 +1,19 @@
+"""Free polls: looking whether there is an answer costs nothing, no faster than the named interval.
+
+Redis counts them, so a poll writes nothing. While Redis is unreachable every poll is free.
+"""
+
+from django.core.cache import cache
+
+from accounts import key_format
+
+INTERVAL_SECONDS = 5  # what clients are told
+AT_LEAST = INTERVAL_SECONDS - 1  # a second for networks that deliver unevenly
+
+
+def take_free_poll(key: str, topic: str) -> bool:
+    """Whether the key may look at the topic for free now; it begins the next interval if so."""
+    if not key_format.is_well_formed(key):
+        return False
+    digest = key_format.digest(key).hex()
+    return bool(cache.add(f"free-poll.{digest}.{topic}", 1, timeout=AT_LEAST))

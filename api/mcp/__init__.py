@@ -1,0 +1,1 @@
+"""The Model Context Protocol at /mcp: agents call the operations of the API as tools."""

@@ -1,0 +1,52 @@
+"""The answer to a question, as ask_human and get_answer return it."""
+
+from functools import cache
+from typing import Any, Final
+
+from api.mcp import schemas
+from api.openapi.operations import ID, STRING, Schema, object_of, one_of
+from api.requests import RequestDetails
+from reviews.lifecycle import states
+
+NEXT_STEP: Final = (
+    "Nobody has answered yet. Call get_answer with this request_id and wait, until status is no "
+    "longer pending. Do not ask again, and do not go on without the answer."
+)
+_FIELDS: Final = (
+    "response_data",
+    "answered_by",
+    "response_comment",
+    "response_by_user",
+    "response_at",
+    "timeout_at",
+)
+
+
+def build_answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Builds the answer from a single read; while there is none it says how to go on."""
+    answer = {"request_id": request["id"]}
+    if request["status"] in states.OPEN:
+        return {
+            **answer,
+            "status": states.PENDING,
+            "timeout_at": request["timeout_at"],
+            "next_step": NEXT_STEP,
+        }
+    return {**answer, "status": request["status"], **{name: request[name] for name in _FIELDS}}
+
+
+@cache
+def build_schema() -> Schema:
+    """Builds the schema of `build_answer`."""
+    request = schemas.build_output(RequestDetails, "GET")["properties"]["request"]
+    statuses = [states.PENDING, states.COMPLETED, states.TIMEOUT, states.CANCELLED]
+    description = "timeout: nobody answered in time, and response_data is the default response."
+    return object_of(
+        {
+            "request_id": ID,
+            "status": one_of(statuses, description=description),
+            **schemas.pick(request, _FIELDS),
+            "next_step": STRING,
+        },
+        optional=[*_FIELDS, "next_step"],
+    )

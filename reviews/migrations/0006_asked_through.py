@@ -1,0 +1,14 @@
+"""Adds what asked for the program, such as MCP."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("reviews", "0005_viewers")]
+    operations = [
+        migrations.AddField(
+            "request",
+            "asked_through",
+            models.CharField(max_length=100, default="", db_default=""),
+        ),
+    ]
