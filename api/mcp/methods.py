@@ -23,12 +23,13 @@ INSTRUCTIONS: Final = (
     "Put everything that they need into the question, and choose a default_response that does no "
     "harm."
 )
-TOOLS: Final[dict[str, Tool]] = {tool.name: tool for tool in (AskHuman(), GetAnswer(), *API_TOOLS)}
+_TOOLS: Final[tuple[Tool, ...]] = (AskHuman(), GetAnswer(), *API_TOOLS)
+TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 # The same for everybody, and only a new version changes them.
 CACHING: Final = {"ttlMs": 3_600_000, "cacheScope": "public"}
 
 
-def describe_server() -> dict[str, str]:
+def describe_server() -> dict[str, Any]:
     info = settings.SPECTACULAR_SETTINGS
     return {"name": "review-loop", "title": info["TITLE"], "version": info["VERSION"]}
 

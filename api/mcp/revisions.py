@@ -56,7 +56,7 @@ class Revision:
     def require_tasks(self) -> None:
         """Raises RpcError if the client has not declared the extension."""
         if not self.takes_tasks:
-            needed = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+            needed: dict[str, Any] = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
             raise RpcError(MISSING_CAPABILITY, "Missing required client capability", data=needed)
 
 

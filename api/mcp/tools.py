@@ -88,7 +88,7 @@ class ApiTool:
     def fields(self) -> list[str]:
         """The names of the fields of the body."""
         body = self.operation.body
-        names = body.serializer().fields if body else ()
+        names = map(str, body.serializer().fields) if body else ()
         return [name for name in names if name not in self.hidden]
 
     @cached_property

@@ -1,10 +1,13 @@
 """/dashboard/keys/: creating a key, showing it once, and ending it."""
 
+import html
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -55,6 +58,14 @@ class TestMaking:
         secret = secret_on(answer)
         assert api(secret).get("/v1/test").json()["data"]["permissions"] == ["loops:read"]
         assert f'-H "Authorization: Bearer {secret}"' in words(answer)
+        assert f'--header "Authorization: Bearer {secret}"' in words(answer)  # connects Claude
+        code = html.unescape(answer.content.decode())
+        files = re.findall(r"<code>({.*?})</code>", code, re.DOTALL)
+        servers = [server for file in files for server in json.loads(file).popitem()[1].values()]
+        assert len(servers) == 3  # Cursor, VS Code, others
+        for server in servers:
+            assert server["url"] == f"{settings.SITE_URL}/mcp"
+            assert server["headers"] == {"Authorization": f"Bearer {secret}"}
         assert "no-store" in answer["Cache-Control"]
         again = browser.get(page_of(key, "secret/"), follow=True)  # a reload, or the way back
         assert again.redirect_chain == [(page_of(key), 302)]

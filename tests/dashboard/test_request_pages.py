@@ -156,6 +156,19 @@ class TestTimeline:
         body = signed_in(owner).get(path(request)).content.decode()
         assert all(f"/dashboard/deliveries/{pk}/" in body for pk in deliveries)
 
+    def test_what_an_agent_asked(self, owner: User, loop: Loop) -> None:
+        key, _ = create_api_key(user=owner, name="Agent")
+        request = services.create_request(
+            loop_id=loop.pk,
+            account=acting(owner),
+            api_key_id=key.pk,
+            fields=FIELDS,
+            asked_through="MCP (<b>claude</b> 2)",
+        )
+        page = signed_in(owner).get(path(request))
+        assert "Asked through MCP (&lt;b&gt;claude&lt;/b&gt; 2)" in page.content.decode()
+        assert "2) with the key Agent" in words(page)
+
     def test_what_is_still_open(self, owner: User, make: Make) -> None:
         page = words(signed_in(owner).get(path(make())))
         assert "Waiting for an answer until" in page

@@ -44,7 +44,7 @@ def ask(
     headers = {"Authorization": f"Bearer {key}", "MCP-Protocol-Version": LEGACY[1]}
     if tasks:
         prefix = "io.modelcontextprotocol/"
-        capabilities = {"extensions": {TASKS: {}}}
+        capabilities: dict[str, Any] = {"extensions": {TASKS: {}}}
         params["_meta"] = {
             f"{prefix}protocolVersion": "2026-07-28",
             f"{prefix}clientCapabilities": capabilities,
@@ -65,7 +65,7 @@ def answer_once_asked(member: User, waiting: "Future[Any] | subprocess.Popen[str
     wait_until(lambda: Request.objects.exists() or ended(), LATER)
     request = Request.objects.get()
     answer_request(request=request, reviewer_id=member.pk, answer="yes")
-    return request.pk
+    return str(request.pk)
 
 
 def content(response: requests.Response) -> dict[str, Any]:

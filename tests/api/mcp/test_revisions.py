@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.mcp.wire import LEGACY, MODERN, SERVER, TASKS, Agent, json_of
-from tests.api.wire import Api
+from tests.api.mcp.wire import LEGACY, MODERN, SERVER, TASKS, Agent
+from tests.api.wire import Api, json_of
 
 pytestmark = pytest.mark.django_db
 PREFIX = "io.modelcontextprotocol/"
@@ -51,7 +51,7 @@ def test_initialize_with_another_version(api: Api, plenty: str, wanted: Any) -> 
 
 def test_without_the_header_it_is_the_oldest(api: Api, plenty: str) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    assert "tools" in api(plenty).post("/mcp", message).json()["result"]
+    assert "tools" in json_of(api(plenty).post("/mcp", message))["result"]
 
 
 def test_unsupported_versions(api: Api, plenty: str) -> None:
@@ -72,13 +72,14 @@ def test_unsupported_versions(api: Api, plenty: str) -> None:
 def test_headers_repeat_the_body(agent: Agent) -> None:
     """A header that is missing or says something else is refused."""
     call = {"name": "list_loops"}
-    for wrong in (
+    mistakes: tuple[dict[str, Any], ...] = (
         {"Mcp-Method": "tools/list"},
         {"Mcp-Method": "TOOLS/CALL"},
         {"Mcp-Name": "get_loop"},
         {"Mcp-Name": "=?base64?!?="},
         {"MCP-Protocol-Version": "2025-11-25"},
-    ):
+    )
+    for wrong in mistakes:
         error = agent.error("tools/call", call, **wrong)
         assert error["code"] == -32020, wrong
         assert next(iter(wrong)) in error["message"]

@@ -124,7 +124,8 @@ def test_unknown_tasks(api: Api, tasker: Agent, outsider_key: str, ask: Ask, met
     stranger = Agent(api, outsider_key, tasks=True)
     assert stranger.error(method, {"taskId": request_id})["code"] == -32602
     assert Request.objects.get(pk=request_id).status == "pending"
-    assert tasker.error(method, {}, **{"Mcp-Name": ""})["code"] == -32020
+    unnamed: dict[str, Any] = {"Mcp-Name": ""}
+    assert tasker.error(method, {}, **unnamed)["code"] == -32020
 
 
 def test_polls_are_free(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from accounts.models import User
 from loops.models import Loop
@@ -11,9 +11,9 @@ from reviews.models import Request
 from tests.api import moments
 from tests.api.bodies import QUESTION as BODY
 from tests.api.bodies import TYPES
-from tests.api.mcp.wire import QUESTION, Agent, json_of, left
+from tests.api.mcp.wire import QUESTION, Agent, left
 from tests.api.test_query_counts import statements
-from tests.api.wire import NOWHERE, Api, Ask
+from tests.api.wire import NOWHERE, Api, Ask, json_of
 from tests.conftest import key_of
 
 pytestmark = pytest.mark.django_db
@@ -249,7 +249,7 @@ def test_faults_name_the_field(
 
 def test_other_faults(agent: Agent, ask: Ask) -> None:
     request_id = ask()
-    cases = {
+    cases: dict[str, tuple[dict[str, Any], str]] = {
         "list_loops": ({"limit": 5}, "limit is not an argument; there are: none"),
         "list_requests": ({"limit": 101}, "limit must be between 1 and 100"),
         "get_request": ({"request_id": request_id, "wait": 5}, "wait is not an argument"),
@@ -316,13 +316,13 @@ def test_statements(agent: Agent, tasker: Agent, loop: Loop, ask: Ask) -> None:
 
     def call(caller: Agent, name: str, **arguments: Any) -> int:
         params = {"name": name, "arguments": arguments}
-        return statements(lambda: caller.send("tools/call", params))  # type: ignore[arg-type]
+        return statements(lambda: caller.send("tools/call", params))
 
     request_id = ask()
     assert call(agent, "get_answer", request_id=request_id) == 2
     assert call(agent, "get_answer", request_id=request_id) == 2  # charged in the same statement
     other = ask()
-    assert statements(lambda: tasker.send("tasks/get", {"taskId": other})) == 2  # type: ignore[arg-type]
+    assert statements(lambda: tasker.send("tasks/get", {"taskId": other})) == 2
     assert call(agent, "ask_human", loop_id=loop.pk, **QUESTION) == 4
     assert call(tasker, "ask_human", loop_id=loop.pk, **QUESTION) == 4
-    assert statements(lambda: agent.send("tools/list")) == 1  # type: ignore[arg-type]
+    assert statements(lambda: agent.send("tools/list")) == 1

@@ -33,7 +33,7 @@ class Agent:
     ) -> None:
         self.caller = api(key)  # type: ignore[arg-type]
         self.version = version
-        self.capabilities = {"extensions": {TASKS: {}}} if tasks else {}
+        self.capabilities: dict[str, Any] = {"extensions": {TASKS: {}}} if tasks else {}
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class Agent:
             "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "7"},
         }
 
-    def send(self, method: str, params: Any = None, **headers: str) -> HttpResponse:
+    def send(self, method: str, params: Any = None, **headers: str) -> Any:
         """Posts one request; headers may replace those that belong to it."""
         params = dict(params or {})
         given = {"MCP-Protocol-Version": self.version}
@@ -84,7 +84,7 @@ class Agent:
         return str(result["content"][0]["text"])
 
     def error(
-        self, method: str, params: Any = None, *, status: int = 400, **headers: str
+        self, method: str, params: Any = None, *, status: int = 400, **headers: Any
     ) -> dict[str, Any]:
         """The error of a request."""
         response = self.send(method, params, **headers)
