@@ -27,7 +27,7 @@ def database_url() -> str:
 @contextmanager
 def serving(log: Path, *options: str) -> Iterator[str]:
     """The address of a server that runs until the end of the block. Its log goes to a file."""
-    server, address = start(log)
+    server, address = start(log, *options)
     try:
         yield address
     finally:
@@ -35,7 +35,7 @@ def serving(log: Path, *options: str) -> Iterator[str]:
         server.wait(20)
 
 
-def start(log: Path) -> "tuple[subprocess.Popen[bytes], str]":
+def start(log: Path, *options: str) -> "tuple[subprocess.Popen[bytes], str]":
     """A server that answers, and its address. Whoever starts it ends it."""
     port = free_port()
     command = [

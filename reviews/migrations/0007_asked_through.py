@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("reviews", "0005_viewers")]
+    dependencies = [("reviews", "0006_answerers_and_exports")]
     operations = [
         migrations.AddField(
             "request",
