@@ -13,8 +13,9 @@ WORD = re.compile(r"[A-Za-z]{2,}")
 SPELLED = re.compile(r'\b(?:x|y|x1|x2|y1|y2|cx|cy|width|height|min|max|step|value|delay:)="?\d*,\d')
 OF_PEOPLE = {"bdi", "code", "pre", "kbd", "time", "option"}
 NAMES = re.compile(
-    r"Review Loop|webhook-id|whsec_|API|URL|JSON|UTC|GMT|curl|Python|JavaScript|English|Deutsch"
-    r"|Pseudo|HTTP|(?:loops|requests):(?:read|write)|https?://\S+|\S+@\S+|\b[0-9a-f]{24}\b|%\(\w+\)s|Ctrl|Enter"
+    r"Review Loop|webhook-id|whsec_|API|URL|JSON|CSV|UTC|GMT|curl|Python|JavaScript|English|Deutsch"
+    r"|Pseudo|Claude|Cursor|VS Code|HTTP|(?:loops|requests):(?:read|write)|https?://\S+|\S+@\S+"
+    r"|\b[0-9a-f]{24}\b|%\(\w+\)s|Ctrl|Enter"
 )
 
 
