@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models.expressions import RawSQL
 from django.db.models.fields import CharField
 
+from loops.active_members import ACTIVE_MEMBERS
 from reviews.models import RequestQuerySet
 
 ANSWERED, ASKED = "answered", "asked"
@@ -37,8 +38,8 @@ SELECT u.id FROM known JOIN accounts_user u ON u.id = known.id
 """  # noqa: S608 (nothing in it comes from outside)
 _LOOPS = f"""
 SELECT DISTINCT member.loop_id FROM (
-       SELECT m.loop_id, m.user_id FROM loops_loop l JOIN loops_membership m ON m.loop_id = l.id
-        WHERE l.creator_id = %(account)s AND m.status = 'active'
+       SELECT m.loop_id, m.user_id FROM {ACTIVE_MEMBERS}
+        WHERE l.creator_id = %(account)s
         ORDER BY l.id LIMIT {MAX_KNOWN}) AS member
   JOIN accounts_user u ON u.id = member.user_id
  WHERE {_MATCHES} ORDER BY member.loop_id LIMIT {MAX_FOUND}

@@ -26,9 +26,12 @@ def error_summary(context: Context) -> dict[str, Any]:
 
 
 def _find_failed(context: Context) -> list[BaseForm]:
-    """Returns the forms of the page that were sent and not accepted."""
+    """Returns the forms of the page that were sent and not accepted.
+
+    Looks at the types alone: `isinstance` would read the session of a lazy `user`.
+    """
     values: list[Any] = list(context.flatten().values())
-    found = {id(value): value for value in values if isinstance(value, BaseForm)}
+    found = {id(value): value for value in values if issubclass(type(value), BaseForm)}
     return [form for form in found.values() if form.is_bound and form.errors]
 
 
