@@ -1,6 +1,7 @@
 """The service, a door before it, and the client as a program or a command."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -92,6 +93,8 @@ class Shell:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
+            # A run in the background ignores Ctrl-C, and so would what it starts.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
 
