@@ -31,7 +31,7 @@ def seconds_left(request: Request) -> float:
 
 def take(page: Page) -> None:
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You’re on it")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("You’re on it")).to_be_visible()
 
 
 def test_the_page_before_lets_go_too_late(desk: Desk, member: User, make: Make) -> None:

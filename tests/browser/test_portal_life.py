@@ -143,16 +143,16 @@ def test_two_who_want_the_same(desk: Desk, owner: User, member: User, make: Make
     slow.get_by_role("textbox", name="Your answer").fill("My draft")
     quick.get_by_role("button", name="I’m on it").tap()
     expect(quick.locator("[data-held-live]")).to_contain_text("for 9 min")
-    expect(slow.get_by_text("Member is on it")).to_be_visible()
+    expect(slow.get_by_role("main").get_by_text("Member is on it")).to_be_visible()
     expect(slow.get_by_text("My draft")).to_be_visible()
     looks_right(slow)
     quick.get_by_role("button", name="Release").tap()
     expect(slow.get_by_role("textbox", name="Your answer")).to_have_value("My draft")
     quick.get_by_role("button", name="I’m on it").tap()
-    expect(slow.get_by_text("Member is on it")).to_be_visible()
+    expect(slow.get_by_role("main").get_by_text("Member is on it")).to_be_visible()
     quick.get_by_role("textbox", name="Your answer").fill("First")
     quick.get_by_role("button", name="Send answer").tap()
-    expect(slow.get_by_text("Member answered this question")).to_be_visible()
+    expect(slow.get_by_role("main").get_by_text("Member answered this question")).to_be_visible()
     expect(slow.get_by_role("heading", name="Your unsent answer")).to_be_visible()
     expect(slow.get_by_text("My draft")).to_be_visible()
     slow.get_by_role("link", name="Next question").tap()
@@ -163,7 +163,7 @@ def test_leaving_the_page_gives_the_claim_back(desk: Desk, member: User, make: M
     request = make()
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You’re on it")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("You’re on it")).to_be_visible()
     page.get_by_role("link", name="Back to inbox").tap()
     page.wait_for_url("**/inbox/")
     wait_until(lambda: services.read_request(request.pk).status == "pending")
@@ -175,7 +175,7 @@ def test_loading_the_page_anew_lets_nobody_in_between(
     request = make()
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You’re on it")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("You’re on it")).to_be_visible()
     for _ in range(2):
         with page.expect_response("**/renew/") as renewed:
             page.reload()
@@ -192,7 +192,7 @@ def test_while_it_is_held_the_lease_is_renewed(
     request = make()
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You’re on it")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("You’re on it")).to_be_visible()
     until = services.read_request(request.pk).claim_expires_at
     later = Request.objects.filter(pk=request.pk, claim_expires_at__gt=until)
     wait_until(later.exists, seconds=15)
@@ -203,7 +203,7 @@ def test_the_time_runs_out_while_somebody_types(desk: Desk, member: User, make: 
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("textbox", name="Your answer").fill("Nearly there")
     make_overdue(request)
-    expect(page.get_by_text("Time’s up")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("Time’s up")).to_be_visible()
     expect(page.get_by_role("heading", name="Your unsent answer")).to_be_visible()
     expect(page.get_by_text("Nearly there")).to_be_visible()
     looks_right(page)
@@ -224,7 +224,7 @@ def test_a_question_that_is_locked_over_its_deadline_is_read_again_with_a_pause(
         with page.expect_request(f"**{path}"):
             pass
         assert time.monotonic() - began > 2
-    expect(page.get_by_text("Time’s up")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("Time’s up")).to_be_visible()
 
 
 def test_what_was_typed_outlives_the_page(desk: Desk, member: User, make: Make) -> None:
@@ -313,7 +313,7 @@ def test_the_inbox_moves_nothing_under_the_finger(
     newest = make(priority="critical")
     services.claim_request(request=second, reviewer_id=owner.pk)
     expect(page.get_by_role("link", name="1 new")).to_be_visible()
-    expect(page.get_by_text("Owner is on it")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("Owner is on it")).to_be_visible()
     assert page.locator("[data-row]").count() == 2
     looks_right(page)
     moved = page.locator("[data-row]").first.bounding_box()

@@ -64,7 +64,7 @@ def test_a_lease_that_runs_out_takes_no_word_and_no_focus(
     request = make(**TEXT)
     page = desk.open(member, f"/inbox/{request.pk}/")
     page.get_by_role("button", name="I’m on it").tap()
-    expect(page.get_by_text("You’re on it")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("You’re on it")).to_be_visible()
     for place in ("[data-held-left]", "[data-countdown-text]"):  # no seconds that tick
         expect(page.locator(place)).to_have_text(re.compile(r"^\d+ min( left)?$"))
     field = page.get_by_role("textbox", name="Your answer")
@@ -102,14 +102,14 @@ def test_a_late_refresh_leaves_the_next_question(desk: Desk, member: User, make:
         page.wait_for_timeout(10)
     page.get_by_text("yes", exact=True).first.tap()
     page.get_by_role("button", name="Send answer").tap()
-    expect(page.get_by_text("The second question")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("The second question")).to_be_visible()
     frame = page.evaluate_handle("document.querySelector('.frame')")
     route, response = refreshes[0]
     with page.expect_event("requestfinished", lambda request: request == route.request):
         route.fulfill(response=response)
     page.evaluate("() => fetch('/offline/').then((response) => response.text())")
     assert frame.evaluate("(each) => each.isConnected")  # a replaced page would repair itself later
-    assert page.get_by_text("The second question").is_visible()
+    assert page.get_by_role("main").get_by_text("The second question").is_visible()
 
 
 def test_who_signs_out_leaves_no_draft(desk: Desk, member: User, make: Make) -> None:
