@@ -15,7 +15,7 @@ from tests.reviews.conftest import Make
 # What scripts could do by themselves or would need to begin with, outside of our own files.
 ALIEN = """() => [
   ...document.querySelectorAll("iframe, object, embed, base, meta[http-equiv], main style"),
-  ...document.querySelectorAll("form:not([method=post])"),
+  ...document.querySelectorAll("form:not([method=post], .inbox-filter)"),
   ...[...document.querySelectorAll("script")].filter((each) => !each.src.startsWith(origin)),
   ...[...document.querySelectorAll("*")].filter((each) =>
     [...each.attributes].some((one) => one.name.startsWith("on") || one.name === "style")),
