@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import requests
+from django.db import connection
 
 from accounts.models import ApiKey, User
 from loops.models import Loop
@@ -68,6 +69,18 @@ def answer_once_asked(member: User, waiting: "Future[Any] | subprocess.Popen[str
     return str(request.pk)
 
 
+def is_read() -> bool:
+    """Whether the server has read the request since it was created: then the call waits."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND state = 'idle' AND query LIKE %s AND pid <> pg_backend_pid()"
+            " AND state_change > (SELECT max(created_at) FROM reviews_request)",
+            ["%concat(%"],
+        )
+        return bool(cursor.fetchone()[0])
+
+
 def content(response: requests.Response) -> dict[str, Any]:
     found: dict[str, Any] = response.json()["result"]["structuredContent"]
     return found
@@ -117,7 +130,7 @@ def test_a_key_that_is_revoked_meanwhile(
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(ask, site, owner_key, loop)
-        wait_until(lambda: Request.objects.exists(), LATER)
+        wait_until(lambda: Request.objects.exists() and is_read(), LATER)
         ApiKey.objects.update(state=ApiKey.State.DELETED)
         answer_once_asked(member, waiting)
         response = waiting.result(LATER)
