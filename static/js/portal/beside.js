@@ -2,6 +2,7 @@
 // questions stay, marked, and new ones wait behind a button unless they come last.
 
 import { announce } from "../announcements.js";
+import { formatNumber, gettext } from "../words.js";
 
 const rowsOf = (list) => [...list.querySelectorAll("[data-row]")];
 
@@ -46,8 +47,11 @@ function markRow(row, now, isKnown) {
 function showNew(shown, count) {
   const pill = shown.querySelector("[data-pill]");
   const place = pill.querySelector("[data-pill-text]");
-  const words = count ? `${count} new` : "";
-  if (words && place.textContent !== words) announce(`${words} in the inbox`);
+  const values = { count: formatNumber(count) };
+  const words = count ? gettext("%(count)s new", values) : "";
+  if (words && place.textContent !== words) {
+    announce(gettext("%(count)s new in the inbox", values));
+  }
   place.textContent = words;
   pill.hidden = !count;
 }
