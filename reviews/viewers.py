@@ -1,7 +1,7 @@
 """Records who opened, skipped and claimed a request, for its creator (`reviews.queries.reach`).
 
-An open page costs one statement, which commits without waiting for the disk. A database that
-cannot write keeps no page from being shown.
+An open page costs one statement, which commits without waiting for the disk. Neither a database
+that cannot write nor a lock on the request keeps a page from being shown: nothing is recorded then.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from reviews.models import Request
 
 _ADD = """
 INSERT INTO reviews_viewer (request_id, person_id, account_id, opened_at, claimed_at)
-SELECT %(request)s, %(person)s, %(account)s, statement_timestamp(), {claimed_at}
- WHERE {condition}
+SELECT {request}, %(person)s, %(account)s, statement_timestamp(), {claimed_at}
+{source}
 ON CONFLICT ON CONSTRAINT reviews_viewer_pkey DO {change}
 """
 _SKIPPED = """
@@ -23,14 +23,18 @@ UPDATE reviews_viewer SET skipped_at = statement_timestamp()
  WHERE request_id = ANY (%(skipped)s::text[]) AND person_id = %(person)s AND skipped_at IS NULL
 """
 _ADD_OPENED = _ADD.format(
+    request="r.id",
     claimed_at="NULL::timestamptz",
-    condition="set_config('synchronous_commit', 'off', true) IS NOT NULL",
+    source="""  FROM reviews_request r
+ WHERE r.id = %(request)s AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+   FOR KEY SHARE OF r SKIP LOCKED""",
     change="NOTHING",
 )
 _OPENED = f"WITH skipped AS ({_SKIPPED}) {_ADD_OPENED}"
 _CLAIMED = _ADD.format(
+    request="%(request)s",
     claimed_at="statement_timestamp()",
-    condition="TRUE",
+    source="",
     change="UPDATE SET claimed_at = excluded.claimed_at",
 )
 log = structlog.get_logger(__name__)

@@ -18,7 +18,7 @@ LONG = {
 # What hides in a box of its own is found by looking at what it holds.
 CUT_OFF = """[...document.querySelectorAll("main :is(h1, h2, h3, p, td, dd, dt, a, .btn, .badge)")]
   .filter(each => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1
-    && !each.matches(".end")  // its buttons' padding reaches into the cell's
+    && !each.matches(".end, .pick")  // what they hold has a padding that reaches out of the cell
     && getComputedStyle(each).display != "inline" && getComputedStyle(each).overflowX == "visible")
   .map(each => each.outerHTML.slice(0, 120))"""
 # More lines than words: a label was broken within a word.

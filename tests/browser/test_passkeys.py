@@ -139,7 +139,7 @@ def test_without_scripts_nothing_is_offered_that_cannot_work(
     with opened(chromium, site, owner, java_script_enabled=False) as context:
         visitor = Visitor(context.new_page())
         visitor.open("/accounts/2fa/webauthn/add/")
-        visitor.reads("This browser can’t create passkeys")
+        visitor.reads("Your browser can’t create passkeys")
         context.clear_cookies()
         visitor.open("/accounts/login/")
         expect(visitor.page.get_by_role("button", name="Use a passkey")).to_have_count(0)
