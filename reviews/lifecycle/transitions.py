@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from reviews.lifecycle import events, states
 from reviews.lifecycle.conditions import DUE_AT, NOW, OPEN, held_by, in_time, lapsed, overdue
@@ -114,7 +114,9 @@ def _execute(
     """
     rule = RULES[transition]
     enqueue = f", events AS ({events.EVENTS}), enqueued AS ({ENQUEUE})" if transition.event else ""
-    notify = f", pg_notify('{ENDED}', id)" if transition.target in states.FINAL else ""
+    is_end = transition.target in states.FINAL
+    is_asynchronous = condition == _ASYNCHRONOUS
+    notify = f", pg_notify('{ENDED}', id)" if is_end and is_asynchronous else ""
     statement = f"""
 WITH selected AS MATERIALIZED (
     SELECT r.id FROM reviews_request r WHERE {which} FOR NO KEY UPDATE {wait}
@@ -128,4 +130,21 @@ WITH selected AS MATERIALIZED (
 SELECT id{notify} FROM moved WHERE {condition}"""  # noqa: S608 (nothing in it comes from outside)
     with connection.cursor() as cursor:
         cursor.execute(statement, {**params, "event": transition.event})
-        return [pk for pk, *_ in cursor.fetchall()]
+        moved = [pk for pk, *_ in cursor.fetchall()]
+    if moved and is_end and not is_asynchronous:
+        transaction.on_commit(lambda: notify_ends(moved), robust=True)
+    return moved
+
+
+def notify_ends(request_ids: list[str]) -> None:
+    """Notifies those who wait for these requests, in a transaction of its own.
+
+    PostgreSQL lets one transaction with notifications commit at a time. One that waits for a
+    replica would hold up every other end.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, ended.id)"
+            " FROM unnest(%s::text[]) AS ended (id)",
+            [ENDED, request_ids],
+        )
