@@ -63,3 +63,15 @@ def answers(port: int) -> bool:
         return requests.get(f"http://127.0.0.1:{port}/readyz", timeout=5).ok
     except requests.ConnectionError:
         return False
+
+
+def is_read() -> bool:
+    """Whether the server has read the request since it was created: then the call waits."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND state = 'idle' AND query LIKE %s AND pid <> pg_backend_pid()"
+            " AND state_change > (SELECT max(created_at) FROM reviews_request)",
+            ["%concat(%"],
+        )
+        return bool(cursor.fetchone()[0])

@@ -17,7 +17,7 @@ from reviews import services
 from reviews.models import Request
 from tests.conftest import Api
 from tests.reviews.conftest import Make, make
-from tests.serving import serving
+from tests.serving import is_read, serving
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -141,6 +141,7 @@ def test_what_was_lost_is_read_again(site: Site, make: Make, member: User) -> No
 def test_a_key_that_is_revoked_meanwhile(site: Site, make: Make, member: User) -> None:
     request = make()
     waiting = site.wait(request.pk)
+    wait_until(is_read)
     ApiKey.objects.update(state=ApiKey.State.DELETED)
     services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
     response = waiting.result(LATER)

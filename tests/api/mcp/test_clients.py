@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import requests
-from django.db import connection
 
 from accounts.models import ApiKey, User
 from loops.models import Loop
@@ -22,7 +21,7 @@ from tests.api.mcp.test_tools import NAMES
 from tests.api.mcp.wire import LEGACY, QUESTION, TASKS
 from tests.api.test_wait import calls_of
 from tests.clients import node
-from tests.serving import serving, start
+from tests.serving import is_read, serving, start
 from tests.waiting import stretched, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,18 +66,6 @@ def answer_once_asked(member: User, waiting: "Future[Any] | subprocess.Popen[str
     request = Request.objects.get()
     answer_request(request=request, reviewer_id=member.pk, answer="yes")
     return str(request.pk)
-
-
-def is_read() -> bool:
-    """Whether the server has read the request since it was created: then the call waits."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND state = 'idle' AND query LIKE %s AND pid <> pg_backend_pid()"
-            " AND state_change > (SELECT max(created_at) FROM reviews_request)",
-            ["%concat(%"],
-        )
-        return bool(cursor.fetchone()[0])
 
 
 def content(response: requests.Response) -> dict[str, Any]:
