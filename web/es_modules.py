@@ -10,6 +10,9 @@ from django.contrib.staticfiles import finders
 # A static import of a relative path; `web.storage` adds the hash to the path.
 IMPORT = r"""(?P<matched>(?P<word>\bfrom|\bimport) "(?P<url>\.{1,2}/[^"]+)")"""
 
+# An import that a script does only when it needs the module; no page loads it beforehand.
+LATER_IMPORT = r"""(?P<matched>\bimport\("(?P<url>\.{1,2}/[^"]+)"\))"""
+
 
 @cache
 def find_direct_imports(name: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-from web.es_modules import IMPORT
+from web.es_modules import IMPORT, LATER_IMPORT
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
@@ -17,7 +17,7 @@ class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     # the modules in static/js import each other; circular imports are not allowed.
     patterns: ClassVar = (
         ("*.css", (r"""(?P<matched>url\(['"]{0,1}\s*(?P<url>.*?)["']{0,1}\))""",)),
-        ("js/*.js", ((IMPORT, '%(word)s "%(url)s"'),)),
+        ("js/*.js", ((IMPORT, '%(word)s "%(url)s"'), (LATER_IMPORT, 'import("%(url)s")'))),
     )
     manifest_strict = False
 

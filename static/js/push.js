@@ -106,9 +106,15 @@ class Offer {
   }
 }
 
-// Starts the cards of the page. Call it again after a page shown without a reload.
+const startedCards = new WeakSet();
+
+// Starts the cards of the page, each once. Call it again after a page shown without a reload.
 export function offerNotifications() {
-  for (const card of document.querySelectorAll("[data-push]")) new Offer(card).begin();
+  for (const card of document.querySelectorAll("[data-push]")) {
+    if (startedCards.has(card)) continue;
+    startedCards.add(card);
+    new Offer(card).begin();
+  }
 }
 
 offerNotifications();

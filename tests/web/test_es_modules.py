@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from django.contrib.staticfiles import finders
 from django.core.files.storage import FileSystemStorage
 from django.template import Context, Template
 
-from web.es_modules import IMPORT, find_all_imports
+from web.es_modules import IMPORT, LATER_IMPORT, find_all_imports
 from web.storage import StaticStorage
 
 ROOT = Path(settings.BASE_DIR) / "static"
@@ -33,7 +34,9 @@ def test_what_is_imported_is_exported(name: str) -> None:
     source = (ROOT / name).read_text()
     stated = re.findall(r'^import \{ (.+?) \} from "(.+?)";$', source, re.MULTILINE)
     assert len(stated) == len(re.findall(IMPORT, source))
-    for words, url in stated:
+    later = re.findall(r'const \{ (.+?) \} = await import\("(.+?)"\);', source)
+    assert len(later) == len(re.findall(LATER_IMPORT, source)) == source.count("import(")
+    for words, url in stated + later:
         other = ((ROOT / name).parent / url).read_text()
         for word in words.split(", "):
             assert re.search(rf"^export (async )?(function|class|const) {word}\b", other, re.M), (
@@ -52,10 +55,13 @@ def test_collected_files_import_each_other_by_their_hashed_names(tmp_path: Path)
     assert [each for _, _, each in done if isinstance(each, Exception)] == []
     kept = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.js")}
     assert set(storage.hashed_files.values()) == kept
-    for name in kept:
-        for match in re.finditer(IMPORT, (tmp_path / name).read_text()):
+    named = 0
+    for name, pattern in product(kept, (IMPORT, LATER_IMPORT)):
+        for match in re.finditer(pattern, (tmp_path / name).read_text()):
             other = ((tmp_path / name).parent / match["url"]).resolve()
             assert str(other.relative_to(tmp_path)) in kept, (name, match["url"])
+            named += pattern == LATER_IMPORT
+    assert named >= 2
 
 
 def test_a_page_asks_for_all_of_them_at_once() -> None:
@@ -69,6 +75,7 @@ def test_a_page_asks_for_all_of_them_at_once() -> None:
     hinted = re.findall(r'modulepreload" href="/static/(.+?)"', page)
     assert len(hinted) == len(set(hinted))
     assert "js/app.js" not in hinted  # its own element came first
+    assert "js/push.js" not in asked  # few pages need it, and load it when they do
 
 
 def test_a_module_that_does_not_exist() -> None:

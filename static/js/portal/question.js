@@ -3,12 +3,10 @@
 
 import { announce } from "../announcements.js";
 import { Draft, removeOldDrafts } from "../drafts.js";
-import { offerNotifications } from "../push.js";
 import { showUnsentDraft, startAnswerForm } from "./answer_form.js";
 import { startAnswerZone } from "./answer_zone.js";
 import { Claim } from "./claim.js";
 import { startCountdown } from "./countdown.js";
-import { startImage } from "./image.js";
 import { showKeySwitch, startKeyboard } from "./keyboard.js";
 import { onPageShown, refreshPage, startNavigation } from "./navigation.js";
 import { Polling } from "./polling.js";
@@ -21,7 +19,7 @@ class Question {
     this.stops = new AbortController();
     const { signal } = this.stops;
     this.startAnswer(new Draft(this.data.person, this.data.question));
-    startImage();
+    startImageIfAny(signal);
     startAnswerZone(this.data.question, signal);
     this.polling = new Polling(this.data.watch, () => this.buildStateUrl(), () => this.refresh());
     this.claim = new Claim(this.data.question, {
@@ -81,6 +79,23 @@ function announceChange(before, now) {
   announce(said.join(" ").replace(/\s+/g, " ") || gettext("The question is open again"));
 }
 
+// Loads the two scripts that few pages need. If one cannot be loaded, the page works as without it.
+async function startImageIfAny(signal) {
+  if (!document.querySelector("[data-zoom]")) return;
+  try {
+    const { startImage } = await import("./image.js");
+    if (!signal.aborted) startImage();
+  } catch { /* the image is a link */ }
+}
+
+async function offerNotificationsIfAsked() {
+  if (!document.querySelector("[data-push]")) return;
+  try {
+    const { offerNotifications } = await import("../push.js");
+    offerNotifications();
+  } catch { /* the card stays hidden */ }
+}
+
 let question = null;
 
 function startPage() {
@@ -104,4 +119,5 @@ onPageShown(startPage);
 startNavigation();
 startKeyboard();
 onPageShown(showKeySwitch);
-onPageShown(offerNotifications);
+offerNotificationsIfAsked();
+onPageShown(offerNotificationsIfAsked);
