@@ -11,6 +11,7 @@ KINDS = {
     "webhook_secret": say("Webhook secret"),
     "loop": say("Loops"),
     "member": say("Members"),
+    "request": say("Requests"),
     "security": say("Password and two-factor"),
     "account": say("Account"),
 }
@@ -39,6 +40,7 @@ SENTENCES = {
     "member.joined": say("joined the loop"),
     "member.removed": say("removed"),
     "member.left": say("left the loop"),
+    "request.exported": say("exported requests as"),
     "security.password_changed": say("changed the password"),
     "security.password_reset": say("reset the password by email"),
     "security.password_ended": say("confirmed the address; the old password no longer works"),

@@ -26,7 +26,7 @@ from dashboard.forms.requests import STATUSES, RequestFilterForm
 from dashboard.loop_choices import read_loop_choices
 from db.time_limits import limited
 from db.times import iso
-from reviews.exports import AlreadyExporting, Lease
+from reviews.exports import AlreadyExporting, Lease, begin
 from reviews.models import Request
 from reviews.queries.single_read import read_many_as_json
 from web.guards import SignedInRequest
@@ -62,7 +62,7 @@ def download(request: SignedInRequest, kind: str, render: Render) -> HttpRespons
         return back
     filters = request_list.Filters(account_id=request.user.pk, **form.cleaned_data)
     try:
-        lease = Lease(request.user.pk)
+        lease = begin(account_id=request.user.pk, subject=describe(kind, form.cleaned_data))
     except AlreadyExporting:
         messages.warning(request, _("Another export is running. Try again when it has finished."))
         return back
@@ -73,6 +73,12 @@ def download(request: SignedInRequest, kind: str, render: Render) -> HttpRespons
     name = f"requests-{timezone.localdate():%Y-%m-%d}.{kind}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def describe(kind: str, filters: dict[str, Any]) -> str:
+    """Describes an export in the audit log: 'CSV', or 'CSV, status=timeout' if it is filtered."""
+    chosen = (f"{name}={value}" for name, value in filters.items() if value)
+    return ", ".join([kind.upper(), *chosen])
 
 
 class Export:

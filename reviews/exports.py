@@ -7,8 +7,9 @@ The lease is renewed while pages are read. A client that takes nothing is cut of
 import time
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
+from accounts.audit import record
 from db.ids import new_id
 from reviews.models import ExportLease
 
@@ -57,6 +58,17 @@ class Lease:
         """Lets the account export again."""
         mine = {"account_id": self._params["account"], "token": self._params["token"]}
         ExportLease.objects.filter(**mine).delete()
+
+
+@transaction.atomic
+def begin(*, account_id: str, subject: str) -> Lease:
+    """Begins an export and records it in the audit log. Raises AlreadyExporting.
+
+    `subject` says what is exported, such as 'CSV, status=timeout'.
+    """
+    lease = Lease(account_id)
+    record(account_id=account_id, actor_id=account_id, action="request.exported", subject=subject)
+    return lease
 
 
 def _execute(sql: str, params: dict[str, Any]) -> int:

@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
+from accounts.models import AuditEntry, User
 from dashboard import export
 from loops.models import Loop
 from loops.services import create_loop, join_loop
@@ -68,7 +68,9 @@ def test_what_is_filtered_and_nothing_else(
 ) -> None:
     done = make(request_text="Größe?\nSecond, line", response_config={"options": [
         {"value": "yes", "label": "Yes, please"}, "no"]})  # fmt: skip
-    services.answer_request(request=done, reviewer_id=member.pk, answer="yes")
+    services.answer_request(
+        request=done, reviewer_id=member.pk, answer="yes", comment="=Good\nSeal torn"
+    )
     make(priority="low")
     (row,) = read_csv(download(owner, "csv", priority="high"))
     stored = services.read_request(done.pk)
@@ -80,12 +82,33 @@ def test_what_is_filtered_and_nothing_else(
         "Yes, please",
         "human",
     )
+    assert row["comment"] == "'=Good\nSeal torn"
+    (same,) = json.loads(download(owner, "json", priority="high"))
+    assert same["response_comment"] == "=Good\nSeal torn"
     assert (row["answered_by_name"], row["answered_by_email"]) == ("Member", "member@example.com")
     assert float(row["response_time_seconds"]) > 0
     assert row["loop"] == "Desk"
     assert len(read_csv(download(owner, "csv"))) == 2
     assert read_csv(download(owner, "csv", person="nobody")) == []
     assert read_csv(download(member, "csv")) == []
+
+
+def test_the_audit_log_says_what_was_exported(owner: User, loop: Loop, make: Make) -> None:
+    make()
+    download(owner, "csv")
+    download(owner, "json", status="pending", priority="high")
+    get(owner, "csv", status="lost")  # is no export
+    running = get(owner, "json")
+    get(owner, "csv")  # another one is running
+    running._iterator.close()
+    said = AuditEntry.objects.filter(action="request.exported").order_by("id")
+    assert [(each.actor_id, each.subject) for each in said] == [
+        (owner.pk, "CSV"),
+        (owner.pk, "JSON, status=pending, priority=high"),
+        (owner.pk, "JSON"),
+    ]
+    page = signed_in(owner).get("/dashboard/audit/?kind=request")
+    assert "You exported requests as JSON, status=pending, priority=high" in words(page)
 
 
 def test_json_is_what_the_api_returns(owner: User, owner_key: str, loop: Loop, make: Make) -> None:
