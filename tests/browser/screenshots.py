@@ -1,6 +1,7 @@
 """`make screenshots`: every page of the catalogue, at four widths and in every mode.
 
-Contact sheets go to build/sheets/, a folder for each mode. The light pictures of a phone and a desk
+Contact sheets go to build/sheets/, a folder for each mode, and the pictures themselves to a folder
+for each width in it. The light pictures of a phone and a desk
 that documents show go to docs/screenshots/. SHOTS=home,inbox takes these pages alone, and
 MODES=dark,arabic these modes. Not collected by `make test`.
 """
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageChops, ImageDraw
 from playwright.sync_api import Browser, Page, Route
 
 from loops.models import Loop
@@ -30,9 +31,9 @@ MAX_COLOURS = 96
 TALLEST = 3  # screens, in documents
 SCREENS = {320: 568, 390: 844, 1280: 800, 1920: 1080}  # widths and heights
 TALLEST_ON_SHEET = 2  # screens
-THUMB = {320: 200, 390: 200, 1280: 400, 1920: 400}  # widths on a sheet
-COLUMNS = {320: 9, 390: 9, 1280: 4, 1920: 4}
-ROWS = 3
+SHEET = (1200, 1000)  # what is seen at once without making it smaller
+THUMB = {320: 232, 390: 292, 1280: 392, 1920: 592}  # widths on a sheet
+GAP, TITLE_HEIGHT = 8, 16
 ARABIC = (
     "# هل نعيد المبلغ للطلب 4821؟\n\n"
     "وصل الطرد **مكسورًا**، والعميل Ada Lovelace يطلب 80 € خلال 24 ساعة."
@@ -131,21 +132,32 @@ def keep_for_documents(page: Page, stop: Stop) -> None:
 
 
 def lay_out(pictures: list[tuple[str, Image.Image]], width: int, folder: Path) -> None:
-    """Saves sheets of small pictures with their titles."""
-    folder.mkdir(parents=True, exist_ok=True)
-    small = THUMB[width]
-    scale = small / width
-    tall = int(SCREENS[width] * TALLEST_ON_SHEET * scale)
-    on_sheet = COLUMNS[width] * ROWS
-    for start in range(0, len(pictures), on_sheet):
-        sheet = Image.new("RGB", ((small + 8) * COLUMNS[width], (tall + 20) * ROWS), "#888888")
-        drawing = ImageDraw.Draw(sheet)
-        for place, (title, picture) in enumerate(pictures[start : start + on_sheet]):
-            left = (place % COLUMNS[width]) * (small + 8)
-            top = (place // COLUMNS[width]) * (tall + 20)
-            drawing.text((left + 2, top + 3), title, fill="white")
-            sheet.paste(picture.resize((small, int(picture.height * scale))), (left, top + 18))
-        sheet.save(folder / f"{width}-{start // on_sheet + 1}.png", optimize=True)
+    """Saves the pictures, and sheets of them: column by column, each under its title."""
+    (folder / str(width)).mkdir(parents=True, exist_ok=True)
+    sheets: list[Image.Image] = []
+    left = top = max(SHEET)  # the first one needs a sheet
+    for title, picture in pictures:
+        picture.save(folder / str(width) / f"{title}.png")
+        small = shrink(picture, THUMB[width])
+        if top + TITLE_HEIGHT + small.height > SHEET[1]:
+            left, top = left + THUMB[width] + GAP, 0
+        if left + THUMB[width] > SHEET[0]:
+            sheets.append(Image.new("RGB", SHEET, "#888888"))
+            left = top = 0
+        ImageDraw.Draw(sheets[-1]).text((left + 2, top + 2), title, fill="white")
+        sheets[-1].paste(small, (left, top + TITLE_HEIGHT))
+        top += TITLE_HEIGHT + small.height + GAP
+    for number, sheet in enumerate(sheets, start=1):
+        sheet.save(folder / f"{width}-{number:02}.png", optimize=True)
+
+
+def shrink(picture: Image.Image, width: int) -> Image.Image:
+    """Makes a picture smaller, without what is empty at its end."""
+    ground = Image.new("RGB", picture.size, picture.getpixel((0, picture.height - 1)))
+    used = ImageChops.difference(picture, ground).getbbox() or (0, 0, *picture.size)
+    bottom = min(picture.height, used[3] + 24)
+    scale = width / picture.width
+    return picture.crop((0, 0, picture.width, bottom)).resize((width, int(bottom * scale)))
 
 
 def wait_for_the_font(route: Route) -> None:
