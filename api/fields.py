@@ -14,7 +14,15 @@ from rest_framework import serializers
 
 from api.errors import ApiError, ValidationFailed
 from db.times import iso
+from web.phrases import say
 from web.web_urls import MAX_URL_LENGTH, is_web_url
+
+
+class InvalidValue(ValueError):
+    """A value that breaks its field's rule, which a form of the dashboard may have to explain.
+
+    The argument is a phrase that names the field.
+    """
 
 
 class StrictText(serializers.CharField):
@@ -30,12 +38,20 @@ class StrictText(serializers.CharField):
         if not isinstance(data, str):
             raise serializers.ValidationError("must be a string")
         if len(data) > self.longest or (self.shortest and not data.strip()):
-            raise serializers.ValidationError(
-                f"must be between {self.shortest} and {self.longest} characters"
-                if self.shortest
-                else f"must be at most {self.longest} characters"
-            )
+            raise self._build_length_error()
         return data
+
+    def _build_length_error(self) -> Exception:
+        if not self.shortest:
+            return serializers.ValidationError(f"must be at most {self.longest} characters")
+        return InvalidValue(
+            say(
+                "%(field)s must be between %(least)s and %(most)s characters",
+                field=self.field_name,
+                least=self.shortest,
+                most=self.longest,
+            )
+        )
 
 
 class StrictChoice(serializers.ChoiceField):
@@ -114,8 +130,13 @@ class WebUrl(serializers.CharField):
         if not isinstance(data, str):
             raise serializers.ValidationError("must be a string")
         if not is_web_url(data):
-            raise serializers.ValidationError(
-                f"must be an absolute http or https URL of at most {MAX_URL_LENGTH} characters"
+            raise InvalidValue(
+                say(
+                    "%(field)s must be an absolute http or https URL of at most"
+                    " %(most)s characters",
+                    field=self.field_name,
+                    most=MAX_URL_LENGTH,
+                )
             )
         return data
 
@@ -147,6 +168,8 @@ class Input(serializers.Serializer[Any]):
                 continue
             try:
                 checked[name] = field.run_validation(value)
+            except InvalidValue as error:
+                raise ValidationFailed(error.args[0]) from None
             except serializers.ValidationError as error:
                 raise ValidationFailed(f"{name} {_first_message(error)}") from None
             self.on_value(name, checked)
@@ -184,7 +207,7 @@ class Input(serializers.Serializer[Any]):
 
 def build_required_error(name: str) -> ValidationFailed:
     """Builds the error of a missing field that has no sentence of its own."""
-    return ValidationFailed(f"{name} is required")
+    return ValidationFailed(say("%(field)s is required", field=name))
 
 
 def _first_message(error: serializers.ValidationError) -> str:

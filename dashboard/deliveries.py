@@ -21,6 +21,7 @@ from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest, action, page
 from web.keyset import KeysetPage, read_cursor
 from web.languages import gettext_lazy as _lazy
+from web.languages import translate
 from web.web_urls import hide_credentials
 from webhooks import safe_text, services
 from webhooks.failing_hosts import MAX_COUNTED, Failing, read_failing
@@ -204,7 +205,7 @@ def format_result(attempt: Attempt) -> str:
     """Returns the status with its name, the error, or that the attempt has no result yet."""
     if attempt.finished_at is None:
         return _("Interrupted or in progress")
-    return safe_text.format_result(attempt.status_code, attempt.error)
+    return translate(safe_text.format_result(attempt.status_code, attempt.error))
 
 
 def describe_last(item: Any) -> dict[str, Any] | None:
@@ -213,7 +214,7 @@ def describe_last(item: Any) -> dict[str, Any] | None:
         return None
     went_well = item.last_status is not None and 200 <= item.last_status < 300
     return {
-        "text": safe_text.format_result(item.last_status, item.last_error),
+        "text": translate(safe_text.format_result(item.last_status, item.last_error)),
         "tone": "" if went_well else "text-error",
     }
 
@@ -231,7 +232,7 @@ def describe_host(failing: Failing) -> dict[str, Any]:
         "name": safe_text.visible(failing.host),
         "since": failing.since,
         "failures": failing.failures,
-        "result": safe_text.format_result(failing.status, failing.error),
+        "result": translate(safe_text.format_result(failing.status, failing.error)),
         "waiting": failing.waiting,
         "is_many": failing.waiting > MAX_COUNTED,
         "most": MAX_COUNTED,

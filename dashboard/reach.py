@@ -13,6 +13,8 @@ from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.queries.reach import Reach, Reviewer, read_reach
 from web.bidi import isolate
+from web.languages import translate
+from webhooks.failure_texts import find_phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,8 @@ def _list_notifications(request: Request, reviewer: Reviewer) -> Iterator[Fact]:
     if reviewer.error:
         yield Fact(
             "alert-triangle",
-            _("A notification failed: %(error)s") % {"error": isolate(reviewer.error)},
+            _("A notification failed: %(error)s")
+            % {"error": isolate(translate(find_phrase(reviewer.error)))},
         )
 
 

@@ -14,6 +14,7 @@ from accounts import vault
 from accounts.secret_services import Secrets, read_secrets
 from db.outages import retry_once
 from webhooks import outbound, schedule, signing
+from webhooks.failure_texts import INTERNAL_ERROR, SECRET_UNREADABLE
 from webhooks.models import Delivery
 from webhooks.outbox import Item, Outcome
 
@@ -36,7 +37,7 @@ def attempt(item: Item) -> Outcome:
     try:
         secrets = retry_once(lambda: read_secrets(item.account_id))
     except vault.Unreadable:
-        return Outcome(error="The webhook secret can't be decrypted: its key is not set.")
+        return Outcome(error=str(SECRET_UNREADABLE))
     return post(item, secrets)
 
 
@@ -68,7 +69,9 @@ def post(item: Item, secrets: Secrets) -> Outcome:
     except Exception as error:
         # an attempt all the same: else it would be repeated with every lease, for ever
         log.exception("webhook.failed", delivery=item.delivery_id)
-        return Outcome(error=f"Internal error: {type(error).__name__}.", request_headers=headers)
+        return Outcome(
+            error=INTERNAL_ERROR % {"name": type(error).__name__}, request_headers=headers
+        )
     return Outcome(
         status=response.status,
         retry_after=schedule.read_retry_after(

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import requests
 import urllib3
 
+from webhooks.failure_texts import BROKEN_OFF, BYTES_MISSING
+
 MAX_INTERIM = 16  # interim responses before the final one
 MAX_LINE = 65_536  # bytes; http.client reads no longer ones
 MAX_HEADERS = 1000
@@ -124,9 +126,9 @@ def read_body(received: requests.Response, limit: int) -> bytes:
         content: bytes = received.raw.read(limit, decode_content=False)
     except (urllib3.exceptions.HTTPError, OSError, ValueError):
         if is_success:
-            raise BrokenOff("The response broke off.") from None
+            raise BrokenOff(BROKEN_OFF) from None
         return b""
     missing: int = received.raw.length_remaining or 0  # None without a Content-Length
     if is_success and missing and len(content) < limit:
-        raise BrokenOff(f"The response broke off: {missing} bytes are missing.")
+        raise BrokenOff(BYTES_MISSING % {"count": missing})
     return content

@@ -28,7 +28,7 @@ from accounts.sign_in_codes import can_send
 from accounts.time_zones import find_zone
 from web.bidi import isolate
 from web.humanize import format_count, format_long_moment
-from web.languages import known_or_english
+from web.languages import known_or_english, translate
 from web.sanitize import to_one_line
 from webhooks import safe_text
 from webhooks.failing_hosts import FORGOTTEN, MAX_COUNTED, WAITING
@@ -104,7 +104,7 @@ class Outage:
 
     @property
     def result(self) -> str:
-        return to_one_line(safe_text.format_result(self.status, self.error))
+        return to_one_line(translate(safe_text.format_result(self.status, self.error)))
 
     @property
     def more_waiting(self) -> str:

@@ -27,6 +27,13 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from web.web_urls import hide_credentials
+from webhooks.failure_texts import (
+    NO_CONNECTION,
+    NO_RESPONSE_IN_TIME,
+    NOT_PUBLIC,
+    NOT_RESOLVED,
+    NOT_RESOLVED_IN_TIME,
+)
 from webhooks.http_response import BrokenOff, FinalResponse, read_body
 from webhooks.networks import Network, may_reach, read_address
 
@@ -151,7 +158,7 @@ class Dialler:
             else:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 return connection
-        raise Unreachable(f"No connection: {failure}.")
+        raise Unreachable(NO_CONNECTION % {"reason": failure})
 
     def resolve(self, host: str, port: int) -> list[tuple[int, Any]]:
         """All addresses of the host. Raises Refused where one of them may not be reached."""
@@ -164,13 +171,13 @@ class Dialler:
                 found = socket.getaddrinfo(name, port, **STREAM)
         except FutureTimeout:
             lookup.cancel()  # where it never began; others wait for its thread
-            raise Unreachable("The name was not resolved in time.") from None
+            raise Unreachable(NOT_RESOLVED_IN_TIME) from None
         except (OSError, UnicodeError) as error:
-            raise Unreachable(f"The name was not resolved: {error}.") from None
+            raise Unreachable(NOT_RESOLVED % {"reason": error}) from None
         for *_, address in found:
             known = read_address(str(address[0]))
             if known is None or not may_reach(known, self.opened):
-                raise Refused(f"{address[0]} is not a public address.")
+                raise Refused(NOT_PUBLIC % {"address": address[0]})
         return [(family, address) for family, _, _, _, address in found]
 
 
@@ -263,11 +270,11 @@ def post(
         with adapter.send(request, stream=True, timeout=patience, proxies={}) as received:
             content = read_body(received, MAX_RESPONSE)
         if deadline.passed:
-            raise Unreachable(f"No complete response within {seconds:g} s.")
+            raise Unreachable(NO_RESPONSE_IN_TIME % {"seconds": f"{seconds:g}"})
         return Response(received.status_code, bounded(received.headers), content)
     except FAILURES as error:
         if deadline.passed or isinstance(error, requests.Timeout | TimeoutError):
-            raise Unreachable(f"No complete response within {seconds:g} s.") from None
+            raise Unreachable(NO_RESPONSE_IN_TIME % {"seconds": f"{seconds:g}"}) from None
         raise Unreachable(str(error) if isinstance(error, BrokenOff) else describe(error)) from None
     finally:
         adapter.close()

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from itertools import islice
 
+from webhooks.failure_texts import find_phrase
+
 MAX_HEADERS = 100
 MAX_HEADER_LENGTH = 2000
 MAX_INDENT = 20
@@ -45,9 +47,9 @@ def _one_line(text: str) -> str:
 
 
 def format_result(status: int | None, error: str) -> str:
-    """Formats how an attempt ended: the status with its name, or the error."""
+    """Formats how an attempt ended: the status with its name, or the error; pages translate it."""
     if status is None:
-        return visible(error)
+        return find_phrase(visible(error))
     known = status in HTTPStatus._value2member_map_
     return f"{status} {HTTPStatus(status).phrase}" if known else str(status)
 

@@ -100,9 +100,9 @@ class RequestInput(Input):
             else:
                 kind.check_default(config, checked[name])
         except InvalidConfiguration as error:
-            raise InvalidResponseConfiguration(str(error)) from None
+            raise InvalidResponseConfiguration(error.args[0]) from None
         except InvalidDefault as error:
-            raise InvalidDefaultResponse(str(error)) from None
+            raise InvalidDefaultResponse(error.args[0]) from None
 
 
 def find_conditional_error(name: str, checked: dict[str, Any]) -> ApiError | None:

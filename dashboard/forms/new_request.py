@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from api.errors import (
     ApiError,
     ImageUrlRequired,
-    InvalidDefaultResponse,
     RequestTextRequired,
     TimeoutRequired,
 )
@@ -32,6 +31,7 @@ from reviews.response_types import TYPES
 from reviews.response_types.posted import read_json_number, unify_newlines
 from web.languages import gettext_lazy as _lazy
 from web.languages import translate
+from web.phrases import Phrase, say
 from web.strict_json import InvalidJSON, parse_object
 
 UNITS = {"seconds": 1, "minutes": 60, "hours": 3600}
@@ -40,11 +40,7 @@ UNIT_NAMES = [
     ("minutes", _lazy("Minutes")),
     ("hours", _lazy("Hours")),
 ]
-ERROR_FIELDS: dict[type[ApiError], str] = {
-    ImageUrlRequired: "image_url",
-    InvalidDefaultResponse: "default_response",
-}
-_OPTION = re.compile(r"options\[(\d+)\]\S* (.*)")
+_OPTION = re.compile(r"options\[(\d+)\]")
 
 
 class NewRequestForm(forms.Form):
@@ -172,22 +168,33 @@ class NewRequestForm(forms.Form):
     def locate_error(self, error: ApiError) -> tuple[str | None, str]:
         """Returns the field that an error belongs to, None for the whole form, and its sentence."""
         detail = error.detail if isinstance(error.detail, str) else ""
-        name, _blank, rest = detail.partition(" ")
-        if isinstance(error, TimeoutRequired) or name == "timeout_seconds":
+        name = str(detail.values.get("field", "")) if isinstance(detail, Phrase) else ""
+        if isinstance(error, TimeoutRequired) or detail.startswith("timeout_seconds"):
             return "timeout", _("Enter a time between one minute and one day")
         if isinstance(error, RequestTextRequired):
             return "request_text", _("Enter the question")
+        if isinstance(error, ImageUrlRequired):
+            return "image_url", _("Enter the URL of the image")
         if detail.startswith("options array"):
             return "options", _("Enter at least one option")
-        option = _OPTION.match(detail)
+        place = "options" if _OPTION.match(name) else name
+        return place if place in self.fields else None, self.explain(detail) or error.sentence
+
+    def explain(self, detail: str) -> str:
+        """Translates an error's detail, with the labels of this form for the API's names."""
+        if not isinstance(detail, Phrase):
+            return detail
+        named = {name: self.name_value(value) for name, value in detail.values.items()}
+        return translate(say(detail.template, **named))
+
+    def name_value(self, value: Any) -> Any:
+        """Returns the label of a field's name, and any other value unchanged."""
+        if not isinstance(value, str):
+            return value
+        option = _OPTION.match(value)
         if option:
-            return "options", _("Option %(value)s %(value2)s") % {
-                "value": int(option[1]) + 1,
-                "value2": option[2],
-            }
-        if name in self.fields:
-            return name, f"{self.fields[name].label} {rest}"
-        return ERROR_FIELDS.get(type(error)), detail or error.sentence
+            return _("Option %(number)s") % {"number": int(option[1]) + 1}
+        return self.fields[value].label if value in self.fields else value
 
 
 def _build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:

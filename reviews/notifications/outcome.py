@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from reviews.models import Notification
+from webhooks.failure_texts import NOT_NEEDED
 from webhooks.schedule import next_delay
 
 State = Notification.State
@@ -34,7 +35,7 @@ class Outcome:
     endpoint: str = ""
 
 
-STALE = Outcome(Result.STALE, "It is no longer needed.")
+STALE = Outcome(Result.STALE, str(NOT_NEEDED))
 
 
 def judge(

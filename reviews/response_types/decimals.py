@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from reviews.response_types.faults import InvalidDefault
+from web.phrases import say
 
 # Above this a double cannot represent every integer.
 _EXACT_INTEGERS = 2**53
@@ -38,4 +39,4 @@ def count_places(number: Decimal) -> int:
 def check_default_number(default: object) -> None:
     """Raises InvalidDefault unless the default is a number."""
     if to_json_number(default) is None:
-        raise InvalidDefault("default_response must be a number")
+        raise InvalidDefault(say("%(field)s must be a number", field="default_response"))

@@ -10,6 +10,7 @@ from typing import Any
 
 from reviews.response_types.decimals import to_decimal, to_json_number
 from reviews.response_types.faults import InvalidConfiguration
+from web.phrases import say
 
 Config = Mapping[str, Any]
 
@@ -27,7 +28,14 @@ def read_integer(
         return _require_default(name, default)
     number = to_json_number(value)
     if not isinstance(number, int) or not low <= number <= high:
-        raise InvalidConfiguration(f"{name} must be an integer between {low} and {high}")
+        raise InvalidConfiguration(
+            say(
+                "%(field)s must be an integer between %(least)s and %(most)s",
+                field=name,
+                least=low,
+                most=high,
+            )
+        )
     return number
 
 
@@ -38,7 +46,7 @@ def read_decimal(config: Config, *names: str, default: int | None = None) -> Dec
         return Decimal(_require_default(name, default))
     number = to_json_number(value)
     if number is None:
-        raise InvalidConfiguration(f"{name} must be a number")
+        raise InvalidConfiguration(say("%(field)s must be a number", field=name))
     return to_decimal(number)
 
 
@@ -47,7 +55,7 @@ def read_flag(config: Config, name: str, *, default: bool) -> bool:
     if value is None:
         return default
     if not isinstance(value, bool):
-        raise InvalidConfiguration(f"{name} must be a boolean")
+        raise InvalidConfiguration(say("%(field)s must be a boolean", field=name))
     return value
 
 
@@ -57,7 +65,7 @@ def read_string(config: Config, name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise InvalidConfiguration(f"{name} must be a string")
+        raise InvalidConfiguration(say("%(field)s must be a string", field=name))
     return value
 
 
@@ -71,5 +79,5 @@ def _find_field(config: Config, names: tuple[str, ...]) -> tuple[str, Any]:
 
 def _require_default(name: str, default: int | None) -> int:
     if default is None:
-        raise InvalidConfiguration(f"{name} is required")
+        raise InvalidConfiguration(say("%(field)s is required", field=name))
     return default

@@ -53,7 +53,13 @@ class MultiSelect(ResponseType):
         maximum = read_integer(config, "max_selections", low=1, high=count, default=count)
         required = read_flag(config, "required", default=self.required_by_default)
         if minimum > maximum:
-            raise InvalidConfiguration("min_selections must not be greater than max_selections")
+            raise InvalidConfiguration(
+                say(
+                    "%(field)s must not be greater than %(other)s",
+                    field="min_selections",
+                    other="max_selections",
+                )
+            )
         return MultiBounds(max(minimum, 1), maximum, required)
 
     def check_configuration(self, config: Config) -> None:

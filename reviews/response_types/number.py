@@ -77,14 +77,30 @@ class Number(ResponseType):
             lowest = _opposite(maximum) if negative else Decimal(1)
         elif lowest < 0 and not negative:
             raise InvalidConfiguration(
-                "min_value must not be negative unless allow_negative is true"
+                say(
+                    "%(field)s must not be negative unless %(other)s is true",
+                    field="min_value",
+                    other="allow_negative",
+                )
             )
         if lowest > maximum:
-            raise InvalidConfiguration(f"max_value must not be less than min_value ({lowest})")
+            raise InvalidConfiguration(
+                say(
+                    "%(field)s must not be less than %(other)s (%(least)s)",
+                    field="max_value",
+                    other="min_value",
+                    least=lowest,
+                )
+            )
         scale = 10**digits
         if math.ceil(Fraction(lowest) * scale) > math.floor(Fraction(maximum) * scale):
             raise InvalidConfiguration(
-                "decimal_places must leave a number between min_value and max_value"
+                say(
+                    "%(field)s must leave a number between %(other)s and %(other2)s",
+                    field="decimal_places",
+                    other="min_value",
+                    other2="max_value",
+                )
             )
         return NumberBounds(lowest, maximum, digits)
 

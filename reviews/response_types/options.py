@@ -49,16 +49,24 @@ def read_options(config: Config) -> list[Option]:
     """Reads the options in their order; a plain string is its own label."""
     entries = config.get("options")
     if not isinstance(entries, list) or not entries:
-        raise InvalidConfiguration("options array required for select response type")
+        raise InvalidConfiguration(say("options array required for select response type"))
     if len(entries) > MAX_OPTIONS:
-        raise InvalidConfiguration(f"options must have between 1 and {MAX_OPTIONS} entries")
+        raise InvalidConfiguration(
+            say(
+                "%(field)s must have between 1 and %(most)s entries",
+                field="options",
+                most=MAX_OPTIONS,
+            )
+        )
     result: list[Option] = []
     values: set[str] = set()
     for index, entry in enumerate(entries):
         option = _read_option(f"options[{index}]", entry)
         value = unify_newlines(option.value)
         if value in values:
-            raise InvalidConfiguration(f"options[{index}].value must be unique")
+            raise InvalidConfiguration(
+                say("%(field)s must be unique", field=f"options[{index}].value")
+            )
         values.add(value)
         result.append(option)
     return result
@@ -68,9 +76,13 @@ def check_chosen(config: Config, chosen: list[Any]) -> None:
     """Raises InvalidDefault unless these are values of options, without duplicates."""
     values = {option.value for option in read_options(config)}
     if not chosen or not all(isinstance(value, str) and value in values for value in chosen):
-        raise InvalidDefault("default_response must match one of the configured options")
+        raise InvalidDefault(
+            say("%(field)s must match one of the configured options", field="default_response")
+        )
     if len(set(chosen)) < len(chosen):
-        raise InvalidDefault("default_response must not contain an option twice")
+        raise InvalidDefault(
+            say("%(field)s must not contain an option twice", field="default_response")
+        )
 
 
 def find_value(config: Config, posted: str) -> str:
@@ -99,15 +111,17 @@ def _read_option(name: str, entry: Any) -> Option:
     if isinstance(entry, str):
         return Option(_read_label(name, entry), entry)
     if not isinstance(entry, dict):
-        raise InvalidConfiguration(f"{name} must be a string or an object with value and label")
+        raise InvalidConfiguration(
+            say("%(field)s must be a string or an object with value and label", field=name)
+        )
     value = _read_label(f"{name}.value", entry.get("value"))
     return Option(value, _read_label(f"{name}.label", entry.get("label")))
 
 
 def _read_label(name: str, text: Any) -> str:
     if text is not None and not isinstance(text, str):
-        raise InvalidConfiguration(f"{name} must be a string")
+        raise InvalidConfiguration(say("%(field)s must be a string", field=name))
     # Blank text counts as missing (resolved gap 6), because nobody could see such a choice.
     if not text or text.isspace():
-        raise InvalidConfiguration(f"{name} is required")
+        raise InvalidConfiguration(say("%(field)s is required", field=name))
     return str(text)

@@ -142,17 +142,46 @@ class Rating(ResponseType):
 
 def _check_scale(minimum: Decimal, maximum: Decimal, step: Decimal) -> None:
     if step <= 0:
-        raise InvalidConfiguration("scale_step must be greater than 0")
+        raise InvalidConfiguration(say("%(field)s must be greater than 0", field="scale_step"))
     for field, number in (("scale_min", minimum), ("scale_step", step)):
         if count_places(number) > MAX_PLACES:
-            raise InvalidConfiguration(f"{field} must have at most {MAX_PLACES} decimal places")
+            raise InvalidConfiguration(
+                say(
+                    "%(field)s must have at most %(most)s decimal places",
+                    field=field,
+                    most=MAX_PLACES,
+                )
+            )
     if minimum >= maximum:
-        raise InvalidConfiguration(f"scale_min ({minimum}) must be less than scale_max ({maximum})")
+        raise InvalidConfiguration(
+            say(
+                "%(field)s (%(least)s) must be less than %(other)s (%(most)s)",
+                field="scale_min",
+                least=minimum,
+                other="scale_max",
+                most=maximum,
+            )
+        )
     if minimum < -MAX_RATING:
-        raise InvalidConfiguration(f"scale_min must be at least {-MAX_RATING}")
+        raise InvalidConfiguration(
+            say("%(field)s must be at least %(least)s", field="scale_min", least=-MAX_RATING)
+        )
     if step > maximum - minimum:
-        raise InvalidConfiguration("scale_step must not be greater than scale_max - scale_min")
+        raise InvalidConfiguration(
+            say(
+                "%(field)s must not be greater than %(other)s - %(other2)s",
+                field="scale_step",
+                other="scale_max",
+                other2="scale_min",
+            )
+        )
     if step * MAX_STEPS < maximum - minimum:
         raise InvalidConfiguration(
-            f"scale_step must make at most {MAX_STEPS} steps from scale_min to scale_max"
+            say(
+                "%(field)s must make at most %(most)s steps from %(other)s to %(other2)s",
+                field="scale_step",
+                most=MAX_STEPS,
+                other="scale_min",
+                other2="scale_max",
+            )
         )

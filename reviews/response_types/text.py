@@ -56,7 +56,13 @@ class Text(ResponseType):
         )
         required = read_flag(config, "required", default=self.required_by_default)
         if minimum > maximum:
-            raise InvalidConfiguration("min_length must not be greater than max_length")
+            raise InvalidConfiguration(
+                say(
+                    "%(field)s must not be greater than %(other)s",
+                    field="min_length",
+                    other="max_length",
+                )
+            )
         return TextBounds(minimum, maximum, placeholder, required)
 
     def check_configuration(self, config: Config) -> None:
@@ -64,7 +70,7 @@ class Text(ResponseType):
 
     def check_default(self, config: Config, default: object) -> None:
         if not isinstance(default, str):
-            raise InvalidDefault("default_response must be a string")
+            raise InvalidDefault(say("%(field)s must be a string", field="default_response"))
 
     def check_answer(self, config: Config, answer: object) -> str:
         bounds = self.read_bounds(config)

@@ -110,7 +110,7 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
     [
         ({"request_text": " "}, "request_text", "Enter the question"),
         ({"request_text": "x" * 2001}, "request_text", "Question must be between 1 and 2000"),
-        ({"type": "image"}, "image_url", "Image URL is required when type is image"),
+        ({"type": "image"}, "image_url", "Enter the URL of the image"),
         ({"type": "image", "image_url": "x"}, "image_url", "Image URL must be an absolute http"),
         ({"timeout": ""}, "timeout", "Enter a time between one minute and one day"),
         ({"timeout": "25"}, "timeout", "Enter a time between one minute and one day"),
@@ -142,6 +142,36 @@ def test_what_is_wrong_stands_beside_it(
     assert sentence in error
     assert 'value="kept"' in html
     assert not Request.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "sentence"),
+    [
+        ({"request_text": "x" * 2001}, "request_text", "Frage muss 1 bis 2000 Zeichen lang sein"),
+        ({"options": "a\na"}, "options", "Option 2 muss eindeutig sein"),
+        (
+            {"response_type": "number", "max_value": "1,5", "min_value": "2,5"},
+            "max_value",
+            "Maximum darf nicht kleiner sein als Minimum (2,5)",
+        ),
+        (
+            {"response_type": "rating", "scale_min": "7", "scale_max": "5"},
+            "scale_min",
+            "Von (7) muss kleiner sein als Bis (5)",
+        ),
+        ({"response_type": "text", "min_length": "-1"}, "min_length", "muss eine ganze Zahl"),
+        ({"callback_url": "ftp://x"}, "callback_url", "muss eine vollständige URL"),
+        ({"type": "image"}, "image_url", "Geben Sie die URL des Bildes ein"),
+    ],
+)
+def test_what_is_wrong_is_said_in_german(
+    owner: User, loop: Loop, changes: dict[str, str], field: str, sentence: str
+) -> None:
+    browser = signed_in(owner, headers={"accept-language": "de"})
+    html = browser.post(NEW, fields(loop, **changes)).content.decode()
+    (error,) = re.findall(rf'id="id_{field}_error">(.*?)</ul>', html, re.S)
+    assert sentence in error
+    assert "must" not in error
 
 
 def test_the_command_asks_the_same(owner: User, loop: Loop) -> None:

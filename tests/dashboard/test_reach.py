@@ -78,6 +78,11 @@ def test_one_has_a_device(owner: User, member: User, give_phone: GivePhone, make
     said = section(owner, request)
     assert "A notification failed: 410 <Gone>" in said
     assert "Notified on" not in said
+    Notification.objects.filter(request=request, channel="push").update(error="No connection: x.")
+    page = signed_in(owner, headers={"accept-language": "de"}).get(
+        f"/dashboard/requests/{request.pk}/"
+    )
+    assert "fehlgeschlagen: Keine Verbindung: x." in words(page)
 
 
 def test_all_were_told(owner: User, member: User, give_phone: GivePhone, make: Make) -> None:

@@ -7,6 +7,7 @@ from mailing.server import Unsent, send
 from reviews.notifications.mail.message import compose
 from reviews.notifications.mail.outbox import Batch
 from reviews.notifications.outcome import Outcome, Result
+from webhooks.failure_texts import INTERNAL_ERROR
 
 DELAYS = (60, 300, 900, 3600)
 log = structlog.get_logger(__name__)
@@ -23,5 +24,5 @@ def attempt(batch: Batch, server: BaseEmailBackend) -> Outcome:
         return Outcome(Result.REJECTED if unsent.is_final else Result.RETRY, str(unsent))
     except Exception as error:
         log.exception("mail.failed", recipient=batch.recipient_id)
-        return Outcome(Result.REJECTED, f"Internal error: {type(error).__name__}.")
+        return Outcome(Result.REJECTED, INTERNAL_ERROR % {"name": type(error).__name__})
     return Outcome(Result.ACCEPTED)

@@ -11,6 +11,7 @@ from reviews.notifications.push.message import Message, Target
 from reviews.notifications.push.outbox import Item
 from webhooks import outbound
 from webhooks.attempt import tls
+from webhooks.failure_texts import INTERNAL_ERROR
 from webhooks.schedule import read_retry_after
 
 DELAYS = (2, 5, 15, 30, 60, 120, 300, 600, 600, 600, 600)
@@ -43,7 +44,7 @@ def push(message: Message, target: Target) -> Outcome:
         return Outcome(Result.RETRY, str(error))
     except Exception as error:
         log.exception("push.failed", subscription=target.subscription_id)
-        return Outcome(Result.REJECTED, f"Internal error: {type(error).__name__}.")
+        return Outcome(Result.REJECTED, INTERNAL_ERROR % {"name": type(error).__name__})
     result = result_of(response.status)
     if result == Result.ACCEPTED:
         return Outcome(result)

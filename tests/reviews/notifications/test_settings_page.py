@@ -168,6 +168,18 @@ def device_of_pk(pk: str) -> PushSubscription:
     return PushSubscription.objects.get(pk=pk)
 
 
+def test_a_failed_test_in_german(member: User, give_phone: GivePhone) -> None:
+    device = device_of(give_phone(member))
+    sent_at = services.begin_test(subscription=device)
+    assert sent_at is not None
+    failed = Outcome(Result.REJECTED, "No complete response within 5 s.")
+    services.record_test(subscription=device, sent_at=sent_at, outcome=failed)
+    said = words(signed_in(member, headers={"accept-language": "de"}).get(PATH))
+    assert "Der Push-Dienst hat abgelehnt: Keine vollständige Antwort innerhalb von 5 s." in said
+    english = words(signed_in(member).get(PATH))
+    assert "The push service rejected it: No complete response within 5 s. " in english
+
+
 @COMMITTED
 def test_tests_are_throttled(member: User, give_phone: GivePhone, service: PushService) -> None:
     path = f"{PATH}devices/{device_of(give_phone(member)).pk}/test/"
