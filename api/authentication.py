@@ -23,6 +23,7 @@ from api.errors import (
     Unauthorized,
 )
 from db.times import iso_from_unix
+from webhooks.trace_context import read_traceparent
 
 ASKED_THROUGH = "api.asked_through"  # in the environment of a call
 Charge = Callable[[str], quota.Caller | None]
@@ -45,6 +46,11 @@ class Call:
     def asked_through(self) -> str:
         """What made this call for the client, '' if the client did itself."""
         return str(self.request.META.get(ASKED_THROUGH, ""))
+
+    @property
+    def traceparent(self) -> str | None:
+        """The trace that the call belongs to (W3C Trace Context)."""
+        return read_traceparent(self.request.META.get("HTTP_TRACEPARENT"))
 
 
 class KeyAuthentication:

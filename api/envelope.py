@@ -9,9 +9,10 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from accounts.quota import Quota
-from api.errors import ApiError
+from api.errors import ApiError, RateLimited
 from db.times import next_hour
 
+WAITING = "/docs/api.md#which-way-to-wait"
 MCP_PATHS = ("/mcp", "/mcp/")
 encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
@@ -56,11 +57,29 @@ def ok_verbatim(msg: str, data: Mapping[str, str]) -> HttpResponse:
 
 
 def set_rate_headers(response: HttpResponse, quota: Quota | None) -> None:
-    """Sets the X-RateLimit-* headers; without a valid key, the default limit with 0 remaining."""
+    """Sets the headers of the quota; without a valid key, the default limit with 0 remaining.
+
+    RateLimit and RateLimit-Policy are those of draft-ietf-httpapi-ratelimit-headers.
+    """
+    now = time.time()
     limit = quota.limit if quota else settings.API_HOURLY_LIMIT
+    remaining = quota.remaining if quota else 0
+    reset = quota.reset if quota else next_hour(now)
     response["X-RateLimit-Limit"] = str(limit)
-    response["X-RateLimit-Remaining"] = str(quota.remaining if quota else 0)
-    response["X-RateLimit-Reset"] = str(quota.reset if quota else next_hour(time.time()))
+    response["X-RateLimit-Remaining"] = str(remaining)
+    response["X-RateLimit-Reset"] = str(reset)
+    response["RateLimit-Policy"] = f'"hour";q={limit};w=3600'
+    response["RateLimit"] = f'"hour";r={remaining};t={count_seconds(reset, now)}'
+
+
+def count_seconds(reset: int, now: float) -> int:
+    """Counts the seconds until the next hour, at least one; Retry-After is the same number."""
+    return max(1, reset - int(now))
+
+
+def link_help(response: HttpResponse) -> None:
+    """Points out how to wait for an answer without polling."""
+    response["Link"] = f'<{settings.SITE_URL}{WAITING}>; rel="help"'
 
 
 def build_error_outside_views(error: ApiError) -> HttpResponse:
@@ -76,6 +95,8 @@ def build_error_response(error: ApiError) -> HttpResponse:
     response = build_response(dumps(body), status=error.status)
     if error.retry_after is not None:
         response["Retry-After"] = str(error.retry_after)
+    if isinstance(error, RateLimited):
+        link_help(response)
     return response
 
 

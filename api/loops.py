@@ -92,7 +92,10 @@ class LoopDetail(ApiView):
         loop = find_own_loop(loop_id, call.account, denied=NotCreatorForDelete)
         try:
             review_services.delete_loop(
-                loop_id=loop.id, account_id=loop.creator_id, key_id=call.caller.key_id
+                loop_id=loop.id,
+                account_id=loop.creator_id,
+                key_id=call.caller.key_id,
+                traceparent=call.traceparent,
             )
         except Loop.DoesNotExist:
             raise LoopNotFound from None

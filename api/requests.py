@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from api import waiting
 from api.authentication import Call
-from api.envelope import ok, ok_verbatim
+from api.envelope import link_help, ok, ok_verbatim
 from api.errors import (
     AddFeedbackFailed,
     ApiError,
@@ -64,6 +64,12 @@ class LoopRequests(ApiView):
         params = read_list_params(call.query_params, with_loop=False)
         return ok_verbatim("Loop requests retrieved successfully", params.fetch_for_loop(loop.id))
 
+    def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
+        response = super().dispatch(request, **ids)
+        if response.status_code == 201:  # repeated or not
+            link_help(response)
+        return response
+
     def post(self, call: Call, loop_id: str) -> HttpResponse:
         valid_id = read_loop_id(loop_id)
         try:
@@ -79,6 +85,7 @@ class LoopRequests(ApiView):
                 api_key_id=call.caller.key_id,
                 fields=fields,
                 asked_through=call.asked_through,
+                traceparent=call.traceparent,
             )
         except services.NoActiveMembers:
             raise NoActiveMembers from None
@@ -115,7 +122,7 @@ class RequestDetails(ApiView):
         valid_id = read_request_id(request_id)
         try:
             credited_key_id = services.cancel_request(
-                request_id=valid_id, account_id=call.account.id
+                request_id=valid_id, account_id=call.account.id, traceparent=call.traceparent
             )
         except Request.DoesNotExist:
             raise RequestNotFound from None

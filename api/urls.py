@@ -1,11 +1,13 @@
-"""URLs of the API below /v1, of MCP, its OpenAPI document and the interactive documentation."""
+"""URLs of the API below /v1, of MCP, and of the documents for programs and their authors."""
 
 from django.urls import path, re_path
 
+from api import guides
 from api.keys import KeyCheck
 from api.loops import LoopDetail, LoopMember, LoopMembers, Loops
 from api.mcp.endpoint import endpoint
 from api.openapi import pages
+from api.openapi.webhook_schema import PATH, webhook_schema
 from api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
 from api.views import UnknownPath
 
@@ -25,5 +27,8 @@ urlpatterns = [
     re_path(r"^v1(?:/[\s\S]*)?\Z", UnknownPath.as_view()),
     re_path(r"^mcp/?\Z", endpoint),
     path("openapi.json", pages.openapi, name="openapi"),
+    path(PATH, webhook_schema),
     path("docs", pages.docs, name="docs"),
+    path("llms.txt", guides.llms),
+    *(path(name, guides.guide, {"name": name}) for name in guides.GUIDES),
 ]

@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from accounts.quota import Quota, charge, charge_in_transaction, find_caller
 from api.authentication import Call, Charge, KeyAuthentication
-from api.envelope import build_error_response, set_rate_headers
+from api.envelope import build_error_response, count_seconds, set_rate_headers
 from api.errors import (
     ApiError,
     CallUnderWay,
@@ -180,7 +180,7 @@ def build_quota_error(quota: Quota) -> RateLimited:
         "remaining": 0,
         "reset_at": iso_from_unix(quota.reset),
     }
-    return RateLimited(detail, retry_after=max(1, quota.reset - int(time.time())))
+    return RateLimited(detail, retry_after=count_seconds(quota.reset, time.time()))
 
 
 class UnknownPath(ApiView):

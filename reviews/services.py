@@ -55,11 +55,13 @@ def create_request(
     api_key_id: str | None = None,
     request_id: str | None = None,
     asked_through: str = "",
+    traceparent: str | None = None,
 ) -> Request:
     """Creates a pending request for every active member (specification, POST create request).
 
-    `fields` are those of `RequestInput`; `asked_through` is shown to the account. It is one
-    statement and its own transaction. Pushes leave after the commit, on other threads:
+    `fields` are those of `RequestInput`; `asked_through` is shown to the account;
+    webhooks continue the trace of `traceparent`. It is one statement and its own transaction.
+    Pushes leave after the commit, on other threads:
     `notifications_sent` is 0 here and counts later. Raises LoopGone, NotTheOwner, NoActiveMembers,
     and IntegrityError if `request_id`, from the token of a form, has already created its request.
     """
@@ -70,6 +72,7 @@ def create_request(
         creator_id=account.id,
         api_key_id=api_key_id,
         asked_through=asked_through,
+        traceparent=traceparent,
     )
     try:
         pushes = insert(request)
@@ -82,7 +85,9 @@ def create_request(
     return request
 
 
-def cancel_request(*, request_id: str, account_id: str) -> str | None:
+def cancel_request(
+    *, request_id: str, account_id: str, traceparent: str | None = None
+) -> str | None:
     """Cancels a pending request, credits the call that created it and returns the credited key.
 
     Raises Request.DoesNotExist (also for another account's request), TransitionLost.
@@ -92,7 +97,8 @@ def cancel_request(*, request_id: str, account_id: str) -> str | None:
 
     def attempt() -> bool:
         request = own.get(pk=request_id)
-        if not transitions.move(states.CANCEL, transitions.ONE, id=request_id, account=account_id):
+        params = {"id": request_id, "account": account_id, "traceparent": traceparent}
+        if not transitions.move(states.CANCEL, transitions.ONE, **params):
             return False
         key_id: str | None = request.api_key_id
         if key_id is not None and quota.credit(
@@ -211,7 +217,9 @@ def answer_request(
 
 
 @transaction.atomic
-def delete_loop(*, loop_id: str, account_id: str, key_id: str | None = None) -> None:
+def delete_loop(
+    *, loop_id: str, account_id: str, key_id: str | None = None, traceparent: str | None = None
+) -> None:
     """Marks the loop as deleted and cancels its open requests, without credit.
 
     Raises Loop.DoesNotExist.
@@ -220,7 +228,7 @@ def delete_loop(*, loop_id: str, account_id: str, key_id: str | None = None) -> 
     loop = loops.select_for_update().get()
     allow_longer(WITHDRAWING_SECONDS)
     loops.update(deleted_at=Now(), updated_at=Now())
-    transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id)
+    transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id, traceparent=traceparent)
     record_audit(loop, "loop.deleted", loop.name, key_id=key_id)
 
 

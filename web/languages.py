@@ -21,7 +21,10 @@ from web.phrases import Count, Phrase
 
 ENGLISH = "en"
 # The pages of operators and the documents of programs have one language.
-IN_ENGLISH = ("/admin/", "/docs", "/openapi.json", "/.well-known/", "/metrics", "/static/")
+IN_ENGLISH = (
+    *("/admin/", "/docs", "/openapi.json", "/webhook.schema.json", "/llms.txt"),
+    *("/clients/", "/examples/", "/.well-known/", "/metrics", "/static/"),
+)
 TRANSLATED = ("text/html", "text/javascript", "application/manifest+json")
 
 

@@ -17,6 +17,7 @@ from webhooks import outbound, schedule, signing
 from webhooks.failure_texts import INTERNAL_ERROR, SECRET_UNREADABLE
 from webhooks.models import Delivery
 from webhooks.outbox import Item, Outcome
+from webhooks.trace_context import continue_trace
 
 # with the first one at once, twelve attempts over about three days
 DELAYS = (5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
@@ -53,6 +54,8 @@ def post(item: Item, secrets: Secrets) -> Outcome:
             standard_keys=[secret.standard_key for secret in secrets.in_use],
         ),
     }
+    if item.traceparent is not None:
+        headers["traceparent"] = continue_trace(item.traceparent)
     try:
         response = outbound.post(
             item.url,

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _lazy
 
 from db.columns import ExactJSONField, LookupField, bucket_constraint, owned_id_field
+from webhooks.trace_context import LENGTH
 
 TEST_EVENT = "webhook.test"  # a person asks for it; it is attempted once
 
@@ -74,6 +75,7 @@ class Delivery(models.Model):
     url = models.TextField()
     host = models.CharField(max_length=255)
     body = models.BinaryField()
+    traceparent = models.CharField(max_length=LENGTH, null=True)  # noqa: DJ001 (null is no trace)
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     next_attempt_at = models.DateTimeField(db_default=Now())
     claim_id = models.CharField(max_length=24, null=True)  # noqa: DJ001 (null is no claim)

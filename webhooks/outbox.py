@@ -24,14 +24,15 @@ from webhooks.failing_hosts import NOTE_FAILURE, NOTE_SUCCESS
 from webhooks.models import TEST_EVENT, Delivery
 
 # Inserts a delivery for each row of a CTE `events (account_id, url, name, subject_id, occurrence,
-# payload)`, in the statement that made them happen. `services.enqueue` does it from Python.
+# payload, traceparent)`, in the statement that made them happen. `services.enqueue` does it from
+# Python.
 ENQUEUE = f"""
 INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, url, host, body,
-       state, next_attempt_at, failed_attempts, is_manual, created_at)
+       traceparent, state, next_attempt_at, failed_attempts, is_manual, created_at)
 SELECT {EVENT_ID_SQL}, account_id, name, subject_id, occurrence, url,
        left(lower(split_part(split_part(split_part(split_part(split_part(
            url, '://', 2), '/', 1), '?', 1), '#', 1), '@', -1)), 255),
-       convert_to(payload, 'UTF8'),
+       convert_to(payload, 'UTF8'), traceparent,
        'waiting', statement_timestamp(), 0, false, statement_timestamp()
   FROM events
 """  # noqa: S608 (nothing in it comes from outside)
@@ -106,6 +107,7 @@ class Item:
     failed_attempts: int
     in_doubt: bool = False
     is_test: bool = False
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from webhooks import outbox
 from webhooks.event_ids import event_id
 from webhooks.models import TEST_EVENT, Circuit, Delivery
 
+BATCH = 1000  # rows of a statement, which may have 65,535 parameters
 MAX_TESTS = 5  # test events of an account that wait or are under way
 
 
@@ -50,7 +51,7 @@ def enqueue(events: Sequence[Event]) -> list[Delivery]:
 
     Transitions, which happen in SQL, do it with `outbox.ENQUEUE`.
     """
-    return Delivery.objects.bulk_create(
+    deliveries = (
         Delivery(
             id=event_id(
                 subject_id=event.subject_id,
@@ -67,6 +68,7 @@ def enqueue(events: Sequence[Event]) -> list[Delivery]:
         )
         for event in events
     )
+    return Delivery.objects.bulk_create(deliveries, batch_size=BATCH)
 
 
 def host_of(url: str) -> str:

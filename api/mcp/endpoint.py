@@ -16,6 +16,7 @@ from api.mcp.exchange import Exchange
 from api.mcp.messages import MAX_BATCH, read_body, read_id, read_message
 from api.mcp.revisions import OLDEST, Revision, read_revision
 from db.outages import is_outage, note_outage
+from webhooks.trace_context import read_traceparent
 
 DENIED = (401, 403, 429, 503)  # what access was refused with; the body says why
 log = structlog.get_logger(__name__)
@@ -73,7 +74,8 @@ def answer(request: HttpRequest, value: Any, *, may_wait: bool = True) -> Reply:
         revision = read_revision(request.META, message)
     except RpcError as error:
         return authenticate(request, refuse(error, message_id))
-    exchange = Exchange(request, revision, may_wait=may_wait)
+    trace = read_traceparent(message.meta.get("traceparent"))
+    exchange = Exchange(request, revision, may_wait=may_wait, traceparent=trace)
     try:
         reply = Reply(status=202)
         if message.id is not None:

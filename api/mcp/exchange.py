@@ -23,16 +23,30 @@ from api.views import FREE, ApiView
 from db.ids import normalize_id
 from web.late_answers import KEPT, ROOM
 
-_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After")
+_HEADERS = (
+    *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
+    *("RateLimit-Policy", "RateLimit", "Retry-After"),
+)
 
 
 class Exchange:
-    """A message that is being answered. A batch has no waits: they would answer it again."""
+    """A message that is being answered. A batch has no waits: they would answer it again.
 
-    def __init__(self, request: HttpRequest, revision: Revision, *, may_wait: bool) -> None:
+    `traceparent` is that of the message, which wins over that of the HTTP request.
+    """
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        revision: Revision,
+        *,
+        may_wait: bool,
+        traceparent: str | None = None,
+    ) -> None:
         self.request = request
         self.revision = revision
         self.may_wait = may_wait
+        self.traceparent = traceparent
         self.headers: dict[str, str] | None = None  # of the response, once the key is checked
 
     def call(
@@ -98,6 +112,8 @@ class Exchange:
         environment[ASKED_THROUGH] = f"MCP ({client})" if client else "MCP"
         if key is not None:
             environment["HTTP_IDEMPOTENCY_KEY"] = key
+        if self.traceparent is not None:
+            environment["HTTP_TRACEPARENT"] = self.traceparent
         if is_free:
             environment[FREE] = True
         if not self.may_wait:

@@ -4,7 +4,6 @@ Agents' models read them, so references are replaced by what they mean, and noth
 `type` at the top: some providers refuse it there.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from api.openapi.answers import get_component_name
 from api.openapi.document import OPERATIONS
 from api.openapi.operations import ANY_CASE_ID, STRING, Schema, object_of
-from api.openapi.pages import build_document
+from api.openapi.pages import load_document
 from api.views import ApiView
 from api.waiting import MAX_SECONDS
 from reviews.response_types import TYPES
@@ -36,12 +35,6 @@ IDEMPOTENCY_KEY: Schema = {
     "within 24 hours finds the question again, and asks nobody twice. Use one that you still know "
     "after a crash.",
 }
-
-
-@cache
-def load_document() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(build_document())
-    return document
 
 
 def inline(schema: Any) -> Any:

@@ -38,8 +38,9 @@ owns it, within the permissions of the key.
 24 hexadecimal characters. Unknown fields in a body are ignored; null counts as left out.
 
 **Quota.** Each call uses 1 of the key's calls for the hour. The count starts again at every full
-hour (UTC); the `X-RateLimit-*` headers say how many calls remain. A 429 or 503 response has
-`Retry-After`.
+hour (UTC); the headers `X-RateLimit-*` and `RateLimit` say how many calls remain. A 429 or 503
+response has `Retry-After`. Nothing needs polling: `wait`, webhooks and the stream of events tell
+the answer as soon as it is there.
 
 **Errors.** A path that is not listed here returns 404 'Not found', and a method that is not listed
 returns 405 'Method not allowed' (with `Allow`), both in the envelope. A `Host` header that is not
@@ -119,7 +120,9 @@ class ContractSchema(AutoSchema):
             }
             for item in self.operation.query
         ]
-        return path + query + ([responses.IDEMPOTENCY_KEY] if self.method == "POST" else [])
+        headers = [responses.IDEMPOTENCY_KEY] if self.method == "POST" else []
+        headers += [responses.TRACEPARENT] if self.operation.takes_trace else []
+        return path + query + headers
 
     def _get_request_body(self, direction: Direction = "request") -> Schema | None:
         body = self.operation.body
@@ -143,7 +146,7 @@ class ContractSchema(AutoSchema):
             "additionalProperties": False,
         }
         success = responses.build_success(
-            operation.status, operation.message, data, operation.example
+            operation.status, operation.message, data, operation.example, operation.headers
         )
         if operation.links:
             success["links"] = {

@@ -31,6 +31,10 @@ HEADERS: Final = {
     "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of id, timestamp and body, joined by "
     "dots. Several signatures are separated by spaces.",
 }
+TRACEPARENT: Final = (
+    "The trace of the call that created or cancelled the request, if it had one, with a new parent "
+    "id (W3C Trace Context)."
+)
 EVENT: Final[Schema] = object_of(
     {
         "event": one_of(SUMMARIES),
@@ -111,6 +115,14 @@ def build_webhook(event: str) -> Schema:
                     "schema": STRING,
                 }
                 for name, text in HEADERS.items()
+            ]
+            + [
+                {
+                    "name": "traceparent",
+                    "in": "header",
+                    "description": TRACEPARENT,
+                    "schema": STRING,
+                }
             ],
             "requestBody": {"required": True, "content": {"application/json": content}},
             "responses": {"2XX": {"description": "Received."}},

@@ -195,6 +195,7 @@ OPERATIONS: Operations = {
         paths=LOOP_PATH,
         data={"loop_id": ID},
         example={"loop_id": LOOP["id"]},
+        takes_trace=True,
         errors=(InvalidLoopId, NotCreatorForDelete, LoopNotFound),
     ),
     (LoopMember, "DELETE"): Operation(

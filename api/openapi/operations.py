@@ -58,7 +58,8 @@ class Operation:
     `data` has the fields of a success. `errors` are particular to the operation; those that every
     operation has (key, quota, permission, failure, outage) are added. `paths` describes each
     variable of the path. `links` maps the next operations to the parameters that they take from
-    the response.
+    the response. `headers` are those of a success beside the quota's. `takes_trace` says that the
+    webhooks of what it does continue the caller's trace.
     """
 
     name: str
@@ -74,6 +75,8 @@ class Operation:
     body: Body | None = None
     paths: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    headers: tuple[str, ...] = ()
+    takes_trace: bool = False
 
 
 # The keys are a view and a method.

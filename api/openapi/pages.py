@@ -1,6 +1,8 @@
 """Serves the OpenAPI document at /openapi.json and the interactive documentation at /docs."""
 
+import json
 from functools import cache
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,6 +17,13 @@ def build_document() -> bytes:
     """Builds the OpenAPI document as JSON, once per process."""
     generator = SchemaGenerator()  # type: ignore[no-untyped-call]
     return dumps(generator.get_schema(public=True))  # type: ignore[no-untyped-call]
+
+
+@cache
+def load_document() -> dict[str, Any]:
+    """Loads the OpenAPI document, once per process."""
+    document: dict[str, Any] = json.loads(build_document())
+    return document
 
 
 @require_safe

@@ -61,15 +61,17 @@ OPERATIONS: Operations = {
         name="createRequest",
         tag="Requests",
         summary="Create a request",
-        description="Sends a request to every active member of the loop. Poll `polling_url`, or "
-        "give a `callback_url`, to learn the answer. image_url is required when type is image, "
-        "timeout_seconds when processing_type is time-sensitive; a deferred request without it "
-        "times out after 30 days. default_response becomes the answer if the request times out. "
-        "Only the loop's creator may do this. notifications_sent counts the push notifications "
-        "that push services have accepted so far: 0 here, since nobody waits for them, and more "
-        "in later reads.",
+        description="Sends a request to every active member of the loop. Read it with `wait`, or "
+        "give a `callback_url`, to learn the answer as soon as it is there. image_url is required "
+        "when type is image, timeout_seconds when processing_type is time-sensitive; a deferred "
+        "request without it times out after 30 days. default_response becomes the answer if the "
+        "request times out. Only the loop's creator may do this. notifications_sent counts the "
+        "push notifications that push services have accepted so far: 0 here, since nobody waits "
+        "for them, and more in later reads.",
         message="Request created and broadcasted successfully",
         status=201,
+        headers=("Link",),
+        takes_trace=True,
         paths=LOOP_PATH,
         body=Body(RequestInput, NEW_BY_TYPE, schema=component(NEW_REQUEST)),
         data={
@@ -122,6 +124,7 @@ OPERATIONS: Operations = {
         message="Request cancelled successfully",
         paths=REQUEST_PATH,
         data={"request_id": ID, "status": one_of([states.CANCELLED])},
+        takes_trace=True,
         example={"request_id": LISTED["id"], "status": "cancelled"},
         errors=(InvalidRequestId, NotCancellable, RequestNotFound),
     ),

@@ -39,7 +39,8 @@ DESCRIPTIONS = {
     404: "The path, loop, request or member does not exist.",
     409: "The first call with this Idempotency-Key is still running.",
     422: "This Idempotency-Key was already used for another call.",
-    429: "The key's quota for this hour is used up. This call is not counted.",
+    429: "The key's quota for this hour is used up. This call is not counted. Polling is never "
+    "needed: `wait`, webhooks and `/v1/api/events` tell the answer as soon as it is there.",
     500: "The service failed. Try again later, waiting longer each time.",
     503: "The service cannot reach its database. Try again shortly.",
 }
@@ -52,8 +53,18 @@ RATE_HEADERS = {
     "X-RateLimit-Limit": ("How many calls the key may make in an hour.", COUNT),
     "X-RateLimit-Remaining": ("How many calls remain in this hour.", COUNT),
     "X-RateLimit-Reset": ("When the next hour begins, as a Unix time in seconds.", INTEGER),
+    "RateLimit-Policy": (
+        'The quota of the key: `"hour";q=100;w=3600` is 100 calls an hour '
+        "(draft-ietf-httpapi-ratelimit-headers).",
+        STRING,
+    ),
+    "RateLimit": (
+        'What is left of it: `"hour";r=99;t=1234` is 99 calls, for 1,234 seconds.',
+        STRING,
+    ),
 }
 OTHER_HEADERS = {
+    "Link": ("Where to read how to wait for an answer without polling.", STRING),
     "Retry-After": ("Seconds to wait.", {"type": "integer", "minimum": 1}),
 }
 QUOTA_DETAIL = object_of(
@@ -75,6 +86,13 @@ IDEMPOTENCY_KEY: Schema = {
     "description": "Makes it safe to send the call again: for 24 hours the same call with the same "
     "key gets the first response, with `Idempotent-Replayed: true`, and costs nothing.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+}
+TRACEPARENT: Schema = {
+    "name": "traceparent",
+    "in": "header",
+    "description": "The trace that the call belongs to (W3C Trace Context). The webhooks of the "
+    "request continue it. A value that is not valid is ignored.",
+    "schema": STRING,
 }
 
 
@@ -107,20 +125,27 @@ def refer_to_common() -> dict[str, Schema]:
     }
 
 
-def list_headers(status: int) -> dict[str, Schema]:
-    """Lists the headers of a response with this status."""
-    names = [*RATE_HEADERS]
+def list_headers(status: int, more: Iterable[str] = ()) -> dict[str, Schema]:
+    """Lists the headers of a response with this status; `more` are particular to it."""
+    names = [*RATE_HEADERS, *more]
     names += ["Retry-After"] if status in TO_BE_REPEATED else []
+    names += ["Link"] if status == RateLimited.status else []
     return {name: component(name, "headers") for name in names}
 
 
-def build_success(status: int, message: str, data: Schema, example: Mapping[str, Any]) -> Schema:
-    """Describes the success response of an operation."""
+def build_success(
+    status: int,
+    message: str,
+    data: Schema,
+    example: Mapping[str, Any],
+    headers: Iterable[str] = (),
+) -> Schema:
+    """Describes the success response of an operation; `headers` are particular to it."""
     envelope = object_of({"error": {"const": False}, "msg": {"const": message}, "data": data})
     body = {"error": False, "msg": message, "data": example}
     return {
         "description": message,
-        "headers": list_headers(status),
+        "headers": list_headers(status, headers),
         "content": {"application/json": {"schema": envelope, "example": body}},
     }
 

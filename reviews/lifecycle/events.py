@@ -96,7 +96,8 @@ OCCURRENCE = "r.id || CASE r.status WHEN 'claimed' THEN ':claim:' || r.claim_cou
 
 EVENTS = f"""
 SELECT r.creator_id AS account_id, r.callback_url AS url, %(event)s::text AS name,
-       r.id AS subject_id, {OCCURRENCE} AS occurrence, {json_object(BODY)} AS payload
+       r.id AS subject_id, {OCCURRENCE} AS occurrence, {json_object(BODY)} AS payload,
+       r.traceparent
   FROM moved r
   JOIN loops_loop l ON l.id = r.loop_id
   LEFT JOIN accounts_user p

@@ -19,6 +19,7 @@ from webhooks.outbox import ENQUEUE
 _AT = "locked.at"  # the time when the last row was locked
 _TOUCH = f"updated_at = {_AT}"
 _UNCLAIM = "claimed_by_id = NULL, claimed_at = NULL, claim_expires_at = NULL"
+_TRACE = "traceparent = coalesce(%(traceparent)s::text, r.traceparent)"  # of the call that ends it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,10 @@ RULES: dict[Transition, Rule] = {
         guard=overdue,
         assign=f"updated_at = r.timeout_at, response_data = r.default_response, {_UNCLAIM}",
     ),
-    states.CANCEL: Rule(guard=_guard_in_time_and("r.status = 'pending'"), assign=_TOUCH),
-    states.WITHDRAW: Rule(guard=_guard_in_time_and(OPEN), assign=f"{_TOUCH}, {_UNCLAIM}"),
+    states.CANCEL: Rule(
+        guard=_guard_in_time_and("r.status = 'pending'"), assign=f"{_TOUCH}, {_TRACE}"
+    ),
+    states.WITHDRAW: Rule(guard=_guard_in_time_and(OPEN), assign=f"{_TOUCH}, {_UNCLAIM}, {_TRACE}"),
 }
 
 ONE = "r.id = %(id)s AND r.creator_id = %(account)s"

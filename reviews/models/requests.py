@@ -14,6 +14,7 @@ from loops.models import Loop, Membership
 from reviews import response_types
 from reviews.lifecycle import states
 from reviews.lifecycle.conditions import IS_DUE, is_free_for
+from webhooks.trace_context import LENGTH
 
 PRIORITIES = ("low", "medium", "high", "critical")
 _RANK = Case(
@@ -103,6 +104,8 @@ class Request(models.Model):
     callback_url = models.TextField(null=True)  # noqa: DJ001
     # what asked for the program, such as "MCP"; '' where it called the API itself
     asked_through = models.CharField(max_length=100, default="", db_default="")
+    # of the last call that sent one (webhooks.trace_context)
+    traceparent = models.CharField(max_length=LENGTH, null=True)  # noqa: DJ001 (null is no trace)
 
     status = models.CharField(max_length=9, default=states.PENDING)
     timeout_at = models.DateTimeField()

@@ -125,7 +125,7 @@ def test_an_unknown_host(owner_key: str, path: str, host: str) -> None:
     detail = json_of(answer)["data"]
     assert repr(host) in detail
     assert settings.SITE_URL in detail
-    assert not [name for name in answer.headers if name.startswith("X-RateLimit")]
+    assert not [name for name in answer.headers if "RateLimit" in name]
 
 
 BESIDE = ("/api/loops", "/v2/api/loops", "//v1/test", "/v1x", "/V1/test")
@@ -148,7 +148,7 @@ def test_a_program_beside_the_api(
     answer = send(method, path, raw=raw, content_type=kind, **headers)
     assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
     assert json_of(answer) == {"error": True, "msg": "Not found", "data": {}}
-    assert not [name for name in answer.headers if name.startswith("X-RateLimit")]
+    assert not [name for name in answer.headers if "RateLimit" in name]
 
 
 @pytest.mark.contract("http.beside")
@@ -189,7 +189,7 @@ def test_no_browser_makes_a_page_of_an_answer(
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
-    spoken = {name: value for name, value in answer.items() if not name.startswith("X-RateLimit")}
+    spoken = {name: value for name, value in answer.items() if "RateLimit" not in name}
     assert {name: spoken.pop(name) for name in expected} == expected
     assert set(spoken) <= {"Allow"}
 

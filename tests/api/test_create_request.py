@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from accounts.models import User
 from loops.models import Loop
@@ -32,7 +33,9 @@ CREATED = "Request created and broadcasted successfully"
     "http.base",
     "state.created",
 )
-def test_it_answers_with_the_broadcast(api: Api, owner_key: str, loop: Loop) -> None:
+def test_it_answers_with_the_broadcast(
+    api: Api, owner_key: str, loop: Loop, settings: Settings
+) -> None:
     invite_member(loop=loop, email="new@example.org")
     response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
     data = granted(response, CREATED, status=201)
@@ -49,7 +52,10 @@ def test_it_answers_with_the_broadcast(api: Api, owner_key: str, loop: Loop) -> 
         "notifications_sent": 0,
         "polling_url": f"/v1/api/requests/{data['request_id']}",
     }
-    assert api(owner_key).get(data["polling_url"]).status_code == 200
+    assert response["Link"] == f'<{settings.SITE_URL}/docs/api.md#which-way-to-wait>; rel="help"'
+    read = api(owner_key).get(data["polling_url"])
+    assert read.status_code == 200
+    assert "Link" not in read
 
 
 @pytest.mark.contract(

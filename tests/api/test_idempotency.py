@@ -44,6 +44,8 @@ def test_a_repeated_create_gets_the_first_response(api: Api, owner_key: str, loo
     assert Request.objects.count() == 1
     assert calls() == 1
     assert second["X-RateLimit-Remaining"] == first["X-RateLimit-Remaining"] == "99"
+    assert second["RateLimit"].startswith('"hour";r=99;')
+    assert second["Link"] == first["Link"]
 
 
 def test_every_post_takes_one(api: Api, owner_key: str, loop: Loop, member: User) -> None:

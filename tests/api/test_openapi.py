@@ -155,6 +155,9 @@ def test_every_answer_is_an_envelope(api_document: dict[str, Any], name: str) ->
     assert {"401", "429", "500", "503"} < set(answers)
     for status, answer in answers.items():
         headers = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+        headers |= {"RateLimit", "RateLimit-Policy"}
+        if status == "429" or (name, status) == ("createRequest", "201"):
+            headers.add("Link")
         if status in ("409", "429", "503"):
             headers.add("Retry-After")
         assert set(answer["headers"]) == headers

@@ -1,5 +1,6 @@
 """A key's quota: what calls cost, what is credited, and the headers."""
 
+import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -51,6 +52,10 @@ def test_a_fresh_key(api: Api, issue: Issue) -> None:
     assert response["X-RateLimit-Limit"] == "100"
     assert response["X-RateLimit-Remaining"] == "99"
     assert response["X-RateLimit-Reset"] == str(top)
+    assert response["RateLimit-Policy"] == '"hour";q=100;w=3600'
+    assert re.fullmatch(r'"hour";r=99;t=\d+', response["RateLimit"])
+    assert abs(top - time.time() - int(response["RateLimit"].split("t=")[1])) < 5
+    assert "Link" not in response
     reset_at = granted(response, "API key is valid")["rate_limit"]["reset_at"]
     assert datetime.fromisoformat(reset_at) == datetime.fromtimestamp(top, tz=UTC)
 
@@ -95,7 +100,7 @@ def test_an_unknown_path_or_a_wrong_method_costs_nothing(api: Api, issue: Issue)
 
 
 @pytest.mark.contract("quota.over", "quota.over_data", "quota.refused_free", "status.429")
-def test_beyond_the_limit(api: Api, issue: Issue) -> None:
+def test_beyond_the_limit(api: Api, issue: Issue, settings: Settings) -> None:
     key = issue(hourly_limit=2)
     assert (remaining(api, key), remaining(api, key)) == (1, 0)
     for _ in range(3):
@@ -110,6 +115,10 @@ def test_beyond_the_limit(api: Api, issue: Issue) -> None:
         )
         assert (response["X-RateLimit-Limit"], response["X-RateLimit-Remaining"]) == ("2", "0")
         assert 0 < int(response["Retry-After"]) <= 3600
+        assert response["RateLimit"].startswith('"hour";r=0;t=')
+        assert (
+            response["Link"] == f'<{settings.SITE_URL}/docs/api.md#which-way-to-wait>; rel="help"'
+        )
         assert abs(reset - time.time() - int(response["Retry-After"])) < 5
     usage = Usage.objects.get()
     assert usage.calls == 2

@@ -48,9 +48,20 @@ def body_of(response: HttpResponse) -> dict[str, Any]:
     assert isinstance(body["error"], bool)
     assert isinstance(body["msg"], str)
     assert isinstance(body["data"], dict | str)
-    for header in ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"):
-        assert response[header].isdigit(), header
+    check_quota_headers(response)
     return body
+
+
+def check_quota_headers(response: HttpResponse) -> None:
+    """The quota's headers are there and agree; those of the IETF's draft are structured fields."""
+    names = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+    limit, remaining, reset = (int(response[name]) for name in names)
+    assert response["RateLimit-Policy"] == f'"hour";q={limit};w=3600'
+    left = re.fullmatch(r'"hour";r=(\d+);t=(\d+)', response["RateLimit"])
+    assert left, response["RateLimit"]
+    assert int(left[1]) == remaining
+    assert 1 <= int(left[2]) <= 3600
+    assert reset % 3600 == 0
 
 
 def json_of(response: HttpResponse) -> dict[str, Any]:

@@ -38,7 +38,9 @@ async function flow() {
   } as const;
   const ids: string[] = [];
   for (const request_text of ["One?", "Two?", "Three?"]) {
-    ids.push((await client.requests.create(made.id, { ...common, request_text })).request_id);
+    const body = { ...common, request_text };
+    const created = await client.requests.create(made.id, body, undefined, scenario.traces[0]);
+    ids.push(created.request_id);
   }
   const listed: string[] = [];
   const all = client.requests.list({ loop_id: made.id, sort: "created_at_asc" }, 2);
@@ -47,7 +49,7 @@ async function flow() {
   for await (const request of client.requests.listOfLoop(made.id)) {
     check(ids.includes(request.id), "list of loop");
   }
-  await client.requests.cancel(ids[0]!);
+  await client.requests.cancel(ids[0]!, scenario.traces[1]);
   check((await client.requests.wait(ids[1]!, 1)).status === "pending", "wait");
   const ended = await client.requests.wait(ids[2]!);
   const feedback = await client.requests.giveFeedback(ended.id, { rating: 5 });

@@ -203,6 +203,28 @@ def test_a_create_is_repeated_with_its_key(
     assert len(set(gate.keys())) == 2
 
 
+def test_it_passes_traces_on(
+    client: Client, pool: ThreadPoolExecutor, loop: Loop, member: User
+) -> None:
+    traces = [f"00-{n:032x}-{'ab' * 8}-01" for n in (1, 2, 3, 4)]
+    for trace, resume in zip(traces, (None, "deploy-4711"), strict=False):
+        asking = pool.submit(client.ask, "Why?", default="-", traceparent=trace, resume=resume)
+        assert answer("Because.", member).traceparent == trace
+        asking.result(30)
+        Request.objects.all().delete()
+    made = client.requests.create(
+        loop.pk,
+        request_text="Ship it?",
+        response_type="text",
+        response_config={},
+        default_response="no",
+        traceparent=traces[2],
+    )
+    assert asked().traceparent == traces[2]
+    client.requests.cancel(made["request_id"], traceparent=traces[3])
+    assert asked().traceparent == traces[3]
+
+
 def test_a_cancel_whose_answer_was_lost_has_succeeded(
     client: Client, gate: Gate, make: Make, loop: Loop
 ) -> None:

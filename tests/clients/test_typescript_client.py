@@ -29,6 +29,7 @@ from webhooks import signing
 
 HERE = Path(__file__).parent
 NOW = 1_800_000_000
+TRACES = [f"00-{n:032x}-{'ab' * 8}-01" for n in (1, 2)]
 MOMENTS = {
     "before the create arrives": ("POST", "/requests", "before"),
     "before the answer to the create arrives": ("POST", "/requests", "after"),
@@ -111,8 +112,10 @@ def test_it_needs_no_package(project: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_person_answers(start: Start, loop: Loop, member: User) -> None:
-    asking = start("ask", question="Ship it?", more={"loop": loop.name, "timeoutSeconds": 600})
+    more = {"loop": loop.name, "timeoutSeconds": 600, "traceparent": TRACES[0]}
+    asking = start("ask", question="Ship it?", more=more)
     request = answer("yes", member, comment="Größer ✓")
+    assert request.traceparent == TRACES[0]
     assert result(asking) == {
         "value": "yes",
         "byHuman": True,
@@ -141,7 +144,7 @@ def test_the_request_is_cancelled(start: Start, loop: Loop, owner: User) -> None
 
 @pytest.mark.django_db(transaction=True)
 def test_loops_requests_and_feedback(start: Start, owner: User) -> None:
-    program = start("flow")
+    program = start("flow", traces=TRACES)
     cancelled = Request.objects.filter(status="cancelled")
     wait_until(lambda: cancelled.exists() or program.poll() is not None, 30)
     if program.poll() is None:
@@ -150,6 +153,8 @@ def test_loops_requests_and_feedback(start: Start, owner: User) -> None:
     done = result(program)
     assert (done["answer"], done["feedback"]) == ("Ja", {"rating": 5})
     assert done["ids"] == list(Request.objects.order_by("id").values_list("id", flat=True))
+    traces = Request.objects.order_by("id").values_list("traceparent", flat=True)
+    assert list(traces) == [TRACES[1], TRACES[0], TRACES[0]]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -202,8 +207,9 @@ def test_it_is_killed(start: Start, gate: Gate, loop: Loop, member: User, moment
 
 @pytest.mark.django_db(transaction=True)
 def test_a_name_stands_for_one_question(start: Start, loop: Loop, member: User) -> None:
-    asking = start("ask", question="Ship it?", resume="deploy")
-    answer("yes", member)
+    more = {"traceparent": TRACES[0]}
+    asking = start("ask", question="Ship it?", resume="deploy", more=more)
+    assert answer("yes", member).traceparent == TRACES[0]
     assert result(asking)["value"] == "yes"
     for folder in (None, "elsewhere"):  # by its file, and by its Idempotency-Key
         more = {"folder": folder} if folder else {}

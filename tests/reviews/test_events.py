@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from accounts.models import User
+from api.openapi.webhook_schema import build_webhook_schema
 from loops.models import Loop
 from reviews import services, tasks
 from reviews.models import Request
@@ -28,7 +30,10 @@ KEYS = [
 def told(request: Request) -> list[dict[str, Any]]:
     """The bodies of the request's events, in the order of the outbox."""
     rows = Delivery.objects.filter(subject_id=request.pk).order_by("created_at", "id")
-    return [json.loads(bytes(row.body)) for row in rows]
+    bodies = [json.loads(bytes(row.body)) for row in rows]
+    for body in bodies:
+        Draft202012Validator(build_webhook_schema()).validate(body)
+    return bodies
 
 
 @pytest.fixture

@@ -23,9 +23,14 @@ const IDENTITY = [
 ] as const;
 
 /** Asks, and waits until the request has ended. */
-export async function askOnce(client: Client, body: NewRequest, loop?: string): Promise<Request> {
+export async function askOnce(
+  client: Client,
+  body: NewRequest,
+  loop?: string,
+  traceparent?: string,
+): Promise<Request> {
   const found = await client.loops.find(loop);
-  const { request_id } = await client.requests.create(found.id, body, newKey());
+  const { request_id } = await client.requests.create(found.id, body, newKey(), traceparent);
   return client.requests.wait(request_id);
 }
 
@@ -35,6 +40,7 @@ export async function askResumably(
   body: NewRequest,
   loop: string | null,
   { name, store }: { name: string; store: Store },
+  traceparent?: string,
 ): Promise<Request> {
   if (!name) throw new TypeError("the name of resume is empty");
   const account = (await client.check()).user_id;
@@ -46,7 +52,7 @@ export async function askResumably(
   if (entry.request) return entry.request;
   let requestId = entry.requestId;
   if (requestId === null) {
-    requestId = await send(client, place, entry, name, isNew);
+    requestId = await send(client, place, entry, name, isNew, traceparent);
     entry = await place.save({ ...entry, requestId });
   }
   const request = await client.requests.wait(requestId);
@@ -95,6 +101,7 @@ async function send(
   entry: Entry,
   name: string,
   isNew: boolean,
+  traceparent?: string,
 ): Promise<string> {
   if (Date.now() - entry.begunAt > REPLAYED) {
     const found = await findAgain(client, entry);
@@ -102,7 +109,7 @@ async function send(
   }
   try {
     const { loopId, body, idempotencyKey } = entry;
-    return (await client.requests.create(loopId, body, idempotencyKey)).request_id;
+    return (await client.requests.create(loopId, body, idempotencyKey, traceparent)).request_id;
   } catch (error) {
     // nothing was asked, so the name is free
     if (isRefused(error, isNew)) await place.store.delete(place.name);

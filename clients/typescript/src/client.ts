@@ -52,6 +52,8 @@ export interface AskOptions {
   context?: Record<string, unknown>;
   imageUrl?: string;
   callbackUrl?: string;
+  /** The trace that the question belongs to (W3C Trace Context); its webhooks continue it. */
+  traceparent?: string;
 }
 
 export interface RequestFilters {
@@ -89,8 +91,8 @@ export class Client {
   async ask(question: string, options: AskOptions): Promise<Answer> {
     const body = buildBody(question, options);
     const request = options.resume
-      ? await askResumably(this, body, options.loop ?? null, options.resume)
-      : await askOnce(this, body, options.loop);
+      ? await askResumably(this, body, options.loop ?? null, options.resume, options.traceparent)
+      : await askOnce(this, body, options.loop, options.traceparent);
     if (request.status === "cancelled") throw new Cancelled(request.id);
     const answer: Answer = {
       value: request.response_data as Value,
@@ -190,9 +192,10 @@ export class Requests {
     loopId: string,
     body: NewRequest,
     idempotencyKey: string = newKey(),
+    traceparent?: string,
   ): Promise<{ request_id: string; timeout_at: string; broadcasted_to: number }> {
     const path = `/api/loops/${encodeURIComponent(loopId)}/requests`;
-    const options = { body, idempotencyKey };
+    const options = { body, idempotencyKey, traceparent };
     type Created = { request_id: string; timeout_at: string; broadcasted_to: number };
     return (await this.#transport.call<Created>("POST", path, options)).data;
   }
@@ -223,9 +226,10 @@ export class Requests {
   }
 
   /** Cancels a request while it is pending. */
-  async cancel(requestId: string): Promise<void> {
+  async cancel(requestId: string, traceparent?: string): Promise<void> {
+    const path = `/api/requests/${encodeURIComponent(requestId)}`;
     try {
-      await this.#transport.call("DELETE", `/api/requests/${encodeURIComponent(requestId)}`);
+      await this.#transport.call("DELETE", path, { traceparent });
     } catch (error) {
       // the first attempt may have done it, and its answer was lost
       const isRepeated = error instanceof InvalidCall && error.repeats > 0;

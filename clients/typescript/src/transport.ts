@@ -22,6 +22,7 @@ export interface Options {
   body?: unknown;
   query?: Record<string, string | number | undefined>;
   idempotencyKey?: string;
+  traceparent?: string | undefined;
   readSeconds?: number;
   /** A 429 does not count against the patience. */
   sitOutQuota?: boolean;
@@ -106,6 +107,7 @@ export class Transport {
     };
     if (options.body !== undefined) headers["Content-Type"] = "application/json";
     if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
+    if (options.traceparent) headers["traceparent"] = options.traceparent;
     return headers;
   }
 }

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from tests.api.wire import Api, json_of
+from tests.api.wire import Api, check_quota_headers, json_of
 
 MODERN = "2026-07-28"
 LEGACY = ("2025-03-26", "2025-06-18", "2025-11-25")
@@ -96,4 +96,5 @@ class Agent:
 
 def left(response: HttpResponse) -> int:
     """How many calls the key has left."""
+    check_quota_headers(response)
     return int(response["X-RateLimit-Remaining"])

@@ -33,11 +33,13 @@ class Requests:
         timeout_seconds: int | None = None,
         priority: str = "medium",
         idempotency_key: str | None = None,
+        traceparent: str | None = None,
         **more: Any,
     ) -> CreatedRequest:
         """Asks a loop. Without `timeout_seconds` people have 30 days.
 
-        `more` are further fields: `image_url`, `context`, `callback_url`.
+        `more` are further fields: `image_url`, `context`, `callback_url`. Webhooks of the request
+        continue the trace of `traceparent` (W3C Trace Context).
         """
         fields = {
             "request_text": request_text,
@@ -48,12 +50,23 @@ class Requests:
             "timeout_seconds": timeout_seconds,
             **more,
         }
-        return self.send(loop_id, complete(fields), idempotency_key or new_key())
+        return self.send(loop_id, complete(fields), idempotency_key or new_key(), traceparent)
 
-    def send(self, loop_id: str, body: Mapping[str, Any], idempotency_key: str) -> CreatedRequest:
+    def send(
+        self,
+        loop_id: str,
+        body: Mapping[str, Any],
+        idempotency_key: str,
+        traceparent: str | None = None,
+    ) -> CreatedRequest:
         """Sends the body of a create as it is."""
-        path = f"/api/loops/{loop_id}/requests"
-        result = self._transport.call("POST", path, body=body, idempotency_key=idempotency_key)
+        result = self._transport.call(
+            "POST",
+            f"/api/loops/{loop_id}/requests",
+            body=body,
+            idempotency_key=idempotency_key,
+            traceparent=traceparent,
+        )
         return cast("CreatedRequest", result.data)
 
     def get(self, request_id: str) -> Request:
@@ -80,10 +93,11 @@ class Requests:
             if ends_at is not None and monotonic() >= ends_at:
                 return request
 
-    def cancel(self, request_id: str) -> None:
+    def cancel(self, request_id: str, *, traceparent: str | None = None) -> None:
         """Cancels a request while it is pending."""
+        path = f"/api/requests/{request_id}"
         try:
-            self._transport.call("DELETE", f"/api/requests/{request_id}")
+            self._transport.call("DELETE", path, traceparent=traceparent)
         except InvalidCall as error:
             # the first attempt may have done it, and its answer was lost
             if not (error.repeats and self.get(request_id)["status"] == "cancelled"):

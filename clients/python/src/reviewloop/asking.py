@@ -30,16 +30,22 @@ SKEW_SECONDS = 3600  # how far the clocks may differ
 UNCERTAIN = (401, 403, 408, 409, 429)
 
 
-def ask_once(client: Client, fields: Mapping[str, Any], loop: str | None) -> Request:
+def ask_once(
+    client: Client, fields: Mapping[str, Any], loop: str | None, traceparent: str | None
+) -> Request:
     """Asks, and waits until the request has ended."""
     found = client.loops.find(loop)
-    request_id = client.requests.send(found["id"], complete(fields), new_key())["request_id"]
-    log.info("Asked: request %s", request_id)
-    return client.requests.wait(request_id)
+    created = client.requests.send(found["id"], complete(fields), new_key(), traceparent)
+    log.info("Asked: request %s", created["request_id"])
+    return client.requests.wait(created["request_id"])
 
 
 def ask_resumably(
-    client: Client, fields: Mapping[str, Any], loop: str | None, resume: str | os.PathLike[str]
+    client: Client,
+    fields: Mapping[str, Any],
+    loop: str | None,
+    traceparent: str | None,
+    resume: str | os.PathLike[str],
 ) -> Request:
     """Asks unless the question of this name is asked already; waits until it has ended."""
     state, key = open_state(client, resume)
@@ -53,7 +59,8 @@ def ask_resumably(
     if record.request is not None:
         return record.request
     if record.request_id is None:
-        record = state.update(record, request_id=place(client, state, record, is_new=is_new))
+        placed = place(client, state, record, traceparent, is_new=is_new)
+        record = state.update(record, request_id=placed)
     log.info("Asked: request %s", record.request_id)
     assert record.request_id is not None
     request = client.requests.wait(record.request_id)
@@ -78,12 +85,16 @@ def is_path(resume: str) -> bool:
     return os.sep in resume or "/" in resume or resume.endswith(".json")
 
 
-def place(client: Client, state: State, record: Record, *, is_new: bool) -> str:
+def place(
+    client: Client, state: State, record: Record, traceparent: str | None, *, is_new: bool
+) -> str:
     """Sends the stored create and returns the request's id. Raises ApiError, ResumeConflict."""
     if time.time() - record.begun_at > REPLAYED_SECONDS and (found := find_again(client, record)):
         return found
     try:
-        created = client.requests.send(record.loop_id, record.body, record.idempotency_key)
+        created = client.requests.send(
+            record.loop_id, record.body, record.idempotency_key, traceparent
+        )
     except KeyReused:
         state.discard()
         raise ResumeConflict("resume: this name belongs to another question") from None

@@ -58,6 +58,7 @@ class Client:
         context: Mapping[str, Any] | None = None,
         image_url: str | None = None,
         callback_url: str | None = None,
+        traceparent: str | None = None,
     ) -> Answer:
         """Asks people a question and waits for their answer.
 
@@ -86,9 +87,9 @@ class Client:
             "callback_url": callback_url,
         }
         if resume is None:
-            request = asking.ask_once(self, fields, loop)
+            request = asking.ask_once(self, fields, loop, traceparent)
         else:
-            request = asking.ask_resumably(self, fields, loop, resume)
+            request = asking.ask_resumably(self, fields, loop, traceparent, resume)
         return read_answer(request, require_human=require_human)
 
     def close(self) -> None:

@@ -75,6 +75,7 @@ class Transport:
         body: Any = None,
         params: dict[str, Any] | None = None,
         idempotency_key: str | None = None,
+        traceparent: str | None = None,
         read_seconds: float = READ_SECONDS,
         sit_out_quota: bool = False,
     ) -> Result:
@@ -88,7 +89,7 @@ class Transport:
             self.url + path,
             params=params,
             data=None if body is None else json.dumps(body, allow_nan=False).encode(),
-            headers=build_headers(body, idempotency_key),
+            headers=build_headers(body, idempotency_key, traceparent),
             timeout=(CONNECT_SECONDS, read_seconds),
             allow_redirects=False,
         )
@@ -127,12 +128,16 @@ class Transport:
         self._session.close()
 
 
-def build_headers(body: Any, idempotency_key: str | None) -> dict[str, str]:
+def build_headers(
+    body: Any, idempotency_key: str | None, traceparent: str | None
+) -> dict[str, str]:
     headers = {"Accept": "application/json", "User-Agent": f"reviewloop-python/{__version__}"}
     if body is not None:
         headers["Content-Type"] = "application/json"
     if idempotency_key is not None:
         headers["Idempotency-Key"] = idempotency_key
+    if traceparent is not None:
+        headers["traceparent"] = traceparent
     return headers
 
 
