@@ -88,7 +88,7 @@ def notify(
 def _write(
     account: User, action: str, subject: str, origin: Origin | None, recipients: Iterable[str]
 ) -> list[EmailMessage]:
-    """Writes the emails in the active language."""
+    """Writes one email for each address, in the language that is active."""
     headline = HEADLINES[action]
     moment = datetime.now(UTC).astimezone(find_zone(account.time_zone))
     context = {

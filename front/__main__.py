@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def load_application(path: str) -> WSGIApplication:
-    """Imports an application, given as `module:name`."""
+    """Imports the WSGI application that `module:name` names."""
     module, _, name = path.partition(":")
     application: WSGIApplication = getattr(importlib.import_module(module), name)
     gc.collect()

@@ -51,7 +51,7 @@ def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
 
 
 def write_invitation(*, loop: Loop, inviter: User, email: str) -> EmailMessage:
-    """Writes the invitation in the active language."""
+    """Writes the email of an invitation, in the language that is active."""
     names = {
         "inviter": isolate(to_plain_name(inviter.get_short_name()) or _("Someone")),
         "name": isolate(to_plain_name(loop.name) or _("a loop")),

@@ -148,3 +148,9 @@ def test_hostile_searches(owner: User, make: Make) -> None:
                 Request.objects.all(), account_id=owner.pk, typed=typed, count=50
             )
             assert len(found) <= 5
+
+
+def test_a_search_is_of_twelve_words_at_most() -> None:
+    """Each word is one more look into the index."""
+    query = search.parse_words(" ".join(f"w{number}" for number in range(500)))
+    assert query.split(" & ") == [f"'w{number}':*" for number in range(12)]

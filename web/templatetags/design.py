@@ -83,7 +83,7 @@ def bare(field: BoundField) -> SafeString:
 
 @register.filter
 def is_only_error(field: BoundField) -> bool:
-    """Whether the field has the only error of its form."""
+    """Returns whether no other field of the form has an error."""
     return bool(field.errors) and sum(map(len, field.form.errors.values())) == 1
 
 

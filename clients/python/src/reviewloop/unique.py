@@ -1,4 +1,4 @@
-"""Idempotency keys."""
+"""Makes the keys that mark the retries of a call as one call (`Idempotency-Key`)."""
 
 from __future__ import annotations
 
