@@ -55,7 +55,7 @@ def is_writable(lags: dict[str, float]) -> bool:
     with _memory.lock:
         if time.monotonic() - _memory.tried_at >= TRIAL_INTERVAL:
             try_write()
-    return not _memory.failed
+    return not (_memory.failed or cache.get(_KEY))
 
 
 def try_write() -> None:

@@ -96,6 +96,21 @@ def test_readyz_hears_of_it_from_another_process(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_fresh_memory")
+def test_a_trial_that_just_succeeded_does_not_outweigh_another_process(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writability, "TRIAL_INTERVAL", 60.0)
+    assert trials(client) == (200, 1)
+    memory = writability._memory
+    monkeypatch.setattr(writability, "_memory", writability.Memory())
+    writability.note_failure()
+    monkeypatch.setattr(writability, "_memory", memory)
+    assert trials(client) == (503, 0)
+    cache.clear()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_fresh_memory")
 def test_readyz_doubts_where_no_heartbeat_is_recorded(client: Client) -> None:
     assert trials(client) == (200, 1)
     worker_status.record_heartbeat("settle_overdue")
