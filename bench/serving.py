@@ -185,10 +185,12 @@ def read_page(port: int, path: str, cookie: str) -> str:
     return text
 
 
-def post(path: str, key: str, body: object) -> str:
+def post(path: str, key: str, body: object, headers: Mapping[str, str] = {}) -> str:
+    """A POST of the API, as bytes on the wire."""
     text = json.dumps(body)
+    more = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n{more}"
         f"Content-Type: application/json\r\nContent-Length: {len(text.encode())}\r\n\r\n{text}"
     )
 
