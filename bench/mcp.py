@@ -3,7 +3,7 @@
 import json
 import statistics
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,17 +102,15 @@ def check(port: int, raw: str) -> None:
 
 
 def show(name: str, turns: list[Turn], ratio: str) -> list[str]:
-    def median(read: str) -> float:
-        return statistics.median(getattr(turn, read) for turn in turns)
+    def median(read: Callable[[Turn], float]) -> float:
+        return statistics.median(map(read, turns))
 
-    def latency(read: str) -> float:
-        return statistics.median(getattr(turn.volley, read) for turn in turns)
-
-    rate = statistics.median(turn.volley.rate for turn in turns)
+    p50, p99 = median(lambda turn: turn.volley.p50), median(lambda turn: turn.volley.p99)
+    web, database = median(lambda turn: turn.web), median(lambda turn: turn.database)
     return [
         name,
-        f"{rate:,.0f}",
-        f"{latency('p50'):.0f} / {latency('p99'):.0f}",
-        f"{median('web'):.2f} + {median('database'):.2f}",
+        f"{median(lambda turn: turn.volley.rate):,.0f}",
+        f"{p50:.0f} / {p99:.0f}",
+        f"{web:.2f} + {database:.2f}",
         ratio,
     ]
