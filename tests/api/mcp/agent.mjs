@@ -1,16 +1,25 @@
-// An agent with the official TypeScript client of the revisions before 2026-07-28.
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-
-const { SITE, KEY, LOOP, NAME } = process.env;
+// An agent with an official TypeScript client. Environment: SITE, KEY, LOOP, NAME, and MODE: `sdk` is
+// the package of the revisions before 2026-07-28, `legacy` and `auto` are modes of its successor.
+const { SITE, KEY, LOOP, NAME, MODE } = process.env;
+const { Client, StreamableHTTPClientTransport } =
+  MODE === "sdk"
+    ? {
+        ...(await import("@modelcontextprotocol/sdk/client/index.js")),
+        ...(await import("@modelcontextprotocol/sdk/client/streamableHttp.js")),
+      }
+    : await import("@modelcontextprotocol/client");
 const say = (what) => console.log(JSON.stringify(what));
 const transport = new StreamableHTTPClientTransport(new URL(`${SITE}/mcp`), {
   requestInit: { headers: { Authorization: `Bearer ${KEY}` } },
 });
-const client = new Client({ name: "agent", version: "1" });
+const client = new Client(
+  { name: "agent", version: "1" },
+  { versionNegotiation: { mode: MODE } }, // the older package has no such option
+);
 await client.connect(transport);
 const { tools } = await client.listTools();
-say({ version: transport.protocolVersion, tools: tools.map((tool) => tool.name) });
+const version = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion;
+say({ version, tools: tools.map((tool) => tool.name) });
 const answer = await client.callTool({
   name: "ask_human",
   arguments: {

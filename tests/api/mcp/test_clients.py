@@ -157,18 +157,30 @@ def test_the_python_client(
     assert request.asked_through.startswith(named)
 
 
+@pytest.mark.parametrize(
+    ("mode", "version"),
+    [("sdk", "2025-11-25"), ("legacy", "2025-11-25"), ("auto", "2026-07-28")],
+)
 def test_the_typescript_client(
-    site: str, owner_key: str, loop: Loop, member: User, tmp_path: Path
+    site: str,
+    owner_key: str,
+    loop: Loop,
+    member: User,
+    tmp_path: Path,
+    mode: str,
+    version: str,
 ) -> None:
     node.program("@modelcontextprotocol/sdk", "dist/esm/client/index.js")
+    node.program("@modelcontextprotocol/client", "dist/index.mjs")
     (tmp_path / "agent.mjs").write_bytes((HERE / "agent.mjs").read_bytes())
     (tmp_path / "node_modules").symlink_to(node.MODULES)
-    environment = {"SITE": site, "KEY": owner_key, "LOOP": loop.pk, "NAME": "one"}
+    environment = {"SITE": site, "KEY": owner_key, "LOOP": loop.pk, "NAME": "one", "MODE": mode}
     lines = lines_of(["node", "agent.mjs"], member, tmp_path, **environment)
-    assert lines[0] == {"version": "2025-11-25", "tools": NAMES}
+    assert lines[0] == {"version": version, "tools": NAMES}
     assert (lines[1]["answer"]["response_data"], lines[1]["error"]) == ("yes", False)
     assert lines[2] == {"refused": "Invalid loop ID format", "error": True}
-    assert Request.objects.get().asked_through == "MCP"
+    named = "MCP (agent 1)" if version == "2026-07-28" else "MCP"
+    assert Request.objects.get().asked_through == named
 
 
 def test_the_web_server_is_killed(owner_key: str, loop: Loop, member: User, tmp_path: Path) -> None:
