@@ -3,7 +3,6 @@
 import base64
 from email.utils import parseaddr
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Any
 
 import environ
 from cryptography.fernet import Fernet
@@ -96,36 +95,10 @@ def read_time_limit(env: environ.Env, name: str, *, default: float, more_than: f
     return seconds
 
 
-def build_server_options(url_options: str, *, lock: float, statement: float) -> str:
-    """Builds the start-up options of a connection; `lock` and `statement` are in seconds.
-
-    They limit a wait for a lock and a whole statement; 0 is no limit.
-    """
-    settings = (
-        # a process that hangs inside a transaction must not keep its locks
-        "idle_in_transaction_session_timeout=30s",
-        f"lock_timeout={lock * 1000:.0f}",
-        f"statement_timeout={statement * 1000:.0f}",
-        # nor must a statement go on whose process has gone or was cut off
-        "client_connection_check_interval=1s",
-    )
-    return " ".join([url_options, *(f"-c {setting}" for setting in settings)]).strip()
-
-
-def build_connection_options(
-    url_options: dict[str, Any], *, lock: float, statement: float
-) -> dict[str, Any]:
-    """Adds our connection options for PostgreSQL to those of DATABASE_URL."""
-    pg_options = url_options.get("options", "")
-    return {
-        **url_options,
-        "connect_timeout": 5,
-        # a remote server that disappears without closing is noticed within a minute
-        "keepalives_idle": 30,
-        "keepalives_interval": 10,
-        "keepalives_count": 3,
-        "options": build_server_options(pg_options, lock=lock, statement=statement),
-        "application_name": "reviewloop",
-        "server_side_binding": True,
-        "prepare_threshold": 5,
-    }
+def read_choice(env: environ.Env, name: str, choices: tuple[str, ...]) -> str:
+    """Reads one of the choices; the first is the default."""
+    text = str(env.str(name, default="")).strip().lower() or choices[0]
+    if text not in choices:
+        known = ", ".join(choice for choice in choices if choice)
+        raise ImproperlyConfigured(f"{name} is {text!r}; set it to one of: {known}.")
+    return text

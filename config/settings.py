@@ -4,16 +4,16 @@
 import os
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
-from config import environment, logging
+from config import database_urls, environment, logging
+from config.database_urls import TimeLimits
 from config.environment import require
+from config.redis_urls import read_redis
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -132,52 +132,27 @@ WORKER_LOCK_SECONDS = environment.read_time_limit(
 WORKER_DATABASE_SECONDS = environment.read_time_limit(
     env, "WORKER_DATABASE_SECONDS", default=300, more_than=WORKER_LOCK_SECONDS
 )
-_time_limits = {
-    # the server ends a statement a second before the whole call is cut off
-    "web": {"lock": WEB_LOCK_SECONDS, "statement": WEB_DATABASE_SECONDS - 1},
-    "worker": {"lock": WORKER_LOCK_SECONDS, "statement": WORKER_DATABASE_SECONDS},
-    # a migration that waits for a lock stops everybody who comes after it
-}.get(PROCESS_KIND, {"lock": 30, "statement": 0})
-DATABASES = {
-    "default": env.db_url_config(
-        require(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name.")
-    )
-}
-DATABASES["default"].update(
-    ENGINE="db.postgresql",
-    HOST=unquote(DATABASES["default"]["HOST"]),  # a socket folder is percent-encoded
-    CONN_MAX_AGE=None,
-    CONN_HEALTH_CHECKS=True,
-    OPTIONS=environment.build_connection_options(
-        DATABASES["default"].get("OPTIONS", {}), **_time_limits
-    ),
+DATABASE_POOLER = environment.read_choice(env, "DATABASE_POOLER", ("", "transaction"))
+_database, DIRECT_DATABASE = database_urls.read_databases(
+    env,
+    require(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name."),
+    pooler=DATABASE_POOLER,
+    kind=PROCESS_KIND,
+    limits={
+        # the server ends a statement a second before the whole call is cut off
+        "web": TimeLimits(lock=WEB_LOCK_SECONDS, statement=WEB_DATABASE_SECONDS - 1),
+        "worker": TimeLimits(lock=WORKER_LOCK_SECONDS, statement=WORKER_DATABASE_SECONDS),
+        # a migration that waits for a lock stops everybody who comes after it
+    }.get(PROCESS_KIND, TimeLimits(lock=30, statement=0)),
 )
+DATABASES = {"default": _database}
 
-REDIS_URL = require(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock.")
-
-
-def build_redis_url(number: int, *, celery: bool = False) -> str:
-    """Returns REDIS_URL with another database; broker and cache share one server."""
-    parts = urlsplit(REDIS_URL)
-    if parts.scheme == "unix":
-        scheme = "redis+socket" if celery else "unix"
-        return f"{scheme}://{parts.path}?{'virtual_host' if celery else 'db'}={number}"
-    return f"{parts.scheme}://{parts.netloc}/{number}"
-
-
-REDIS_DATABASE = env.int("REDIS_DATABASE", default=0)
-CACHES = {
-    "default": {
-        "BACKEND": "web.cache.FailOpenRedisCache",
-        "LOCATION": build_redis_url(REDIS_DATABASE + 1),
-        "KEY_PREFIX": "reviewloop",
-        "OPTIONS": {
-            "socket_connect_timeout": 0.5,
-            "socket_timeout": 0.5,
-            "retry": Retry(NoBackoff(), 0),  # the library's default waits for seconds
-        },
-    }
-}
+_redis = read_redis(
+    require(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock."),
+    number=env.int("REDIS_DATABASE", default=None),
+)
+CACHES = {"default": {"BACKEND": "web.cache.FailOpenRedisCache", **_redis.build_cache()}}
+CACHES["default"]["KEY_PREFIX"] = "reviewloop"
 
 # Accounts and sessions
 
@@ -326,7 +301,8 @@ SPECTACULAR_SETTINGS = {
 
 # Background tasks
 
-CELERY_BROKER_URL = build_redis_url(REDIS_DATABASE, celery=True)
+CELERY_BROKER_URL = _redis.build_broker_url()
+CELERY_BROKER_USE_SSL = _redis.tls or None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_DISABLE_PREFETCH = True
@@ -334,7 +310,11 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # None: retry for as long as Redis is away
 CELERY_TASK_PUBLISH_RETRY = False  # beat sends it again in a second; a request must not wait
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 5}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_connect_timeout": 1,
+    "socket_timeout": 5,
+    **_redis.build_broker_options(),
+}
 CELERY_TASK_ROUTES = {
     "reviews.tasks.*": {"queue": "deadlines"},
     "reviews.notifications.tasks.*": {"queue": "notifications"},

@@ -12,7 +12,9 @@ from typing import Any
 
 import psycopg
 import structlog
-from django.db import connection
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import sql
 
 RETRY = 1.0  # seconds
@@ -58,6 +60,12 @@ class Listener:
                 self._heard(notification.payload)
 
     def _read_parameters(self) -> dict[str, Any]:
-        """Those of Django's connections, but for what only Django understands."""
-        given = connection.get_connection_params()
+        """Those of Django's connections, past a pooler, but for what only Django understands."""
+        given = self._get_wrapper().get_connection_params()
         return {name: value for name, value in given.items() if name not in OF_DJANGO}
+
+    def _get_wrapper(self) -> BaseDatabaseWrapper:
+        if not settings.DATABASE_POOLER:
+            return connections[DEFAULT_DB_ALIAS]
+        direct = {**connection.settings_dict, **settings.DIRECT_DATABASE}
+        return type(connections[DEFAULT_DB_ALIAS])(direct, alias="direct")

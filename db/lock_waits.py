@@ -7,11 +7,14 @@ WEB_LOCK_SECONDS. All others wait for a moment and then get their 503.
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 from weakref import WeakSet
 
 import psycopg
-from django.db import DatabaseError, InterfaceError, connection
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection, transaction
 
 MEMORY = 5.0  # seconds after a lock time-out
 PATIENT = 2  # calls of this process that may wait for the full time meanwhile
@@ -38,7 +41,7 @@ def forget() -> None:
 def begin_call() -> bool:
     """Sets how long this call waits for locks; whether it took one of the PATIENT places."""
     if time.monotonic() >= _until:
-        if _brief:
+        if _brief or wait_briefly in connection.execute_wrappers:
             set_brief(is_brief=False)
         return False
     has_place = _places.acquire(blocking=False)
@@ -53,6 +56,11 @@ def end_call(has_place: bool) -> None:
 
 def set_brief(*, is_brief: bool) -> None:
     """Changes the lock time-out of this thread's connection, if it has one and needs to."""
+    if settings.DATABASE_POOLER:
+        if is_brief != (wait_briefly in connection.execute_wrappers):
+            wrappers = connection.execute_wrappers
+            (wrappers.append if is_brief else wrappers.remove)(wait_briefly)
+        return
     raw = connection.connection
     if raw is None or is_brief == (raw in _brief):
         return
@@ -60,3 +68,17 @@ def set_brief(*, is_brief: bool) -> None:
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = '{BRIEF}'" if is_brief else "RESET lock_timeout")
         (_brief.add if is_brief else _brief.discard)(raw)
+
+
+def wait_briefly(
+    execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]
+) -> Any:
+    """Runs a statement with BRIEF as its lock time-out, in a transaction.
+
+    Behind a pooler a setting of the session would stay with a connection of everybody.
+    """
+    if not connection.in_atomic_block:
+        with transaction.atomic():
+            return wait_briefly(execute, sql, params, many, context)
+    connection.connection.execute(f"SET LOCAL lock_timeout = '{BRIEF}'")
+    return execute(sql, params, many, context)

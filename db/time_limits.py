@@ -1,6 +1,6 @@
 """Limits how long a web call may use the database.
 
-The server's own time-outs (`config/environment.py`) end long statements and waits for locks. They
+The server's own time-outs (`config/database_urls.py`) end long statements and waits for locks. They
 do not end a wait for a server that is stopped or disconnected, or for a commit that a replica must
 confirm. So a thread cuts the connection of a call whose time is over, and while the database does
 not answer, one thread at a time tries to connect and the others fail at once.

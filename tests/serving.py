@@ -25,9 +25,9 @@ def database_url() -> str:
 
 
 @contextmanager
-def serving(log: Path, *options: str) -> Iterator[str]:
+def serving(log: Path, *options: str, database: str = "") -> Iterator[str]:
     """The address of a server that runs until the end of the block. Its log goes to a file."""
-    server, address = start(log, *options)
+    server, address = start(log, *options, database=database)
     try:
         yield address
     finally:
@@ -35,14 +35,15 @@ def serving(log: Path, *options: str) -> Iterator[str]:
         server.wait(20)
 
 
-def start(log: Path, *options: str) -> "tuple[subprocess.Popen[bytes], str]":
+def start(log: Path, *options: str, database: str = "") -> "tuple[subprocess.Popen[bytes], str]":
     """A server that answers, and its address. Whoever starts it ends it."""
     port = free_port()
     command = [
         *(sys.executable, "-m", "front", "--host", "127.0.0.1", "--port", str(port)),
         *("--workers", "1", "--threads", "4", *options),
     ]
-    environment = {**os.environ, "DATABASE_URL": database_url(), "PORT": str(port)}
+    environment = {**os.environ, "DATABASE_URL": database or database_url()}
+    environment["PORT"] = str(port)
     environment["PROCESS_KIND"] = "web"  # a test may have imported another entry point
     with log.open("wb") as output:
         server = subprocess.Popen(

@@ -1,0 +1,138 @@
+"""Behind PgBouncer in transaction mode, with fewer connections than threads, every call works."""
+
+import configparser
+import os
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+import requests
+from django.db import connection
+
+from accounts.models import User
+from local.account import find_account
+from local.processes import spawn
+from loops.models import Loop
+from tests.api.bodies import question
+from tests.processes.stack import ROOT, free_port
+from tests.serving import database_url, serving
+from tests.waiting import wait_until
+
+THREADS, CONNECTIONS, CALLS = 8, 5, 1000
+PGBOUNCER = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(not PGBOUNCER, reason="pgbouncer is not installed (.ci/run installs it)"),
+]
+
+
+@pytest.fixture
+def pooler(tmp_path: Path) -> Iterator[str]:
+    """The address of PgBouncer with our settings (deploy/), over the database of the test."""
+    port = free_port()
+    file = write_settings(tmp_path, port)
+    account = find_account(tmp_path / "none")
+    account.give_folder(tmp_path)
+    with (tmp_path / "pgbouncer.log").open("wb") as log:
+        process = spawn(
+            [*account.prefix, str(PGBOUNCER), str(file)], env=os.environ, output=log, cwd="/"
+        )
+    address = f"postgres://{connection.settings_dict['USER']}@127.0.0.1:{port}/app"
+    try:
+        wait_until(lambda: answers(address) or process.poll() is not None)
+        assert process.poll() is None, (tmp_path / "pgbouncer.log").read_text()
+        yield address
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def write_settings(folder: Path, port: int) -> Path:
+    """Our settings, with another server and without passwords."""
+    settings = configparser.ConfigParser(interpolation=None)
+    settings.read(ROOT / "deploy/pgbouncer/pgbouncer.ini")
+    given = connection.settings_dict
+    here = f"host={given['HOST']} dbname={given['NAME']} user={given['USER']}"
+    for name, line in settings["databases"].items():
+        line = line.replace("host=postgres port=5432 dbname=app", here)
+        settings["databases"][name] = line.replace("pool_size=20", f"pool_size={CONNECTIONS}")
+    settings["pgbouncer"].update(listen_addr="127.0.0.1", listen_port=str(port))
+    settings["pgbouncer"].update(auth_type="any", unix_socket_dir="", query_wait_timeout="60")
+    del settings["pgbouncer"]["auth_file"]
+    file = folder / "pgbouncer.ini"
+    with file.open("w") as output:
+        settings.write(output)
+    return file
+
+
+def answers(address: str) -> bool:
+    try:
+        with psycopg.connect(address):
+            return True
+    except psycopg.OperationalError:
+        return False
+
+
+def test_eight_threads_share_five_connections(
+    pooler: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    loop: Loop,
+    owner: User,
+    owner_key: str,
+) -> None:
+    monkeypatch.setenv("DATABASE_POOLER", "transaction")
+    monkeypatch.setenv("DATABASE_DIRECT_URL", database_url())
+    monkeypatch.setenv("API_HOURLY_LIMIT", str(2 * CALLS))
+    log = tmp_path / "web.log"
+    with serving(log, "--threads", str(THREADS), database=pooler) as site:
+        headers = {"Authorization": f"Bearer {owner_key}"}
+        create = f"{site}/v1/api/loops/{loop.pk}/requests"
+
+        def call(number: int) -> list[int]:
+            with requests.Session() as session:
+                session.headers.update(headers)
+                found = []
+                for _ in range(CALLS // THREADS // 5):
+                    made = session.post(create, json=question())
+                    one = f"{site}/v1/api/requests/{made.json()['data']['request_id']}"
+                    found += [made.status_code, session.get(one).status_code]
+                    found += [session.delete(one).status_code, session.get(one).status_code]
+                    found.append(session.get(f"{site}/v1/api/requests").status_code)
+                return found
+
+        with ThreadPoolExecutor(THREADS) as pool:
+            statuses = [status for some in pool.map(call, range(THREADS)) for status in some]
+            assert len(statuses) == CALLS
+            assert {*statuses} == {200, 201}, log.read_text()
+
+            made = requests.post(create, json=question(), headers=headers, timeout=30).json()
+            one = f"{site}/v1/api/requests/{made['data']['request_id']}"
+            waiting = pool.submit(requests.get, f"{one}?wait=50", headers=headers, timeout=30)
+            wait_until(is_listening)
+            requests.delete(one, headers=headers, timeout=30)
+            ended = waiting.result()
+            assert ended.ok, (ended.text, log.read_text())
+            assert ended.json()["data"]["request"]["status"] == "cancelled"
+        assert 0 < count_connections() <= CONNECTIONS
+    with psycopg.connect(pooler) as asking:
+        assert asking.execute("SHOW lock_timeout").fetchone() == ("2s",)
+
+
+def is_listening() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN %%'")
+        return cursor.fetchone() is not None
+
+
+def count_connections() -> int:
+    """Those of PgBouncer: not of this test, nor the one that listens."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND query NOT LIKE 'LISTEN %%'"
+        )
+        return int(cursor.fetchone()[0])
