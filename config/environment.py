@@ -7,7 +7,8 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 import environ
 from cryptography.fernet import Fernet
 from cryptography.hazmat.primitives.asymmetric import ec
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import DomainNameValidator
 
 NEW_KEY = (
     "python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
@@ -102,3 +103,34 @@ def read_choice(env: environ.Env, name: str, choices: tuple[str, ...]) -> str:
         known = ", ".join(choice for choice in choices if choice)
         raise ImproperlyConfigured(f"{name} is {text!r}; set it to one of: {known}.")
     return text
+
+
+def read_domains(env: environ.Env, name: str) -> list[str]:
+    """Reads domains, separated by commas, in lowercase ASCII as in `loops.admission`."""
+    typed = [text.strip().removeprefix("@") for text in env.list(name, default=[])]
+    try:
+        domains = [text.lower().encode("idna").decode() for text in typed if text]
+        for domain in domains:
+            DomainNameValidator(accept_idna=True)(domain)
+    except (UnicodeError, ValidationError):
+        raise ImproperlyConfigured(
+            f"{name} has an entry that is no domain; set it to domains such as example.com, with"
+            " commas between them."
+        ) from None
+    return domains
+
+
+def check_sign_up(kind: str, domains: list[str], *, sends_mail: bool) -> None:
+    """Raises ImproperlyConfigured if SIGN_UP cannot work with the other settings."""
+    if kind != "domains":
+        return
+    if not domains:
+        raise ImproperlyConfigured(
+            "SIGN_UP is domains, and SIGN_UP_DOMAINS is not set. Set it to domains such as"
+            " example.com, with commas between them."
+        )
+    if not sends_mail:
+        raise ImproperlyConfigured(
+            "SIGN_UP is domains, and EMAIL_URL names no mail server. Without email nobody can show"
+            " that an address is theirs: set EMAIL_URL, or SIGN_UP to open, invited or closed."
+        )

@@ -172,6 +172,8 @@ SILENCED_SYSTEM_CHECKS = [
 ACCOUNT_ADAPTER = "signin.adapter.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
+SIGN_UP = environment.read_choice(env, "SIGN_UP", ("open", "invited", "closed", "domains"))
+SIGN_UP_DOMAINS = environment.read_domains(env, "SIGN_UP_DOMAINS")
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_SIGNUP_FORM_CLASS = "signin.forms.SignupForm"
 ACCOUNT_FORMS = {
@@ -245,6 +247,7 @@ REQUIRE_CONFIRMED_ADDRESSES = urlsplit(env.str("EMAIL_URL", default="consolemail
     "consolemail",
     "dummymail",
 )
+environment.check_sign_up(SIGN_UP, SIGN_UP_DOMAINS, sends_mail=REQUIRE_CONFIRMED_ADDRESSES)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str(
     "DEFAULT_FROM_EMAIL", default=f"Review Loop <noreply@{_site.hostname}>"
 )
@@ -321,6 +324,7 @@ CELERY_TASK_ROUTES = {
     "mailing.tasks.*": {"queue": "notifications"},
     "webhooks.tasks.*": {"queue": "webhooks"},
 }
+CELERY_BEAT_SCHEDULER = "config.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
     f"{number}: {task}": {"task": task, "schedule": 1.0, "options": {"expires": 2.0}}
     for number, task in enumerate((
@@ -364,7 +368,7 @@ WHITENOISE_MAX_AGE = 3600  # seconds; files with a hash in their name never expi
 # probes are not redirected: they may call from inside, and a redirect would hide a leaking key.
 SECURE_SSL_REDIRECT = IS_HTTPS and TRUSTED_PROXIES > 0
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^v1/"]
-SECURE_HSTS_SECONDS = 365 * 86_400 if IS_HTTPS else 0
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=365 * 86_400) if IS_HTTPS else 0
 SECURITY_CONTACT = environment.read_contact(env, "SECURITY_CONTACT")
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"

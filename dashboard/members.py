@@ -6,6 +6,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django_ratelimit.core import get_usage
 
+from accounts.sign_in_codes import can_send
 from dashboard.access import Stale, action, find_loop
 from dashboard.forms.loops import InviteForm
 from dashboard.loop_page import loop_page
@@ -119,7 +120,10 @@ def remove(request: SignedInRequest, loop_id: str, member_id: str) -> HttpRespon
 
 def send_mail(request: SignedInRequest, loop: Loop, email: str) -> None:
     """Sends the invitation and shows a message with the result."""
-    if send_invitation(loop=loop, inviter=request.user, email=email):
+    if not can_send():
+        text = _("%(email)s is invited. This service doesn’t send email: share the link yourself.")
+        messages.warning(request, text % {"email": email})
+    elif send_invitation(loop=loop, inviter=request.user, email=email):
         messages.success(request, _("Invitation sent to %(email)s.") % {"email": email})
     else:
         messages.warning(

@@ -39,9 +39,9 @@ def main() -> int:
     options = read_options()
     try:
         application = load_application(options.application)
-    except Exception:
+    except Exception as error:
         traceback.print_exc()
-        print(f"No web worker was started: {options.application} cannot be loaded", file=sys.stderr)
+        print(f"No web worker was started: {error or type(error).__name__}", file=sys.stderr)
         return 1
     try:
         sockets = listen(options.host, options.port, options.workers)

@@ -8,6 +8,11 @@ LINE_LIMIT = 4000  # bytes; a writable pipe accepts 4096 without blocking
 PATIENCE = 1.0  # seconds to wait for a reader that does not read; then lines are dropped
 
 
+def label(name: str) -> bytes:
+    """Returns what stands before each line of a child."""
+    return f"{name:<6} | ".encode()
+
+
 class Output:
     """Writes without blocking: a slow or closed reader of our output must not stop the service."""
 
@@ -15,6 +20,7 @@ class Output:
         self._descriptor = descriptor
         self._patience = PATIENCE
         self._partial: dict[int, bytes] = {}
+        self._last: dict[bytes, bytes] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(wakeup, selectors.EVENT_READ)
 
@@ -23,7 +29,7 @@ class Output:
         if pipe is not None:
             os.set_blocking(pipe.fileno(), False)
             self._partial[pipe.fileno()] = b""
-            self._selector.register(pipe, selectors.EVENT_READ, f"{name:<6} | ".encode())
+            self._selector.register(pipe, selectors.EVENT_READ, label(name))
 
     def pump(self, seconds: float) -> None:
         """Copies new lines; waits up to `seconds` for some, or for a signal."""
@@ -42,6 +48,7 @@ class Output:
                 self._partial[key.fd] = b""
             for line in lines:
                 if line.strip():
+                    self._last[key.data] = line
                     self._write(key.data + line)
             if not data:
                 self._forget(key)
@@ -53,8 +60,13 @@ class Output:
             key.fileobj.close()  # type: ignore[attr-defined]
 
     def say(self, text: str) -> None:
-        """Writes a line of our own."""
-        self._write(text.encode())
+        """Writes lines of our own."""
+        for line in text.splitlines():
+            self._write(line.encode())
+
+    def read_last(self, name: str) -> str:
+        """Returns the last line that a child wrote, '' if it wrote none."""
+        return self._last.get(label(name), b"").decode(errors="replace").strip()
 
     def _write(self, line: bytes) -> None:
         with selectors.DefaultSelector() as writable:

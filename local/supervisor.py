@@ -76,7 +76,8 @@ class Supervisor:
             reason = log.read_text(encoding="utf-8", errors="replace").rstrip()
             if UNREACHABLE not in reason and self._servers_run():
                 self.output.say(reason)
-                raise CannotStart("The database could not be migrated: the reason is above")
+                last = (reason.splitlines() or ["it said nothing"])[-1]
+                raise CannotStart(f"The database could not be migrated: {last}")
             self._await_servers(reason.splitlines()[-1] if reason else "the database ended")
         while self._run_manage("createdemo", output=sys.stdout.fileno()) != 0:
             if self._servers_run():
@@ -146,7 +147,10 @@ class Supervisor:
         for child in (*self.servers, *self.apps):
             if child.starts >= ATTEMPTS and not child.is_running():
                 self.output.pump(0.1)  # shows its last lines
-                raise CannotStart(f"{child.name} ended {ATTEMPTS} times while it was starting")
+                last = self.output.read_last(child.name) or "it said nothing"
+                raise CannotStart(
+                    f"{child.name} ended {ATTEMPTS} times while it was starting: {last}"
+                )
 
     def _seconds_to_next_start(self) -> float:
         waiting = [child.due for child in (*self.servers, *self.apps) if child.process is None]

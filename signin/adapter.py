@@ -25,6 +25,7 @@ from accounts.notices import notify, read_origin
 from accounts.sign_in_codes import find_confirming_address
 from signin import guessing, known_browsers
 from signin.proof import mark_creator
+from signin.sign_up_rules import is_closed
 from web.languages import ENGLISH, known_or_english
 from web.reauthentication import require_confirmation
 
@@ -52,6 +53,7 @@ METHODS = {
 }
 
 CODE_EMAIL = "account/email/login_code"
+SENT_MESSAGE = "account/messages/email_confirmation_sent.txt"
 PASSWORD_ACTIONS = {"security.password_changed", "security.password_reset"}
 
 # The errors of sending; ValueError means that email cannot go to such an address.
@@ -78,6 +80,22 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             raise ImmediateHttpResponse(redirect("account_login")) from None
         return saved
 
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return not is_closed()
+
+    def add_message(
+        self,
+        request: HttpRequest,
+        level: int,
+        message_template: str | None = None,
+        *args: Any,
+        **options: Any,
+    ) -> None:
+        """Adds a message, but never says that an email was sent where none can be."""
+        if message_template == SENT_MESSAGE and not sign_in_codes.can_send():
+            return
+        super().add_message(request, level, message_template, *args, **options)
+
     def clean_email(self, email: str) -> str:
         validate_address(email)
         return email
@@ -95,7 +113,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         Raises one of UNDELIVERED.
         """
         values = {
-            name: build_site_url(value) if name.endswith("_url") else value
+            name: build_site_url(value) if value and name.endswith("_url") else value
             for name, value in context.items()
         }
         values["site_url"] = settings.SITE_URL

@@ -22,7 +22,7 @@ from accounts.audit import record
 from accounts.code_services import find_holder, find_or_create_holder
 from accounts.proofs import AddressTaken
 from accounts.session_store import REMEMBER
-from signin import guessing
+from signin import guessing, sign_up_rules
 from signin.adapter import CODE_EMAIL, UNDELIVERED
 from signin.forms import CodeRequestForm, NewcomerForm, TypedCodeForm
 from signin.proof import prove
@@ -77,6 +77,8 @@ def sign_in_by_code(request: HttpRequest) -> HttpResponse:
 
 @signed_out_page
 def sign_up_by_code(request: HttpRequest) -> HttpResponse:
+    if sign_up_rules.is_closed():
+        return render(request, "account/signup_closed.html", status=403)
     return request_code(request, NewcomerForm(request.POST or None), "account/code_sign_up.html")
 
 
@@ -136,6 +138,8 @@ def request_code(request: HttpRequest, form: Any, template: str) -> HttpResponse
 def start(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpResponse:
     """Sends a code and redirects to the page that asks for it. Raises NotSent."""
     check_limits(request, pending.email)
+    if pending.name:
+        check_rules(request, pending.email)
     if "remember" in request.POST:
         request.session[REMEMBER] = True
     else:
@@ -153,6 +157,14 @@ def check_limits(request: HttpRequest, email: str) -> None:
         raise NotSent(UNSENT)
     if not guessing.count_code(request, email):
         raise NotSent(TOO_MANY, field=None, status=429)
+
+
+def check_rules(request: HttpRequest, email: str) -> None:
+    """Checks whether this address may sign up. Raises NotSent."""
+    try:
+        sign_up_rules.check_sign_up(request, email)
+    except sign_up_rules.MayNotSignUp as refusal:
+        raise NotSent(str(refusal)) from None
 
 
 def keep_password(
@@ -182,7 +194,7 @@ def send_code(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> Non
         address = holder.address if holder else pending.email
         get_adapter().deliver(CODE_EMAIL, address, values)
     else:
-        url = add_next(request, reverse("sign-up-by-code"))
+        url = "" if sign_up_rules.is_closed() else add_next(request, reverse("sign-up-by-code"))
         get_adapter().deliver("account/email/unknown_account", pending.email, {"signup_url": url})
     sign_in_codes.store_code(request.session, pending, code)
 

@@ -10,12 +10,14 @@ from django.utils.translation import gettext as _
 
 from accounts.audit import record
 from accounts.notices import notify, read_origin
+from accounts.sign_in_codes import can_send
 from web.form_recovery import recoverable, refill, save_form
 from web.guards import warn_page_expired
 from web.languages import gettext_lazy as _lazy
 from web.reauthentication import require_confirmation
 
 CHANGES = ("action_add", "action_remove", "action_primary")
+UNSENT = _lazy("This service doesn’t send email, so nobody can confirm an address.")
 JUST_SENT = _lazy("We just sent a link. Check your spam folder, or try again in 3 minutes.")
 
 
@@ -59,6 +61,9 @@ class EmailAddresses(EmailView):  # type: ignore[misc]
 
     def _action_send(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Sends the link again; at most one goes to an address within three minutes."""
+        if not can_send():
+            messages.error(request, UNSENT)
+            return None
         response = super()._action_send(request, *args, **kwargs)
         if not self._did_send_verification_email:
             messages.info(request, JUST_SENT)

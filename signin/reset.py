@@ -1,13 +1,38 @@
-"""The page behind the link in an email for a forgotten password."""
+"""The pages for a forgotten password, and the one behind the link in the email."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
-from allauth.account.views import PasswordResetFromKeyView
-from django.http import HttpResponse
-from django.shortcuts import redirect
+from allauth.account.views import PasswordResetFromKeyView, PasswordResetView
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 
 from accounts.proofs import AddressTaken, is_unproven
+from accounts.sign_in_codes import can_send
 from signin.proof import prove
+
+
+class ForgottenPassword(PasswordResetView):  # type: ignore[misc]
+    """Emails a link; where no email is sent, says who can make one."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        if not can_send():
+            return render(request, "account/password_reset_unsent.html")
+        response: HttpResponse = super().dispatch(request, *args, **options)
+        return response
+
+
+def only_with_mail(view: Callable[[HttpRequest], HttpResponse]) -> Any:
+    """Guards a page that says that an email was sent. Raises Http404 where none can be."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest) -> HttpResponse:
+        if not can_send():
+            raise Http404
+        return view(request)
+
+    return guarded
 
 
 class ResetPassword(PasswordResetFromKeyView):  # type: ignore[misc]

@@ -1,5 +1,6 @@
 """The URLs below /accounts/ for signing up, signing in and securing an account."""
 
+from allauth.account.views import email_verification_sent, password_reset_done
 from django.urls import include, path, re_path
 
 from signin import code, passkeys
@@ -7,7 +8,7 @@ from signin.confirm import ConfirmAddress
 from signin.confirming import confirm_by_code
 from signin.email import email_addresses
 from signin.passwords import set_password
-from signin.reset import ResetPassword
+from signin.reset import ForgottenPassword, ResetPassword, only_with_mail
 from signin.sign_up import SignUp
 
 PASSKEY = "2fa/webauthn/keys/<int:pk>/"
@@ -15,6 +16,17 @@ PASSKEY = "2fa/webauthn/keys/<int:pk>/"
 urlpatterns = [
     path("email/", email_addresses, name="account_email"),
     path("confirm-email/<str:key>/", ConfirmAddress.as_view(), name="account_confirm_email"),
+    path(
+        "confirm-email/",
+        only_with_mail(email_verification_sent),
+        name="account_email_verification_sent",
+    ),
+    path("password/reset/", ForgottenPassword.as_view(), name="account_reset_password"),
+    path(
+        "password/reset/done/",
+        only_with_mail(password_reset_done),
+        name="account_reset_password_done",
+    ),
     re_path(
         r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
         ResetPassword.as_view(),

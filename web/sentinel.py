@@ -13,5 +13,5 @@ class SentinelPool(SentinelConnectionPool):
         """Makes a pool as Django's cache asks for it; `url` is the name of the group."""
         options = dict(options)
         sentinels = options.pop("sentinels")
-        manager = Sentinel(sentinels, sentinel_kwargs=options.pop("sentinel_options"))
+        manager = Sentinel(sentinels, sentinel_kwargs=options.pop("sentinel_options"))  # type: ignore[no-untyped-call]
         return cls(url, manager, **options)

@@ -24,7 +24,8 @@ def broker(url: str, number: int | None = None) -> dict[str, Any]:
     connection = Connection(
         server.build_broker_url(), ssl=server.tls, transport_options=server.build_broker_options()
     )
-    given: dict[str, Any] = connection.channel()._connparams()
+    channel: Any = connection.channel()
+    given: dict[str, Any] = channel._connparams()
     return given
 
 

@@ -57,3 +57,26 @@ def test_a_reader_that_is_gone_holds_up_nobody() -> None:
     output.say("unheard")
     for end in (wakeup, write_end, descriptor):
         os.close(end)
+
+
+def test_a_long_reason_is_told_to_its_end(pipe: tuple[int, int]) -> None:
+    wakeup, write_end = os.pipe()
+    output = Output(wakeup, pipe[1])
+    output.say("\n".join([*(f"line {number}" for number in range(1000)), "the reason"]))
+    assert os.read(pipe[0], 1_000_000).endswith(b"line 999\nthe reason\n")
+    os.close(wakeup)
+    os.close(write_end)
+
+
+def test_the_last_line_of_a_child(pipe: tuple[int, int]) -> None:
+    wakeup, write_end = os.pipe()
+    output = Output(wakeup, pipe[1])
+    process = child("print('one'); print('why it ended')")
+    output.follow("web", process.stdout)
+    process.wait()
+    output.pump(5)
+    output.pump(5)
+    assert output.read_last("web") == "why it ended"
+    assert output.read_last("worker") == ""
+    os.close(wakeup)
+    os.close(write_end)

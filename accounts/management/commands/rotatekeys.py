@@ -9,8 +9,9 @@ from accounts import key_rotation, vault
 
 class Command(BaseCommand):
     help = (
-        "Encrypts every stored secret with the first of ENCRYPTION_KEYS. To change the key: put"
-        " the new one in front, restart, run this, and take the old one out."
+        "Encrypts every stored secret with the first of ENCRYPTION_KEYS. To change the key:"
+        " append the new one on every node, move it to the front on every node, run this, and take"
+        " the old one out."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

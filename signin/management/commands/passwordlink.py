@@ -1,0 +1,53 @@
+"""`manage.py passwordlink EMAIL` prints a link with which a person sets a password."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
+from django.urls import reverse
+
+from accounts.code_services import find_holder
+from accounts.emails import validate_address
+from accounts.models import User
+from accounts.services import create_account
+from signin.adapter import build_site_url
+
+
+class Command(BaseCommand):
+    help = (
+        "Prints a link with which a person sets a new password, once, within three days. For"
+        " services that send no email, and with --create for those on which nobody may sign up."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email")
+        parser.add_argument("--create", action="store_true", help="create a missing account")
+        parser.add_argument("--name", default="", help="the name for a new account")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        email = options["email"].strip()
+        holder = find_holder(email)
+        user = holder.user if holder else None
+        if user is None and options["create"]:
+            user = self.create(email, options["name"].strip())
+        if user is None:
+            raise CommandError(f"There is no account {email!r}; --create makes one.")
+        if not user.is_active:
+            raise CommandError(f"The account {user.email} is deactivated.")
+        uid, key = user_pk_to_url_str(user), default_token_generator.make_token(user)
+        path = reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": key})
+        self.stdout.write(build_site_url(path))
+
+    def create(self, email: str, name: str) -> User:
+        try:
+            validate_email(email)
+            validate_address(email)
+        except ValidationError:
+            raise CommandError(f"{email!r} is not an email address.") from None
+        user = create_account(email=email, name=name, verified=True)
+        self.stderr.write(f"Account {user.email} created.")
+        return user

@@ -1,0 +1,59 @@
+"""Whatever is started with a wrong setting, the last line of its log says what to set."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.processes.stack import ROOT
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("-m", "front"),
+        ("-m", "celery", "-A", "config", "worker"),
+        ("manage.py", "migrate"),
+    ],
+    ids=lambda command: command[1],
+)
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [("REDIS_URL", "hello", "REDIS_URL cannot be used: it begins with none of redis://")],
+)
+def test_the_reason_is_the_last_line(
+    command: tuple[str, ...], name: str, value: str, reason: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, name: value},
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode != 0
+    assert reason in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"SIGN_UP": "maybe"}, "SIGN_UP is 'maybe'; set it to one of: open, invited, closed, dom"),
+        ({"SIGN_UP": "domains"}, "SIGN_UP_DOMAINS is not set"),
+        ({"SIGN_UP": "domains", "SIGN_UP_DOMAINS": "a b"}, "an entry that is no domain"),
+        ({"SIGN_UP": "domains", "SIGN_UP_DOMAINS": "a.org"}, "EMAIL_URL names no mail server"),
+        ({"DATABASE_POOLER": "session"}, "DATABASE_POOLER is 'session'; set it to one of: trans"),
+    ],
+)
+def test_settings_that_contradict_each_other(change: dict[str, str], reason: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import config.settings"],
+        env={**os.environ, **change},
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert reason in done.stderr.splitlines()[-1]
