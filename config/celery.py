@@ -3,7 +3,9 @@
 import os
 
 from celery import Celery
-from celery.signals import worker_shutting_down
+from celery.signals import heartbeat_sent, worker_shutting_down
+
+from config import alive
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("PROCESS_KIND", "worker")
@@ -11,6 +13,12 @@ os.environ.setdefault("PROCESS_KIND", "worker")
 app = Celery("reviewloop")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["accounts", "mailing", "reviews", "reviews.notifications", "webhooks"])
+
+
+@heartbeat_sent.connect
+def note_life(**_: object) -> None:
+    """Every two seconds, while the worker's loop runs and Redis is reachable."""
+    alive.touch("worker")
 
 
 @worker_shutting_down.connect

@@ -242,8 +242,8 @@ def describe_host(failing: Failing) -> dict[str, Any]:
 
 def describe_worker_status() -> dict[str, Any]:
     """Returns whether background work keeps up, and a sentence if it does not."""
-    lag = max(worker_status.read_lags().values(), default=None)
-    if lag is None or lag > MAX_LAG:
+    lag = worker_status.find_worst(worker_status.read_lags())
+    if lag > MAX_LAG:
         return {"is_well": False, "text": _("Background work is not running.")}
     if lag > USUAL_LAG:
         return {

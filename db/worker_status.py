@@ -4,12 +4,25 @@ A sweep is background work that Celery beat starts every second. It finds its ro
 so a lost message only delays it by a second, and running it twice does no harm.
 """
 
+import math
 from datetime import datetime
 
 from django.db import connection
 from django.db.models.functions import Now
 
 from db.models import Heartbeat
+
+# Each runs every second (CELERY_BEAT_SCHEDULE in config/settings.py).
+SWEEPS = (
+    "deliver_due",
+    "fold_counters",
+    "mail_due",
+    "push_due",
+    "release_lapsed",
+    "send_queued",
+    "settle_overdue",
+)
+LATE = 10.0  # seconds
 
 
 def record_heartbeat(name: str) -> None:
@@ -24,8 +37,18 @@ def record_heartbeat(name: str) -> None:
 
 
 def read_lags() -> dict[str, float]:
-    """Returns the seconds since each sweep last ran, by name."""
+    """Returns the seconds since each sweep last ran, by name; none for one that never ran."""
     rows: list[tuple[str, datetime, datetime]] = list(
         Heartbeat.objects.order_by("name").values_list("name", "beat_at", Now())
     )
     return {name: max(0.0, round((now - at).total_seconds(), 3)) for name, at, now in rows}
+
+
+def find_late(lags: dict[str, float]) -> list[str]:
+    """Returns the sweeps that never ran, or not for LATE seconds."""
+    return [name for name in SWEEPS if lags.get(name, math.inf) > LATE]
+
+
+def find_worst(lags: dict[str, float]) -> float:
+    """Returns the longest lag, infinite where a sweep never ran."""
+    return max(lags.get(name, math.inf) for name in SWEEPS)

@@ -30,16 +30,20 @@ def healthz(request: HttpRequest) -> JsonResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Returns 200 if the database is reachable, migrated and takes writes, otherwise 503.
 
-    The response also reports Redis and the lag of background work (seconds since each sweep last
-    ran). They do not change the status, because the API works without them.
+    The response also reports Redis and the lag of background work: the seconds since each sweep
+    last ran, null for one that never has. They do not change the status, because the API works
+    without them.
     """
     checks: dict[str, Any] = {"database": "ok", "migrations": "ok", "redis": redis_state()}
     try:
         if pending_migrations():
             checks["migrations"] = "pending"
         else:
-            checks["background_lag_seconds"] = worker_status.read_lags()
-            if not is_writable(checks["background_lag_seconds"]):
+            lags = worker_status.read_lags()
+            checks["background"] = "late" if worker_status.find_late(lags) else "ok"
+            never = dict.fromkeys(worker_status.SWEEPS)
+            checks["background_lag_seconds"] = {**never, **lags}
+            if not is_writable(lags):
                 checks["database"] = "not writable"
     except (DatabaseError, InterfaceError) as error:
         log.warning("readyz.database_unreachable", error=str(error))

@@ -22,12 +22,11 @@ from tests.reviews.conftest import Make, make_overdue
 pytestmark = pytest.mark.django_db
 
 PAGE = "/dashboard/"
-SWEEPS = ("settle_overdue", "release_lapsed", "deliver_due")
 
 
 @pytest.fixture(autouse=True)
 def _alive(db: None) -> None:
-    for name in SWEEPS:
+    for name in worker_status.SWEEPS:
         worker_status.record_heartbeat(name)
 
 

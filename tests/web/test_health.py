@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
@@ -18,12 +19,42 @@ def test_healthz_touches_nothing(client: Client) -> None:
 
 
 def test_readyz_reports_redis_and_the_lag_of_background_work(db: None, client: Client) -> None:
-    worker_status.record_heartbeat("settle_overdue")
+    for name in worker_status.SWEEPS:
+        worker_status.record_heartbeat(name)
     response = client.get("/readyz")
     assert response.status_code == 200
     body = response.json()
-    assert 0 <= body.pop("background_lag_seconds")["settle_overdue"] < 60
+    assert all(0 <= lag < 60 for lag in body.pop("background_lag_seconds").values())
+    assert body.pop("background") == "ok"
     assert body == {"status": "ok", "database": "ok", "migrations": "ok", "redis": "ok"}
+
+
+def test_a_lag_that_is_missing_is_not_ok(db: None, client: Client) -> None:
+    worker_status.record_heartbeat("settle_overdue")
+    body = client.get("/readyz").json()
+    assert (body["status"], body["background"]) == ("ok", "late")
+    assert body["background_lag_seconds"]["settle_overdue"] is not None
+    assert body["background_lag_seconds"]["deliver_due"] is None
+
+
+def test_so_is_one_that_is_long(db: None, client: Client) -> None:
+    for name in worker_status.SWEEPS:
+        worker_status.record_heartbeat(name)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE db_heartbeat SET beat_at = beat_at - interval '11 seconds'"
+            " WHERE name = 'mail_due'"
+        )
+    assert client.get("/readyz").json()["background"] == "late"
+
+
+def test_every_sweep_of_each_second_is_known() -> None:
+    every_second = {
+        str(entry["task"]).rpartition(".")[2]
+        for entry in settings.CELERY_BEAT_SCHEDULE.values()
+        if entry["schedule"] == 1.0
+    }
+    assert every_second == set(worker_status.SWEEPS)
 
 
 def test_readyz_waits_for_migrations(db: None, client: Client) -> None:

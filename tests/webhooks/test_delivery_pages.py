@@ -162,10 +162,15 @@ class TestPulse:
         return found[0]
 
     def beat(self, seconds_ago: float) -> None:
-        worker_status.record_heartbeat("deliver_due")
+        for name in worker_status.SWEEPS:
+            worker_status.record_heartbeat(name)
         Heartbeat.objects.update(beat_at=datetime.now(UTC) - timedelta(seconds=seconds_ago))
 
     def test_none(self, owner: User) -> None:
+        assert self.read(owner) == "Background work is not running."
+
+    def test_one_that_never_ran(self, owner: User) -> None:
+        worker_status.record_heartbeat("deliver_due")
         assert self.read(owner) == "Background work is not running."
 
     def test_stopped(self, owner: User) -> None:
@@ -178,7 +183,6 @@ class TestPulse:
 
     def test_alive(self, owner: User) -> None:
         self.beat(0)
-        worker_status.record_heartbeat("settle_overdue")
         assert "Background work" not in words(signed_in(owner).get(LOG))
 
 

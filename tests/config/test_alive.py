@@ -1,0 +1,74 @@
+"""`python -m config.alive`: whether a worker or beat of this machine is at work."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from config import alive, beat, celery
+from tests.processes.stack import ROOT
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ALIVE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def check(kind: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "config.alive", kind],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    assert "django" not in done.stderr  # it is called every few seconds
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_worker_that_runs() -> None:
+    celery.note_life()
+    code, said = check("worker")
+    assert code == 0
+    assert "The worker was at work 0 s ago." in said
+
+
+def test_none_has_run() -> None:
+    celery.note_life()
+    assert alive.describe("beat")[0] is False
+    code, said = check("beat")
+    assert code == 1
+    assert "No beat has run on this machine" in said
+
+
+def test_one_that_hangs(folder: Path) -> None:
+    celery.note_life()
+    old = time.time() - alive.MAX_AGE - 5
+    os.utime(folder / "reviewloop-worker.alive", (old, old))
+    assert alive.describe("worker") == (
+        False,
+        f"The worker has not been at work for 65 s ({folder}/reviewloop-worker.alive).",
+    )
+
+
+def test_beat_notes_every_tick(folder: Path) -> None:
+    scheduler = beat.Scheduler(celery.app, schedule_filename=str(folder / "schedule"))
+    scheduler.schedule.clear()
+    scheduler.tick()
+    assert alive.describe("beat")[0]
+
+
+def test_a_link_in_a_shared_folder_is_not_followed(folder: Path) -> None:
+    target = folder / "precious"
+    (folder / "reviewloop-worker.alive").symlink_to(target)
+    alive.touch("worker")
+    assert not target.exists()
+
+
+def test_a_wrong_name_says_how(capsys: pytest.CaptureFixture[str]) -> None:
+    assert alive.main(["web"]) == 2
+    assert "usage" in capsys.readouterr().err
