@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from celery.beat import PersistentScheduler
+from django.conf import settings
 
 from config import alive, beat, celery
 from tests.processes.stack import ROOT
@@ -55,10 +57,11 @@ def test_one_that_hangs(folder: Path) -> None:
     )
 
 
-def test_beat_notes_every_tick(folder: Path) -> None:
-    scheduler = beat.Scheduler(celery.app, schedule_filename=str(folder / "schedule"))
-    scheduler.schedule.clear()
-    scheduler.tick()
+def test_beat_notes_every_tick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PersistentScheduler, "tick", lambda scheduler: 0.5)
+    assert settings.CELERY_BEAT_SCHEDULER == "config.beat:Scheduler"
+    scheduler = beat.Scheduler.__new__(beat.Scheduler)
+    assert scheduler.tick() == 0.5
     assert alive.describe("beat")[0]
 
 
