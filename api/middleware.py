@@ -22,6 +22,6 @@ class ApiMiddleware:
         if not is_for_programs(request):
             return self.get_response(request)
         request.get_host()
-        match = resolve(request.path_info, urlconf="api.urls")
+        match = request.resolver_match = resolve(request.path_info, urlconf="api.urls")
         response: HttpResponse = match.func(request, **match.kwargs)
         return response

@@ -37,7 +37,7 @@ from api.errors import (
 from api.idempotency import Once
 from db.outages import is_outage, note_outage
 from db.times import iso_from_unix
-from web import strict_json
+from web import metrics, strict_json
 from web.late_answers import get_resumed
 
 log = structlog.get_logger(__name__)
@@ -173,7 +173,8 @@ class ApiView(APIView):
 
 
 def build_quota_error(quota: Quota) -> RateLimited:
-    """Builds the 429 error of a key whose hourly quota is used up."""
+    """Builds the 429 error of a key whose hourly quota is used up, and counts it."""
+    metrics.note_quota_refusal()
     detail = {
         "usage_count": quota.used,
         "usage_limit": quota.limit,

@@ -1,9 +1,10 @@
 """The Celery application: beat sends periodic tasks and workers run them; all state is in SQL."""
 
+import logging.config
 import os
 
 from celery import Celery
-from celery.signals import heartbeat_sent, worker_shutting_down
+from celery.signals import heartbeat_sent, setup_logging, worker_ready, worker_shutting_down
 
 from config import alive
 
@@ -13,6 +14,25 @@ os.environ.setdefault("PROCESS_KIND", "worker")
 app = Celery("reviewloop")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["accounts", "mailing", "reviews", "reviews.notifications", "webhooks"])
+
+
+@setup_logging.connect
+def keep_logging(**_: object) -> None:
+    """Keeps the logs as LOG_LEVEL and LOG_FORMAT say, whatever --loglevel says.
+
+    Celery configures nothing where this signal has a receiver.
+    """
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
+
+
+@worker_ready.connect
+def serve_metrics(**_: object) -> None:
+    """Serves the metrics of the worker on METRICS_PORT."""
+    from web import metrics_server
+
+    metrics_server.start()
 
 
 @heartbeat_sent.connect

@@ -1,4 +1,4 @@
-"""Configures logs: lines of key=value on stderr."""
+"""Configures logs: lines of key=value or JSON on stderr."""
 
 from collections.abc import MutableMapping
 from typing import Any
@@ -24,8 +24,16 @@ PROCESSORS: list[Any] = [
 ]
 
 
-def configure_logging(level: str) -> dict[str, Any]:
-    """Configures structlog and returns Django's LOGGING."""
+RENDERERS: dict[str, Any] = {
+    "logfmt": structlog.processors.LogfmtRenderer(
+        key_order=["timestamp", "level", "logger", "event"], bool_as_flag=False
+    ),
+    "json": structlog.processors.JSONRenderer(default=str, ensure_ascii=False),
+}
+
+
+def configure_logging(level: str, form: str = "logfmt") -> dict[str, Any]:
+    """Configures structlog and returns Django's LOGGING; `form` is one of RENDERERS."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -46,9 +54,7 @@ def configure_logging(level: str) -> dict[str, Any]:
                     structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                     structlog.processors.format_exc_info,
                     hide_passwords,
-                    structlog.processors.LogfmtRenderer(
-                        key_order=["timestamp", "level", "logger", "event"], bool_as_flag=False
-                    ),
+                    RENDERERS[form],
                 ],
             }
         },

@@ -78,11 +78,13 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "web.observing.ObservingMiddleware",
     "web.middleware.DatabaseLimitsMiddleware",
     "web.middleware.ProbeMiddleware",
     "web.middleware.TextMiddleware",
     "web.middleware.PollingMiddleware",
     "web.middleware.TrustedProxyMiddleware",
+    "web.middleware.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "api.middleware.ApiMiddleware",  # calls below /v1 skip what follows
     "web.languages.LanguageMiddleware",
@@ -384,7 +386,13 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Logs
+# Logs and metrics
 
-LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
-LOGGING = logging.configure_logging(LOG_LEVEL)
+LOG_LEVEL = environment.read_choice(env, "LOG_LEVEL", ("info", "debug", "warning", "error")).upper()
+LOG_FORMAT = environment.read_choice(env, "LOG_FORMAT", ("logfmt", "json"))
+ACCESS_LOG = env.bool("ACCESS_LOG", default=False)
+LOGGING = logging.configure_logging(LOG_LEVEL, LOG_FORMAT)
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+METRICS_NETWORKS = environment.read_networks(env, "METRICS_NETWORKS")
+METRICS_HOST = env.str("METRICS_HOST", default="127.0.0.1")
+METRICS_PORT = env.int("METRICS_PORT", default=0)  # of the worker; 0 is none

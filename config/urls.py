@@ -1,17 +1,20 @@
 """URLs of the site.
 
-Of `config`, only this module, `error_handlers`, `settings` and `celery` refer to other rooms.
+Of `config`, only this module, `metrics_page`, `error_handlers`, `settings` and `celery` refer to
+other rooms.
 """
 
 from django.urls import include, path
 
 from accounts import admin as operator
+from config.metrics_page import show_metrics
 from web import health, security_txt
 
 urlpatterns = [
     path("", include("api.urls")),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    path("metrics", show_metrics),
     path(".well-known/security.txt", security_txt.security_txt),
     path("admin/", operator.site.urls),
     path("accounts/", include("signin.urls")),

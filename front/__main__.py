@@ -5,13 +5,16 @@ The application is loaded before the workers are forked: it is read once, and th
 
 import argparse
 import asyncio
+import atexit
 import gc
 import importlib
 import os
 import resource
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
 from wsgiref.types import WSGIApplication
@@ -37,6 +40,7 @@ def read_options() -> argparse.Namespace:
 
 def main() -> int:
     options = read_options()
+    share_metrics()
     try:
         application = load_application(options.application)
     except Exception as error:
@@ -53,6 +57,20 @@ def main() -> int:
         run_worker(application, options, listener, ready)
 
     return Supervisor(sockets, work).run()
+
+
+def share_metrics() -> None:
+    """Makes a folder in which the workers share their numbers (web.metrics), where they count."""
+    is_on = os.environ.get("METRICS_TOKEN") or os.environ.get("METRICS_NETWORKS")
+    if is_on and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        folder, parent = tempfile.mkdtemp(prefix="reviewloop-metrics-"), os.getpid()
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+
+        def remove() -> None:
+            if os.getpid() == parent:  # workers end, too
+                shutil.rmtree(folder, ignore_errors=True)
+
+        atexit.register(remove)
 
 
 def load_application(path: str) -> WSGIApplication:

@@ -12,6 +12,7 @@ from mailing import outbox
 from mailing.attempt import attempt, judge
 from mailing.outbox import LEASE, Item
 from mailing.server import close, connect
+from web import metrics
 from webhooks.engine import Engine
 
 BATCH = 20  # of one claim
@@ -53,6 +54,7 @@ def attempt_and_record(item: Item, server: BaseEmailBackend) -> bool:
     delay = judge(outcome, failed_before=item.failed_attempts)
     is_waiting = retry_once(partial(outbox.record, item, delay=delay))
     if outcome.error:
+        metrics.note_mail_failure("queue")
         report = log.warning if is_waiting else log.error
         report("mail.not_sent", mail=item.mail_id, error=outcome.error, is_given_up=not is_waiting)
     return outcome.is_connected

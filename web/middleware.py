@@ -96,7 +96,7 @@ class PollingMiddleware:
             return HttpResponse(status=405, headers={"Allow": "GET"})
         try:
             request.get_host()
-            view = resolve_path(request.path_info)
+            view = request.resolver_match = resolve_path(request.path_info)
             response: HttpResponse = view.func(request, **view.kwargs)
         except DisallowedHost:
             return HttpResponse(status=400)
@@ -152,6 +152,22 @@ class TrustedProxyMiddleware:
         # django-ratelimit needs an address, and a unix socket has none
         request.META["REMOTE_ADDR"] = request.META.get("REMOTE_ADDR") or "127.0.0.1"
         return self.get_response(request)
+
+
+class MetricsMiddleware:
+    """Answers /metrics before the Host is checked: Prometheus calls a machine's address.
+
+    Comes after TrustedProxyMiddleware, because who may read them depends on the client's address.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info != "/metrics":
+            return self.get_response(request)
+        response: HttpResponse = resolve("/metrics").func(request)
+        return response
 
 
 class HeadersMiddleware:

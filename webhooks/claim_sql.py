@@ -115,7 +115,7 @@ WITH RECURSIVE {_LANES}, {_CANDIDATES}, claimed AS (
      WHERE (id, account_id) IN (SELECT id, account_id FROM picked)
        AND state = 'waiting' AND next_attempt_at <= statement_timestamp()
     RETURNING id, account_id, host, url, body, failed_attempts, is_manual, traceparent,
-              event = %(test_event)s AS is_test
+              call_id, event = %(test_event)s AS is_test
 ), closed AS (
     UPDATE webhooks_attempt SET finished_at = statement_timestamp(), error = %(interrupted)s
      WHERE finished_at IS NULL AND (delivery_id, account_id) IN (
@@ -127,7 +127,8 @@ WITH RECURSIVE {_LANES}, {_CANDIDATES}, claimed AS (
     RETURNING id, delivery_id
 )
 SELECT claimed.id, begun.id, claimed.account_id, claimed.host, claimed.url, claimed.body,
-       claimed.failed_attempts, picked.in_doubt, claimed.is_test, claimed.traceparent
+       claimed.failed_attempts, picked.in_doubt, claimed.is_test, claimed.traceparent,
+       claimed.call_id
   FROM claimed JOIN picked ON picked.id = claimed.id
   JOIN begun ON begun.delivery_id = claimed.id
 """  # noqa: S608

@@ -8,12 +8,15 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import structlog
 from django.conf import settings
 from django.db import close_old_connections
+from structlog.contextvars import bound_contextvars
 
 from db.outages import retry_once
+from web import metrics
 from webhooks import outbox
 from webhooks.attempt import attempt, judge
 from webhooks.engine import Engine
 from webhooks.fair_queue import RESERVE, FairQueue
+from webhooks.models import Delivery
 from webhooks.outbox import Item
 
 MIN_PAUSE, MAX_PAUSE = 0.02, 0.25  # seconds between two claims
@@ -112,17 +115,19 @@ class Dispatcher(Engine):
 
 
 def attempt_and_record(item: Item) -> None:
-    """Attempts a claimed delivery and records the outcome."""
-    outcome = attempt(item)
-    state, delay = judge(outcome, failed_before=item.failed_attempts, is_test=item.is_test)
-    is_recorded = retry_once(lambda: outbox.record(item, outcome, state=state, delay=delay))
-    log.info(
-        "webhook.attempted" if is_recorded else "webhook.lease_lost",
-        delivery=item.delivery_id,
-        state=state.value,
-        status=outcome.status,
-        error=outcome.error,
-    )
+    """Attempts a claimed delivery and records the outcome, in the name of the call behind it."""
+    with bound_contextvars(request_id=item.call_id):
+        outcome = attempt(item)
+        state, delay = judge(outcome, failed_before=item.failed_attempts, is_test=item.is_test)
+        is_recorded = retry_once(lambda: outbox.record(item, outcome, state=state, delay=delay))
+        log.info(
+            "webhook.attempted" if is_recorded else "webhook.lease_lost",
+            delivery=item.delivery_id,
+            state=state.value,
+            status=outcome.status,
+            error=outcome.error,
+        )
+    metrics.note_attempt("failed" if state == Delivery.State.WAITING else state.value)
 
 
 def give_back(items: Iterable[Item]) -> None:

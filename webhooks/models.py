@@ -84,6 +84,8 @@ class Delivery(models.Model):
     newest_first = models.BooleanField(db_default=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     delivered_at = models.DateTimeField(null=True)
+    # the call that caused it (web.call_ids); null where background work did
+    call_id = models.CharField(max_length=64, null=True, editable=False)  # noqa: DJ001
 
     objects: ClassVar[Any] = DeliveryQuerySet.as_manager()
 

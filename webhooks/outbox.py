@@ -24,16 +24,16 @@ from webhooks.failing_hosts import NOTE_FAILURE, NOTE_SUCCESS
 from webhooks.models import TEST_EVENT, Delivery
 
 # Inserts a delivery for each row of a CTE `events (account_id, url, name, subject_id, occurrence,
-# payload, traceparent)`, in the statement that made them happen. `services.enqueue` does it from
-# Python.
+# payload, traceparent)`, in the statement that made them happen; `call_id` is
+# `web.call_ids.current()`. `services.enqueue` does it from Python.
 ENQUEUE = f"""
 INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, url, host, body,
-       traceparent, state, next_attempt_at, failed_attempts, is_manual, created_at)
+       traceparent, state, next_attempt_at, failed_attempts, is_manual, created_at, call_id)
 SELECT {EVENT_ID_SQL}, account_id, name, subject_id, occurrence, url,
        left(lower(split_part(split_part(split_part(split_part(split_part(
            url, '://', 2), '/', 1), '?', 1), '#', 1), '@', -1)), 255),
        convert_to(payload, 'UTF8'), traceparent,
-       'waiting', statement_timestamp(), 0, false, statement_timestamp()
+       'waiting', statement_timestamp(), 0, false, statement_timestamp(), %(call_id)s::text
   FROM events
 """  # noqa: S608 (nothing in it comes from outside)
 FAILURES_TO_OPEN = 5
@@ -108,6 +108,7 @@ class Item:
     in_doubt: bool = False
     is_test: bool = False
     traceparent: str | None = None
+    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

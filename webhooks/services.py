@@ -14,6 +14,7 @@ from accounts.models import User
 from db.columns import dumps
 from db.ids import owned_id
 from db.times import iso
+from web import call_ids
 from webhooks import outbox
 from webhooks.event_ids import event_id
 from webhooks.models import TEST_EVENT, Circuit, Delivery
@@ -65,6 +66,7 @@ def enqueue(events: Sequence[Event]) -> list[Delivery]:
             url=event.url,
             host=host_of(event.url),
             body=dumps(event.payload).encode(),
+            call_id=call_ids.current(),
         )
         for event in events
     )

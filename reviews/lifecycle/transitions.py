@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from reviews.lifecycle import events, states
 from reviews.lifecycle.conditions import DUE_AT, NOW, OPEN, held_by, in_time, lapsed, overdue
 from reviews.lifecycle.states import Transition
+from web import call_ids
 from webhooks.outbox import ENQUEUE
 
 _AT = "locked.at"  # the time when the last row was locked
@@ -131,8 +132,9 @@ WITH selected AS MATERIALIZED (
     RETURNING r.*
 ){enqueue}
 SELECT id{notify} FROM moved WHERE {condition}"""  # noqa: S608 (nothing in it comes from outside)
+    by = {"event": transition.event, "call_id": call_ids.current()}
     with connection.cursor() as cursor:
-        cursor.execute(statement, {**params, "event": transition.event})
+        cursor.execute(statement, {**params, **by})
         moved = [pk for pk, *_ in cursor.fetchall()]
     if moved and is_end and not is_asynchronous:
         transaction.on_commit(lambda: notify_ends(moved), robust=True)

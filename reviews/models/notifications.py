@@ -128,6 +128,8 @@ class Notification(models.Model):
     error = models.CharField(max_length=500, blank=True, default="", db_default="")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     done_at = models.DateTimeField(null=True)
+    # the call that created the request (web.call_ids)
+    call_id = models.CharField(max_length=64, null=True, editable=False)  # noqa: DJ001
 
     objects: ClassVar[Any] = models.Manager()
 

@@ -8,6 +8,7 @@ from reviews.notifications.outbox import BY_MAIL, LANGUAGE
 from reviews.notifications.push import vapid
 from reviews.notifications.push.message import Target, about_request
 from reviews.notifications.push.outbox import LEASE, Item
+from web import call_ids
 
 # Follows the CTEs of `loops.services.AUDIENCE` and `made (id, creator_id, loop_id, priority)`, and
 # takes what `parameters` returns.
@@ -16,19 +17,19 @@ from reviews.notifications.push.outbox import LEASE, Item
 ENQUEUE = f"""
 pushed AS (
     INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,
-                                      subscription_id, claim_id, next_attempt_at)
+                                      subscription_id, claim_id, next_attempt_at, call_id)
     SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'push', d.id,
            %(push_claim)s::text,
-           statement_timestamp() + make_interval(secs => %(push_lease)s::float)
+           statement_timestamp() + make_interval(secs => %(push_lease)s::float), %(call_id)s::text
       FROM made CROSS JOIN reviewers u
       JOIN reviews_pushsubscription d ON d.user_id = u.id AND d.is_on
      WHERE %(push)s::boolean
     RETURNING id, request_id, subscription_id
 ), mailed AS (
     INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,
-                                      next_attempt_at)
+                                      next_attempt_at, call_id)
     SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'mail',
-           statement_timestamp()
+           statement_timestamp(), %(call_id)s::text
       FROM made CROSS JOIN reviewers u
      WHERE {BY_MAIL}
 ), pushes AS (
@@ -45,7 +46,12 @@ pushed AS (
 
 def parameters() -> dict[str, Any]:
     """The parameters of ENQUEUE, with a fresh claim id for its pushes."""
-    return {"push": vapid.is_on(), "push_claim": new_id(), "push_lease": LEASE}
+    return {
+        "push": vapid.is_on(),
+        "push_claim": new_id(),
+        "push_lease": LEASE,
+        "call_id": call_ids.current(),
+    }
 
 
 def read_items(rows: list[Any] | None, request: Request, *, claim_id: str) -> list[Item]:
@@ -68,6 +74,7 @@ def read_items(rows: list[Any] | None, request: Request, *, claim_id: str) -> li
                 seconds_left=request.timeout_seconds,
                 language=language,
             ),
+            call_ids.current(),
         )
         for pk, loop_name, language, *target in rows
     ]

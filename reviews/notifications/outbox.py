@@ -73,16 +73,16 @@ WITH dropped AS (
        SET state = 'dropped', claim_id = NULL, done_at = statement_timestamp(),
            error = %(error)s::text
      WHERE id = %(id)s::text AND account_id = %(account)s::text AND claim_id = %(claim)s::text
-    RETURNING id, account_id, request_id, recipient_id, channel, subscription_id
+    RETURNING id, account_id, request_id, recipient_id, channel, subscription_id, call_id
 ), removed AS (
     DELETE FROM reviews_pushsubscription
      WHERE id IN (SELECT subscription_id FROM dropped) AND endpoint = %(gone)s::text
     RETURNING id
 )
 INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,
-                                  next_attempt_at)
+                                  next_attempt_at, call_id)
 SELECT {owned_id_sql("dropped.account_id")}, dropped.account_id, r.id, u.id, 'mail',
-       statement_timestamp()
+       statement_timestamp(), dropped.call_id
   FROM dropped
   JOIN reviews_request r ON r.id = dropped.request_id AND r.creator_id = dropped.account_id
   JOIN accounts_user u ON u.id = dropped.recipient_id AND u.is_active

@@ -13,6 +13,7 @@ from reviews.notifications.mail import outbox
 from reviews.notifications.mail.attempt import DELAYS, attempt
 from reviews.notifications.mail.outbox import LEASE, Batch
 from reviews.notifications.outcome import STALE, Result, State, judge
+from web import metrics
 from webhooks.engine import Engine
 
 PEOPLE = 20  # of one claim
@@ -53,8 +54,17 @@ def drop_stale(batch: Batch) -> None:
 def attempt_and_record(batch: Batch, server: BaseEmailBackend) -> None:
     """Attempts to send a batch, and records the outcome for each of its items."""
     outcome = attempt(batch, server)
-    if outcome.result != Result.ACCEPTED:
-        log.warning("mail.not_sent", recipient=batch.recipient_id, error=outcome.error)
+    call_ids = ",".join(sorted({item.call_id for item in batch.items if item.call_id}))
+    if outcome.result == Result.ACCEPTED:
+        log.info("mail.sent", recipient=batch.recipient_id, request_id=call_ids)
+    else:
+        metrics.note_mail_failure("requests")
+        log.warning(
+            "mail.not_sent",
+            recipient=batch.recipient_id,
+            error=outcome.error,
+            request_id=call_ids,
+        )
     for item in batch.items:
         state, delay = judge(outcome, delays=DELAYS, failed_before=item.failed_attempts)
         retry_once(partial(outbox.record, item, outcome, state=state, delay=delay))

@@ -35,7 +35,7 @@ WITH people AS (
        SET claim_id = %(claim)s::text,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
      WHERE (id, account_id) IN (TABLE held)
-    RETURNING id, account_id, request_id, recipient_id, failed_attempts
+    RETURNING id, account_id, request_id, recipient_id, failed_attempts, call_id
 ), stamped AS (
     INSERT INTO reviews_emailpreference (user_id, mailed_at)
     SELECT DISTINCT recipient_id, statement_timestamp() FROM claimed
@@ -44,7 +44,7 @@ WITH people AS (
 )
 SELECT n.recipient_id, p.email, p.time_zone,
        {LANGUAGE}, n.id, n.account_id, r.id, n.failed_attempts,
-       l.name, left(r.request_text, 2000), r.priority, r.timeout_at,
+       l.name, left(r.request_text, 2000), r.priority, r.timeout_at, n.call_id,
        {WANTED}
        AND coalesce((SELECT mails FROM reviews_emailpreference c WHERE c.user_id = p.id), 'every')
            <> 'none'
@@ -64,6 +64,7 @@ class Item(outbox.Item):
     text: str
     priority: str
     timeout_at: datetime
+    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

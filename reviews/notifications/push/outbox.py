@@ -38,10 +38,11 @@ WITH due AS (
        SET claim_id = %(claim)s::text,
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
      WHERE (id, account_id) IN (TABLE held)
-    RETURNING id, account_id, request_id, recipient_id, subscription_id, failed_attempts
+    RETURNING id, account_id, request_id, recipient_id, subscription_id, failed_attempts, call_id
 )
-SELECT n.id, n.account_id, n.request_id, n.failed_attempts, d.id, d.endpoint, d.host, d.p256dh,
-       d.auth, l.name, {LANGUAGE}, left(r.request_text, 500), r.priority,
+SELECT n.id, n.account_id, n.request_id, n.failed_attempts, n.call_id,
+       d.id, d.endpoint, d.host, d.p256dh, d.auth, l.name, {LANGUAGE},
+       left(r.request_text, 500), r.priority,
        extract(epoch FROM r.timeout_at - statement_timestamp())::float,
        d.id IS NOT NULL AND {WANTED}
   FROM claimed n
@@ -63,6 +64,7 @@ class Item(outbox.Item):
 
     target: Target | None
     message: Message | None
+    call_id: str | None = None
 
     @property
     def is_stale(self) -> bool:
@@ -89,10 +91,18 @@ def claim_due(limit: int, *, per_host: int, busy_hosts: list[str]) -> list[Item]
         return [_item(claim_id, *row) for row in cursor.fetchall()]
 
 
-def _item(claim_id: str, pk: str, account_id: str, request_id: str, failed: int, *row: Any) -> Item:
+def _item(
+    claim_id: str,
+    pk: str,
+    account_id: str,
+    request_id: str,
+    failed: int,
+    call_id: str | None,
+    *row: Any,
+) -> Item:
     target, (loop_name, language, text, priority, seconds_left, is_wanted) = row[:5], row[5:]
     if not is_wanted:
-        return Item(pk, claim_id, account_id, request_id, failed, None, None)
+        return Item(pk, claim_id, account_id, request_id, failed, None, None, call_id)
     message = about_request(
         request_id=request_id,
         loop_name=loop_name,
@@ -101,4 +111,4 @@ def _item(claim_id: str, pk: str, account_id: str, request_id: str, failed: int,
         seconds_left=seconds_left,
         language=language,
     )
-    return Item(pk, claim_id, account_id, request_id, failed, Target(*target), message)
+    return Item(pk, claim_id, account_id, request_id, failed, Target(*target), message, call_id)

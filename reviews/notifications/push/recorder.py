@@ -14,6 +14,7 @@ from reviews.notifications.outcome import Outcome, Result, judge
 from reviews.notifications.push import outbox
 from reviews.notifications.push.attempt import DELAYS
 from reviews.notifications.push.outbox import Item
+from web import metrics
 
 Ended = tuple[Item, Outcome | None]
 Write = Callable[[], None]
@@ -101,9 +102,17 @@ def statements(batch: Sequence[Ended | Write]) -> list[Write]:
         if outcome is None:
             returned.append(item)
         elif outcome.result == Result.ACCEPTED:
+            metrics.note_push(outcome.result.value)
             accepted[item.request_id, item.claim_id].append(item)
         else:
             others.append(partial(record_failure, item, outcome))
+    for items in accepted.values():
+        log.info(
+            "push.accepted",
+            request_id=items[0].call_id,
+            request=items[0].request_id,
+            count=len(items),
+        )
     return [
         *others,
         *(partial(outbox.record_sent, items) for items in accepted.values()),
@@ -114,8 +123,10 @@ def statements(batch: Sequence[Ended | Write]) -> list[Write]:
 def record_failure(item: Item, outcome: Outcome) -> None:
     """Judges and records a push that was not accepted."""
     state, delay = judge(outcome, delays=DELAYS, failed_before=item.failed_attempts)
+    metrics.note_push(outcome.result.value)
     log.info(
         "push.failed",
+        request_id=item.call_id,
         request=item.request_id,
         subscription=item.target.subscription_id if item.target else None,
         result=outcome.result.value,

@@ -1,0 +1,22 @@
+"""Counts the connections of this service to PostgreSQL."""
+
+from django.db import connection
+
+_COUNT = """
+SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity
+ WHERE datname = current_database() AND backend_type = 'client backend' GROUP BY 1
+"""
+
+
+def count_by_state() -> dict[str, int]:
+    """Returns how many connections to this database are in each state, such as active and idle."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT)
+        return dict(cursor.fetchall())
+
+
+def read_limit() -> int:
+    """Returns how many connections the server allows."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('max_connections')::int")
+        return int(cursor.fetchone()[0])

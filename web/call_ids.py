@@ -1,0 +1,28 @@
+"""Gives each call an id, which its log lines, deliveries and notifications carry as request_id."""
+
+import re
+import secrets
+
+from structlog.contextvars import bind_contextvars, clear_contextvars, get_contextvars
+
+HEADER = "X-Request-Id"
+_VALID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,64}\Z")
+
+
+def begin(given: str) -> str:
+    """Begins a call under the id that its client or a proxy gave, or a new one."""
+    call_id = given if _VALID.match(given) else secrets.token_hex(8)
+    clear_contextvars()
+    bind_contextvars(request_id=call_id)
+    return call_id
+
+
+def end() -> None:
+    """Ends the call of this thread."""
+    clear_contextvars()
+
+
+def current() -> str | None:
+    """Returns the id of the call of this thread; None in background work."""
+    call_id: str | None = get_contextvars().get("request_id")
+    return call_id

@@ -1,0 +1,66 @@
+"""Observes every call: its id, a line in the access log, and the metrics."""
+
+import time
+from collections.abc import Callable
+
+import structlog
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from web import call_ids, metrics
+from web.late_answers import KEPT, RESUMED
+
+log = structlog.get_logger("access")
+QUIET = ("/healthz", "/readyz", "/metrics", "/static/")
+_BEGAN = "web.observing.began"  # in the environment: when the call came, though it waits meanwhile
+
+
+class ObservingMiddleware:
+    """Gives each call its id and reports how it ended. Comes before everything else.
+
+    A line names the route, not the path: paths of pages contain invite codes and links for
+    passwords. Below /v1 they contain ids only.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        call_id = call_ids.begin(request.headers.get(call_ids.HEADER, ""))
+        request.META["HTTP_X_REQUEST_ID"] = call_id  # also when it is called again after waiting
+        began = request.META.setdefault(_BEGAN, time.monotonic())
+        has_waited = RESUMED in request.META
+        try:
+            response = self.get_response(request)
+            response.headers[call_ids.HEADER] = call_id
+            if KEPT not in request.META:
+                report(request, response, time.monotonic() - began, has_waited=has_waited)
+            return response
+        finally:
+            call_ids.end()
+
+
+def report(
+    request: HttpRequest, response: HttpResponse, seconds: float, *, has_waited: bool
+) -> None:
+    """Counts a call, and writes its line where ACCESS_LOG is on."""
+    if not (metrics.IS_ON or settings.ACCESS_LOG) or request.path_info.startswith(QUIET):
+        return
+    match = request.resolver_match
+    route = f"/{match.route}" if match else ""
+    metrics.note_call(
+        method=str(request.method),
+        route=f"{route} (waited)" if has_waited else route,
+        status=response.status_code,
+        seconds=seconds,
+    )
+    if settings.ACCESS_LOG:
+        log.info(
+            "call.ended",
+            method=request.method,
+            route=route,
+            path=request.path_info if request.path_info.startswith("/v1/") else None,
+            status=response.status_code,
+            ms=round(seconds * 1000, 1),
+            ip=request.META.get("REMOTE_ADDR"),
+        )
