@@ -1,5 +1,7 @@
 """Encrypts all stored secrets again with the first of ENCRYPTION_KEYS."""
 
+from collections.abc import Iterator
+
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 
@@ -30,3 +32,23 @@ def reseal_all() -> int:
                 authenticator.data[name] = sealed.decode()
         authenticator.save(update_fields=["data"])
     return len(rows)
+
+
+def count_by_key() -> tuple[int, int]:
+    """Returns how many stored secrets no key decrypts, and how many need another than the first."""
+    unreadable = old = 0
+    for sealed in _list_sealed():
+        try:
+            vault.open_sealed(sealed)
+        except vault.Unreadable:
+            unreadable += 1
+        else:
+            old += not vault.is_current(sealed)
+    return unreadable, old
+
+
+def _list_sealed() -> Iterator[bytes]:
+    for current, previous in WebhookSecret.objects.values_list("sealed", "previous_sealed"):
+        yield from (bytes(sealed) for sealed in (current, previous) if sealed is not None)
+    for data in Authenticator.objects.values_list("data", flat=True):
+        yield from (data[name].encode() for name in SEALED_IN_AUTHENTICATORS if name in data)

@@ -26,5 +26,14 @@ def reseal(sealed: bytes | memoryview) -> bytes:
     return seal(open_sealed(sealed))
 
 
+def is_current(sealed: bytes) -> bool:
+    """Whether the first key decrypts the secret."""
+    try:
+        Fernet(settings.ENCRYPTION_KEYS[0]).decrypt(sealed)
+    except InvalidToken:
+        return False
+    return True
+
+
 def _fernet() -> MultiFernet:
     return MultiFernet([Fernet(key) for key in settings.ENCRYPTION_KEYS])

@@ -32,17 +32,26 @@ class TimeLimits:
         }
 
 
+@dataclass(frozen=True)
+class Databases:
+    """Entries of DATABASES: what this process uses, PostgreSQL itself, and the pooler or None."""
+
+    used: dict[str, Any]
+    direct: dict[str, Any]
+    pooled: dict[str, Any] | None = None
+
+
 def read_databases(
     env: environ.Env, url: str, *, pooler: str, kind: str, limits: TimeLimits
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns the database for statements, and the one for LISTEN.
+) -> Databases:
+    """Reads the addresses of the database. Raises ImproperlyConfigured.
 
     A pooler that gives a connection to another client after each transaction keeps neither
     prepared statements nor settings nor LISTEN. Commands such as `migrate` go around it.
     """
     if not pooler:
         direct = build_database("DATABASE_URL", url, limits)
-        return direct, direct
+        return Databases(direct, direct)
     if not (direct_url := str(env.str("DATABASE_DIRECT_URL", default=""))):
         raise ImproperlyConfigured(
             f"DATABASE_POOLER is {pooler}, and DATABASE_DIRECT_URL is not set. Set it to {EXAMPLE}"
@@ -50,7 +59,7 @@ def read_databases(
         )
     pooled = build_database("DATABASE_URL", url, None)
     direct = build_database("DATABASE_DIRECT_URL", direct_url, limits)
-    return (direct if kind == "command" else pooled), direct
+    return Databases(direct if kind == "command" else pooled, direct, pooled)
 
 
 def build_database(name: str, url: str, limits: TimeLimits | None) -> dict[str, Any]:

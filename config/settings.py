@@ -51,6 +51,7 @@ SITE_ID = None
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 
 INSTALLED_APPS = [
+    "config",
     "db",
     "web",
     "accounts",
@@ -135,7 +136,7 @@ WORKER_DATABASE_SECONDS = environment.read_time_limit(
     env, "WORKER_DATABASE_SECONDS", default=300, more_than=WORKER_LOCK_SECONDS
 )
 DATABASE_POOLER = environment.read_choice(env, "DATABASE_POOLER", ("", "transaction"))
-_database, DIRECT_DATABASE = database_urls.read_databases(
+_databases = database_urls.read_databases(
     env,
     require(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name."),
     pooler=DATABASE_POOLER,
@@ -147,7 +148,8 @@ _database, DIRECT_DATABASE = database_urls.read_databases(
         # a migration that waits for a lock stops everybody who comes after it
     }.get(PROCESS_KIND, TimeLimits(lock=30, statement=0)),
 )
-DATABASES = {"default": _database}
+DATABASES = {"default": _databases.used}
+DIRECT_DATABASE, POOLED_DATABASE = _databases.direct, _databases.pooled
 
 _redis = read_redis(
     require(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock."),
@@ -307,7 +309,7 @@ SPECTACULAR_SETTINGS = {
 # Background tasks
 
 CELERY_BROKER_URL = _redis.build_broker_url()
-CELERY_BROKER_USE_SSL = _redis.tls or None
+CELERY_BROKER_USE_SSL = _redis.tls or False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_DISABLE_PREFETCH = True

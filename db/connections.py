@@ -1,6 +1,9 @@
-"""Counts the connections of this service to PostgreSQL."""
+"""Opens connections beside Django's own, and counts those of this service."""
 
-from django.db import connection
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 _COUNT = """
 SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity
@@ -20,3 +23,9 @@ def read_limit() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('max_connections')::int")
         return int(cursor.fetchone()[0])
+
+
+def wrap(database: dict[str, Any]) -> BaseDatabaseWrapper:
+    """Returns a connection, not yet open, to another entry than DATABASES has."""
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    return type(wrapper)({**wrapper.settings_dict, **database}, alias="other")

@@ -13,9 +13,11 @@ from typing import Any
 import psycopg
 import structlog
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import sql
+
+from db.connections import wrap
 
 RETRY = 1.0  # seconds
 OF_DJANGO = {"context", "cursor_factory", "prepare_threshold"}
@@ -67,5 +69,4 @@ class Listener:
     def _get_wrapper(self) -> BaseDatabaseWrapper:
         if not settings.DATABASE_POOLER:
             return connections[DEFAULT_DB_ALIAS]
-        direct = {**connection.settings_dict, **settings.DIRECT_DATABASE}
-        return type(connections[DEFAULT_DB_ALIAS])(direct, alias="direct")
+        return wrap(settings.DIRECT_DATABASE)

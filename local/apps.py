@@ -27,11 +27,10 @@ def list_apps(port: int, data: Path, environment: Mapping[str, str]) -> list[App
     celery = (sys.executable, *quiet_root, "-m", "celery", "-q", "-A", "config")
     pool = ("--pool", "threads", "--concurrency", "8", "--without-gossip", "--without-mingle")
     schedule = ("--pidfile=", "--schedule", str(data / "beat-schedule"))
-    level = ("--loglevel", "WARNING")
     return [
         App("web", build_web_command(port, environment)),
-        App("worker", (*celery, "worker", *pool, "-Q", QUEUES, *level)),
-        App("beat", (*celery, "beat", *schedule, *level)),
+        App("worker", (*celery, "worker", *pool, "-Q", QUEUES)),
+        App("beat", (*celery, "beat", *schedule)),
     ]
 
 

@@ -81,7 +81,7 @@ def render(more: Iterable[Collector] = ()) -> bytes:
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     else:
-        registry.register(REGISTRY)  # type: ignore[arg-type]
+        registry.register(REGISTRY)
     for collector in more:
         registry.register(collector)
     return generate_latest(registry)

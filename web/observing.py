@@ -1,7 +1,9 @@
 """Observes every call: its id, a line in the access log, and the metrics."""
 
+import re
 import time
 from collections.abc import Callable
+from functools import lru_cache
 
 import structlog
 from django.conf import settings
@@ -12,6 +14,10 @@ from web.late_answers import KEPT, RESUMED
 
 log = structlog.get_logger("access")
 QUIET = ("/healthz", "/readyz", "/metrics", "/static/")
+_GROUP = re.compile(r"\(\?P<(\w+)>[^()]*\)")
+_CONVERTER = re.compile(r"<\w+:")
+_ENDING = re.compile(r"(/\?)?(\\Z|\$)\Z")
+_REST = re.compile(r"\(\?:/[^()]*\)\?\Z")
 _BEGAN = "web.observing.began"  # in the environment: when the call came, though it waits meanwhile
 
 
@@ -40,6 +46,13 @@ class ObservingMiddleware:
             call_ids.end()
 
 
+@lru_cache(maxsize=1024)  # there are fewer routes
+def simplify(route: str) -> str:
+    """Returns a route as people write it: `/v1/api/loops/<loop_id>`."""
+    named = _CONVERTER.sub("<", _GROUP.sub(r"<\1>", route))
+    return "/" + _REST.sub("/…", _ENDING.sub("", named)).replace("^", "").lstrip("/")
+
+
 def report(
     request: HttpRequest, response: HttpResponse, seconds: float, *, has_waited: bool
 ) -> None:
@@ -47,7 +60,7 @@ def report(
     if not (metrics.IS_ON or settings.ACCESS_LOG) or request.path_info.startswith(QUIET):
         return
     match = request.resolver_match
-    route = f"/{match.route}" if match else ""
+    route = simplify(match.route) if match else ""
     metrics.note_call(
         method=str(request.method),
         route=f"{route} (waited)" if has_waited else route,

@@ -46,7 +46,9 @@ def test_a_pooler_gets_no_settings_and_no_prepared_statements(
 ) -> None:
     monkeypatch.setenv("DATABASE_DIRECT_URL", DIRECT)
     env = environ.Env()
-    pooled, direct = read_databases(env, POOLED, pooler="transaction", kind="web", limits=LIMITS)
+    found = read_databases(env, POOLED, pooler="transaction", kind="web", limits=LIMITS)
+    pooled, direct = found.used, found.direct
+    assert found.pooled is pooled
     assert (pooled["HOST"], direct["HOST"]) == ("pooler", "server")
     assert pooled["OPTIONS"]["prepare_threshold"] is None
     assert pooled["DISABLE_SERVER_SIDE_CURSORS"]
@@ -56,10 +58,10 @@ def test_a_pooler_gets_no_settings_and_no_prepared_statements(
 
 def test_commands_go_around_a_pooler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_DIRECT_URL", DIRECT)
-    used, _ = read_databases(
+    found = read_databases(
         environ.Env(), POOLED, pooler="transaction", kind="command", limits=LIMITS
     )
-    assert used["HOST"] == "server"
+    assert found.used["HOST"] == "server"
 
 
 def test_a_pooler_needs_the_direct_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,6 +71,7 @@ def test_a_pooler_needs_the_direct_address(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_without_a_pooler_there_is_one_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    used, direct = read_databases(environ.Env(), DIRECT, pooler="", kind="web", limits=LIMITS)
-    assert used is direct
-    assert used["OPTIONS"]["prepare_threshold"] == 5
+    found = read_databases(environ.Env(), DIRECT, pooler="", kind="web", limits=LIMITS)
+    assert found.used is found.direct
+    assert found.pooled is None
+    assert found.used["OPTIONS"]["prepare_threshold"] == 5

@@ -83,7 +83,7 @@ def test_calls_by_route_and_status(
         for name in after
         if name.startswith("reviewloop_calls_total") and after[name] != before.get(name, 0)
     }
-    one = "/v1/api/loops/<str:loop_id>"
+    one = "/v1/api/loops/<loop_id>"
     assert {f"reviewloop_calls_total GET {one} 200", f"reviewloop_calls_total GET {one} 400"} < {
         *new
     }

@@ -97,7 +97,7 @@ def cases() -> Iterator[dict[str, Any]]:
         ({"reviewloop_database_up": "0x30"}, {"ReviewLoopDown"}),
         ({"reviewloop_database_up": None}, {"ReviewLoopDown"}),
         (
-            {'reviewloop_sweep_lag_seconds{sweep="settle_overdue"}': "+Infx30"},
+            {'reviewloop_sweep_lag_seconds{sweep="settle_overdue"}': " ".join(["+Inf"] * 31)},
             {"ReviewLoopBackgroundWorkStopped"},
         ),
         ({'reviewloop_calls_total{status="503"}': "0+60x30"}, {"ReviewLoopErrors"}),
