@@ -4,13 +4,14 @@ PYTHON ?= python3
 RUN = .venv/bin/python -m
 # The tests generate clients in TypeScript too, where there is a Node.
 NODE_MODULES := $(if $(shell command -v npm),node_modules/.package-lock.json)
+EXAMPLE_MODULES := $(if $(NODE_MODULES),examples/ai-sdk/node_modules/.package-lock.json)
 PIP = $(RUN) pip install --quiet --disable-pip-version-check --no-input -c constraints.txt
 # mypy reads the settings, which need these variables; nothing connects.
 LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://localhost/x \
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench run test check coverage chaos lint format styles languages screenshots
+.PHONY: help bench run test test-examples check coverage chaos lint format styles languages screenshots
 .DELETE_ON_ERROR:
 
 help:  ## List the commands
@@ -20,6 +21,7 @@ help:  ## List the commands
 	@echo 'make check   lint, types and the tests that need no server (a minute)'
 	@echo 'make test    lint, types and every test; starts its own servers (a quarter of an hour)'
 	@echo '             ARGS=tests/api/test_claims.py a file, a folder or any option of pytest'
+	@echo 'make test-examples  test examples/ against the libraries of others (installs 200 MB first)'
 	@echo 'make coverage  show which lines the tests run'
 	@echo 'make chaos   cause faults and check the results (15 minutes; rewrites docs/reliability.md)'
 	@echo 'make bench   measure performance (ten minutes; rewrites docs/performance.md)'
@@ -38,6 +40,9 @@ run: .venv/run.stamp staticfiles/staticfiles.json
 # Each part of the suite prints its output when it ends (tests/parts.py).
 test: .venv/dev.stamp staticfiles/staticfiles.json $(NODE_MODULES)
 	@$(RUN) tests $(ARGS)
+
+test-examples: .venv/dev.stamp .venv-examples/made.stamp $(EXAMPLE_MODULES) $(NODE_MODULES)
+	@$(RUN) pytest -q tests/examples $(ARGS)
 
 check: .venv/dev.stamp
 	@$(RUN) tests --check
@@ -77,6 +82,18 @@ screenshots: .venv/dev.stamp
 node_modules/.package-lock.json: package.json package-lock.json
 	@echo 'Installing the packages for Node'
 	@npm ci --silent --ignore-scripts
+
+examples/ai-sdk/node_modules/.package-lock.json: examples/ai-sdk/package-lock.json
+	@echo 'Installing AI SDK'
+	@npm ci --silent --ignore-scripts --prefix examples/ai-sdk
+
+# The libraries of the examples: they are heavy, and what they need differs from what we need.
+.venv-examples/made.stamp: requirements-examples.txt $(shell find clients/python -name '*.py')
+	@echo 'Installing the libraries of the examples'
+	@$(PYTHON) -m venv .venv-examples
+	@.venv-examples/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+		-r requirements-examples.txt ./clients/python
+	@touch $@
 
 # The files that pages load, compressed and with a hash in each name.
 staticfiles/staticfiles.json: .venv/run.stamp $(shell find static -type f 2>/dev/null)

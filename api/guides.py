@@ -16,7 +16,13 @@ GUIDES: Final = (
     "clients/python/README.md",
     "clients/typescript/README.md",
     "examples/README.md",
+    "examples/ai-sdk/approval.ts",
     "examples/ask.py",
+    "examples/cron/cleanup.sh",
+    "examples/github-action/action.yml",
+    "examples/langchain_review.py",
+    "examples/langgraph_interrupt.py",
+    "examples/openai_agents_approval.py",
     "examples/receiver.py",
 )
 LLMS = """\
@@ -53,7 +59,8 @@ answer counts. If nobody answers in time, the default becomes the answer, and `a
 
 ## Optional
 
-- [Examples]({site}/examples/README.md): a client and a receiver of webhooks without a library
+- [Examples]({site}/examples/README.md): LangGraph, LangChain, OpenAI Agents, Vercel AI SDK, \
+GitHub Actions, cron
 - [Reference]({site}/docs): the OpenAPI document as a page for people
 """
 

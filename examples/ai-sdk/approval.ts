@@ -1,0 +1,63 @@
+// Has people approve the tool calls of the Vercel AI SDK that need it (`needsApproval`).
+//
+// The conversation is in the store before anybody is asked: a process that starts again under the
+// same name finds its questions and goes on.
+
+import { generateText, type ModelMessage, type ToolApprovalResponse } from "ai";
+import type { Client, Store } from "reviewloop";
+
+type Options = Omit<Parameters<typeof generateText>[0], "messages" | "prompt"> & {
+  messages: ModelMessage[];
+};
+type Asked = { approvalId: string; toolCallId: string; toolName: string; input: unknown };
+
+/** Calls `generateText` until no tool call waits for a person. */
+export async function generateWithApproval(
+  client: Client,
+  { name, store }: { name: string; store: Store },
+  options: Options,
+) {
+  const saved = await store.get(name);
+  const messages: ModelMessage[] = saved ? JSON.parse(saved) : [...options.messages];
+  for (;;) {
+    const waiting = findWaiting(messages);
+    if (waiting.length) {
+      const ask = (asked: Asked) => decide(client, { name, store }, asked);
+      messages.push({ role: "tool", content: await Promise.all(waiting.map(ask)) });
+    }
+    const result = await generateText({ ...options, messages } as Parameters<typeof generateText>[0]);
+    messages.push(...result.response.messages);
+    await store.set(name, JSON.stringify(messages));
+    if (!findWaiting(messages).length) return result;
+  }
+}
+
+/** Returns the tool calls at the end of the conversation that nobody has decided about. */
+function findWaiting(messages: ModelMessage[]): Asked[] {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || typeof last.content === "string") return [];
+  const parts = last.content;
+  return parts.flatMap((part) => {
+    if (part.type !== "tool-approval-request") return [];
+    const call = parts.find((it) => it.type === "tool-call" && it.toolCallId === part.toolCallId);
+    return call?.type === "tool-call" ? [{ ...call, approvalId: part.approvalId }] : [];
+  });
+}
+
+/** Asks about one tool call. It is refused if nobody answers in time. */
+async function decide(
+  client: Client,
+  { name, store }: { name: string; store: Store },
+  { approvalId, toolCallId, toolName, input }: Asked,
+): Promise<ToolApprovalResponse> {
+  const shown = JSON.stringify(input, null, 2).slice(0, 1500);
+  const answer = await client.ask(`Call **${toolName}**?\n\n\`\`\`json\n${shown}\n\`\`\``, {
+    options: ["approve", "refuse"],
+    default: "refuse",
+    context: { toolName, input },
+    resume: { name: `${name} ${toolCallId}`, store },
+  });
+  const reason = answer.comment ?? (answer.byHuman ? "" : "Nobody answered in time.");
+  const approved = answer.value === "approve";
+  return { type: "tool-approval-response", approvalId, approved, ...(reason && { reason }) };
+}

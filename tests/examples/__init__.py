@@ -1,0 +1,1 @@
+"""The examples against the real libraries and a real service."""

@@ -1,0 +1,5 @@
+"""The sample of LangGraph, as it is."""
+
+import os
+
+exec(os.environ["SAMPLE"])
