@@ -353,6 +353,7 @@ CELERY_BEAT_SCHEDULE |= {
         "reviews.notifications.tasks.forget_old",
         "accounts.tasks.forget_sessions",
         "accounts.tasks.forget_responses",
+        "webhooks.tasks.forget_events",
     )
 }
 

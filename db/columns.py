@@ -60,6 +60,13 @@ def bucket_constraint(owner: str, *, name: str) -> models.CheckConstraint:
     return models.CheckConstraint(condition=same_bucket, name=name)
 
 
+class TransactionIdField(models.Field):  # type: ignore[type-arg]
+    """Stores the number of a transaction of PostgreSQL, as pg_current_xact_id() gives it."""
+
+    def db_type(self, connection: Any) -> str:
+        return "xid8"
+
+
 class ExactJSONField(models.JSONField):
     """Stores JSON and returns it exactly as it was sent.
 

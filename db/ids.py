@@ -33,9 +33,14 @@ def owned_id_sql(account_id: str) -> str:
     )
 
 
+def bucket_of(row_id: str) -> str:
+    """The bucket of an account's id, and of every id that it owns."""
+    return row_id[-BUCKET:]
+
+
 def is_in_bucket(row_id: str, account_id: str) -> bool:
     """Whether the id is in the account's bucket."""
-    return row_id[-BUCKET:] == account_id[-BUCKET:]
+    return bucket_of(row_id) == bucket_of(account_id)
 
 
 def normalize_id(text: str) -> str | None:

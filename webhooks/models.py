@@ -10,7 +10,13 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _lazy
 
-from db.columns import ExactJSONField, LookupField, bucket_constraint, owned_id_field
+from db.columns import (
+    ExactJSONField,
+    LookupField,
+    TransactionIdField,
+    bucket_constraint,
+    owned_id_field,
+)
 from webhooks.trace_context import LENGTH
 
 TEST_EVENT = "webhook.test"  # a person asks for it; it is attempted once
@@ -143,6 +149,39 @@ class Delivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event} {self.subject_id}"
+
+
+class LoggedEvent(models.Model):
+    """An event in the log of its account, which event streams read (`webhooks.event_log`).
+
+    It is written in the transaction in which it happened, whether or not anybody is told of it.
+    `id` is that of the delivery, which has the body if there is one. `horizon` is the oldest
+    transaction that was under way then.
+    """
+
+    id = owned_id_field("account_id")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # as in the delivery
+    )
+    name = models.CharField(max_length=40)
+    body = models.BinaryField(null=True)
+    transaction_id = TransactionIdField()
+    horizon = TransactionIdField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [bucket_constraint("account_id", name="logged_event_in_bucket")]
+        indexes = [
+            models.Index(fields=["account", "transaction_id", "id"], name="logged_event_in_order"),
+            models.Index(fields=["created_at"], name="logged_event_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.pk}"
 
 
 class Attempt(models.Model):

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from db import worker_status
+from webhooks import event_log
 from webhooks.dispatch import DISPATCHER
 from webhooks.expiry import expire
 from webhooks.outage_emails import email_outages, forget_hosts
@@ -21,3 +22,13 @@ def watch_hosts() -> int:
     """Emails accounts about hosts that fail or have recovered; returns how many accounts."""
     forget_hosts()
     return email_outages()
+
+
+@shared_task(expires=60)
+def forget_events() -> int:
+    """Removes events from the log that no stream can ask for any more; returns how many."""
+    total = removed = event_log.forget_old()
+    while removed == event_log.BATCH:
+        removed = event_log.forget_old()
+        total += removed
+    return total

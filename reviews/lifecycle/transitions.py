@@ -15,6 +15,7 @@ from reviews.lifecycle import events, states
 from reviews.lifecycle.conditions import DUE_AT, NOW, OPEN, held_by, in_time, lapsed, overdue
 from reviews.lifecycle.states import Transition
 from web import call_ids
+from webhooks.event_log import LOG
 from webhooks.outbox import ENQUEUE
 
 _AT = "locked.at"  # the time when the last row was locked
@@ -71,7 +72,9 @@ ONE = "r.id = %(id)s AND r.creator_id = %(account)s"
 OF_LOOP = "r.loop_id = %(loop)s"
 # A statement of 500 with events, beside another sweep, took 52-66 ms on two cores.
 BATCH = 400
-ENDED = "request_ended"  # the channel of notifications with the ids of requests that have ended
+# The channel of notifications with the ids of requests that have ended, and of accounts to which
+# something else has happened.
+ENDED = "request_ended"
 SETTLERS = 0x53657474  # an advisory lock of this database, shared by all who settle
 
 # Taken before any row is locked, so that who finds a row locked can wait for all settlers.
@@ -85,8 +88,8 @@ _ASYNCHRONOUS = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT N
 def move(transition: Transition, which: str, **params: Any) -> list[str]:
     """Moves the rows that `which` selects and the transition's guard allows; returns their ids.
 
-    Waits for locked rows. The same statement writes an outbox row for each request that has a
-    `callback_url`.
+    Waits for locked rows. The same statement logs an event for each request, and writes an outbox
+    row if it has a `callback_url`.
     """
     return _execute(transition, f"{which} AND {RULES[transition].guard(NOW)}", "TRUE", params)
 
@@ -117,7 +120,7 @@ def _execute(
     row, and its LIMIT selects other rows.
     """
     rule = RULES[transition]
-    enqueue = f", events AS ({events.EVENTS}), enqueued AS ({ENQUEUE})" if transition.event else ""
+    record = f", events AS ({events.EVENTS}), enqueued AS ({ENQUEUE}), logged AS ({LOG})"
     is_end = transition.target in states.FINAL
     is_asynchronous = condition == _ASYNCHRONOUS
     notify = f", pg_notify('{ENDED}', id)" if is_end and is_asynchronous else ""
@@ -130,26 +133,27 @@ WITH selected AS MATERIALIZED (
     UPDATE reviews_request AS r SET status = '{transition.target}', {rule.assign}
       FROM locked WHERE r.id = ANY (locked.ids) AND {rule.guard(_AT)}
     RETURNING r.*
-){enqueue}
-SELECT id{notify} FROM moved WHERE {condition}"""  # noqa: S608 (nothing in it comes from outside)
+){record if transition.event else ""}
+SELECT id, creator_id{notify} FROM moved WHERE {condition}"""  # noqa: S608 (nothing in it comes from outside)
     by = {"event": transition.event, "call_id": call_ids.current()}
     with connection.cursor() as cursor:
         cursor.execute(statement, {**params, **by})
-        moved = [pk for pk, *_ in cursor.fetchall()]
-    if moved and is_end and not is_asynchronous:
-        transaction.on_commit(lambda: notify_ends(moved), robust=True)
-    return moved
+        moved = cursor.fetchall()
+    hints = [pk if is_end else account for pk, account, *_ in moved if transition.event]
+    if hints and not is_asynchronous:
+        transaction.on_commit(lambda: send_hints(hints), robust=True)
+    return [pk for pk, *_ in moved]
 
 
-def notify_ends(request_ids: list[str]) -> None:
-    """Notifies those who wait for these requests, in a transaction of its own.
+def send_hints(ids: list[str]) -> None:
+    """Notifies those who wait for these requests and accounts, in a transaction of its own.
 
     PostgreSQL lets one transaction with notifications commit at a time. One that waits for a
     replica would hold up every other end.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, ended.id)"
-            " FROM unnest(%s::text[]) AS ended (id)",
-            [ENDED, request_ids],
+            "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, hint.id)"
+            " FROM unnest(%s::text[]) AS hint (id)",
+            [ENDED, ids],
         )

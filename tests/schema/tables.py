@@ -13,6 +13,7 @@ OWNED = {
     "webhooks_circuit": "account_id",
     "webhooks_delivery": "account_id",
     "webhooks_failinghost": "account_id",
+    "webhooks_loggedevent": "account_id",
     "loops_loop": "creator_id",
     "loops_membership": "account_id",
     "reviews_pushsubscription": "user_id",
