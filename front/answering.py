@@ -20,7 +20,7 @@ from front.responses import (
     take,
 )
 from web.json_clients import asks_for_json
-from web.late_answers import KEPT, RESUMED
+from web.late_answers import KEPT, PART, RESUMED
 
 
 class Client(Protocol):
@@ -37,8 +37,8 @@ class Client(Protocol):
     def break_off(self, message: Message) -> None:
         """Ends a response that cannot be completed."""
 
-    def hold(self, message: Message) -> None:
-        """Keeps the request, to be answered later."""
+    def hold(self, message: Message, data: bytes) -> None:
+        """Keeps the request, to be answered later; sends a part of its response before."""
 
 
 Tell = Callable[[Callable[..., None], Message, bytes], None]
@@ -96,6 +96,9 @@ class Threads:
         try:
             result = self.application(message.environ, response.start)
         except Exception:
+            message.environ.pop(KEPT, None)
+            if message.stream is not None:
+                raise
             traceback.print_exc()
             self.tell(client.finish, message, render_failure(message))
             return
@@ -103,6 +106,9 @@ class Threads:
             resumed = message.environ.pop(RESUMED, None)
             if resumed is not None and KEPT not in message.environ:
                 resumed.leave()
+        if PART in message.environ or message.stream is not None:
+            self._send_part(client, message, response, result)
+            return
         if KEPT in message.environ:
             close(result)
             self.tell(client.hold, message, b"")
@@ -114,6 +120,22 @@ class Threads:
             raise
         if is_sent:
             close(result)
+
+    def _send_part(
+        self, client: Client, message: Message, response: Response, result: Iterable[bytes]
+    ) -> None:
+        """Sends a part of a stream, and keeps its seat; without one, it is the last part."""
+        is_last = message.environ.pop(PART, None) is None
+        try:
+            body = b"".join(result)
+        finally:
+            close(result)
+        if message.stream is None:
+            message.stream = Parts(message, response, iter(()))
+            data = message.stream.head + message.stream.render(body, is_last=is_last)
+        else:
+            data = message.stream.render(body, is_last=is_last)
+        self.tell(client.finish if is_last else client.hold, message, data)
 
     def _send_first(
         self, client: Client, message: Message, response: Response, result: Iterable[bytes]

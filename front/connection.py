@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import socket
 from typing import TYPE_CHECKING, cast
 
 from front.limits import Limits
@@ -24,8 +25,9 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_ahead", "_has_unread", "_is_writable", "_limits", "_refusal", "_stalled_at",
-        "_transport", "_unsent", "current", "deadline", "is_deaf", "is_gone", "reader", "server",
+        "_ahead", "_has_unread", "_is_watched", "_limits", "_refusal", "_stalled_at",
+        "_transport", "_unsent", "current", "deadline", "is_deaf", "is_gone", "is_writable",
+        "reader", "server",
     )  # fmt: skip
     _transport: asyncio.Transport
 
@@ -34,11 +36,11 @@ class Connection(asyncio.Protocol):
         self._limits: Limits = server.limits
         self._ahead = b""
         self._refusal: Refusal | None = None
-        self._is_writable = True
+        self.is_writable = True
         self._unsent = 0
         self._stalled_at = 0.0
         self.current: Message | None = None
-        self.is_deaf = self.is_gone = self._has_unread = False
+        self.is_deaf = self.is_gone = self._has_unread = self._is_watched = False
         self.deadline = math.inf
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -58,7 +60,7 @@ class Connection(asyncio.Protocol):
             self.server.memory.give_back(message.size)
             if message.hold is not None:
                 message.hold.give_up()
-            if message.parts is not None and not self._is_writable:
+            if message.parts is not None and not self.is_writable:
                 self.server.threads.submit((self, message))  # closes what is left of it
 
     # Reading
@@ -107,7 +109,7 @@ class Connection(asyncio.Protocol):
         """Sends a part of a response, and has the next one made once the client has taken it."""
         if not self.is_gone:
             self._transport.write(data)
-        if self._is_writable or self.is_gone:
+        if self.is_writable or self.is_gone:
             self.server.threads.submit((self, message))
 
     def finish(self, message: Message, data: bytes) -> None:
@@ -129,12 +131,28 @@ class Connection(asyncio.Protocol):
         return self.reader.is_idle and not self.reader.complete
 
     def hold(self, message: Message, data: bytes = b"") -> None:
-        """Keeps the request while no thread works on it (`front.waiting`)."""
+        """Keeps the request while no thread works on it (`front.waiting`).
+
+        `data` is a part of a stream. The system breaks off a stream whose client is silently gone,
+        because nobody confirms what it was sent.
+        """
         seat = message.environ.pop(KEPT)
         if self.is_gone:
             seat.leave()
-        else:
-            Hold(self, message, seat)
+            return
+        if data:
+            self._transport.write(data)
+            if not self._is_watched:
+                self._is_watched = True
+                self._limit_silence()
+        Hold(self, message, seat)
+
+    def _limit_silence(self) -> None:
+        milliseconds = int(self._limits.stalled * 1000)
+        option = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux
+        if option is not None:
+            one = self._transport.get_extra_info("socket")
+            one.setsockopt(socket.IPPROTO_TCP, option, milliseconds)
 
     def break_off(self, message: Message, data: bytes = b"") -> None:
         """Ends a response that cannot be completed: the client sees the connection break."""
@@ -142,12 +160,16 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def pause_writing(self) -> None:
-        self._is_writable = False
+        self.is_writable = False
 
     def resume_writing(self) -> None:
-        self._is_writable = True
-        if self.current is not None and self.current.parts is not None:
+        self.is_writable = True
+        if self.current is None:
+            return
+        if self.current.parts is not None:
             self.server.threads.submit((self, self.current))
+        elif self.current.hold is not None:
+            self.current.hold.catch_up()
 
     def _refuse(self, refusal: Refusal) -> None:
         message = Message({"REQUEST_METHOD": ""}, "1.1", 0)

@@ -17,6 +17,8 @@ class Limits:
     connections: int = 4000
     waiting: int = 3000  # of the connections, those whose request is answered later
     waiting_of_one: int = 1500  # and of these, those of one group
+    streams: int = 1000  # and of the connections, those that are streams
+    streams_of_one: int = 50
     pipelined: int = 64  # requests that are read before the first one is answered
 
     first: float = 20.0  # from the connection to the first byte

@@ -29,7 +29,7 @@ _KNOWN_METHOD = b"TRACE"
 class Message:
     """A complete request: its environment, and what its response must heed."""
 
-    __slots__ = ("environ", "hold", "is_cut", "keep_alive", "parts", "size", "version")
+    __slots__ = ("environ", "hold", "is_cut", "keep_alive", "parts", "size", "stream", "version")
 
     def __init__(self, environ: Environ, version: str, size: int) -> None:
         self.environ = environ
@@ -39,6 +39,7 @@ class Message:
         self.is_cut = False  # the client may still send the rest of the body
         self.parts: Any = None  # what is left of a response that is sent in parts
         self.hold: Any = None  # while it waits to be answered later
+        self.stream: Any = None  # the body of a stream that has begun
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from front.limits import Limits, Memory
 from front.readiness import Readiness, answer_health
 from front.reading import Common, Message
 from front.waiting import Room
-from web.late_answers import ROOM
+from web.late_answers import ROOM, STREAMS
 
 SWEEP = 1.0  # seconds
 _CROWD = 16  # one in so many connections makes room for new ones
@@ -30,7 +30,8 @@ class Server:
         self.limits = limits or Limits()
         self.memory = Memory(self.limits)
         self.room = Room(self.limits.waiting, self.limits.waiting_of_one)
-        base = {**build_base(site), ROOM: self.room}
+        self.streams = Room(self.limits.streams, self.limits.streams_of_one)
+        base = {**build_base(site), ROOM: self.room, STREAMS: self.streams}
         self.common = Common(base, self.limits, self.memory, self.loop.time)
         self.connections: set[Connection] = set()
         self.threads = Threads(application, threads, self.tell)
@@ -53,6 +54,7 @@ class Server:
         self.is_stopping = True
         listening.close()
         self.room.close()
+        self.streams.close()
         deadline = self.loop.time() + self.limits.stopping
         while self.connections:
             for connection in list(self.connections):

@@ -7,7 +7,7 @@ call the application again; it reads the truth each time.
 from collections.abc import Callable
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from front.reading import Message
 from web.late_answers import RESUMED
@@ -22,7 +22,7 @@ class Seat:
     `group` is whom it counts for. `until` is a time of the monotonic clock.
     """
 
-    __slots__ = ("_room", "again", "group", "is_woken", "topic", "until")
+    __slots__ = ("_room", "again", "group", "is_woken", "state", "topic", "until")
 
     def __init__(self, room: "Room", topic: str, group: str, until: float) -> None:
         self._room = room
@@ -30,6 +30,7 @@ class Seat:
         self.group = group
         self.until = until
         self.is_woken = False
+        self.state: Any = None
         self.again: Callable[[], None] | None = None  # while it is kept: calls the application
 
     @property
@@ -40,6 +41,10 @@ class Seat:
     def shorten(self, seconds: float) -> None:
         """Has at most so many seconds left."""
         self.until = min(self.until, monotonic() + seconds)
+
+    def renew(self, seconds: float) -> None:
+        """Has so many seconds from now."""
+        self.until = monotonic() + seconds
 
     def leave(self) -> None:
         """Gives the place back; a second time does nothing."""
@@ -58,11 +63,16 @@ class Room:
         self._groups: dict[str, int] = {}
         self._taken = 0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether nobody gets a seat, whatever their group."""
+        return self.is_closed or self._taken >= self.size
+
     def take(self, topic: str, group: str, seconds: float) -> Seat | None:
         """Takes a seat; None where all are taken, or too many by the group."""
         with self._lock:
             in_group = self._groups.get(group, 0)
-            if self.is_closed or self._taken >= self.size or in_group >= self.per_group:
+            if self.is_full or in_group >= self.per_group:
                 return None
             seat = Seat(self, topic, group, monotonic() + seconds)
             self._topics.setdefault(topic, set()).add(seat)
@@ -116,13 +126,15 @@ class Room:
 class Hold:
     """A request that keeps its seat: called again once it is woken or its time is over.
 
-    Made in the event loop, as are its calls.
+    If its client takes nothing of what it was sent, it is called again when it does. Made in the
+    event loop, as are its calls.
     """
 
-    __slots__ = ("_connection", "_message", "_seat", "_timer")
+    __slots__ = ("_connection", "_is_late", "_message", "_seat", "_timer")
 
     def __init__(self, connection: "Connection", message: Message, seat: Seat) -> None:
         self._connection, self._message, self._seat = connection, message, seat
+        self._is_late = False
         server = connection.server
         self._timer = server.loop.call_later(seat.remaining, self._go_on)
         message.hold = self
@@ -133,6 +145,11 @@ class Hold:
     def _go_on(self, *_: object) -> None:
         if self._message.hold is not self:  # already called, or given up
             return
+        if not self._connection.is_writable:
+            self._is_late = True
+            if self._connection.server.is_stopping:
+                self._connection.drop()
+            return
         self._end()
         self._seat.is_woken = False
         self._message.environ[RESUMED] = self._seat
@@ -141,6 +158,11 @@ class Hold:
         if server.is_stopping:
             self._message.keep_alive = False
         server.threads.submit((self._connection, self._message))
+
+    def catch_up(self) -> None:
+        """Goes on, because the client takes what it is sent again."""
+        if self._is_late:
+            self._go_on()
 
     def give_up(self) -> None:
         """Forgets the request, because its client is gone."""
