@@ -1,10 +1,12 @@
 """Hears notifications of PostgreSQL, on one connection and one thread for each process.
 
 A notification is a hint that something has changed. Hints get lost while the connection is broken,
-so `missed` is called whenever it has been made again.
+so `missed` is called whenever it has been made again. While the database is away, the connection is
+tried less and less often.
 """
 
 import os
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -19,7 +21,7 @@ from psycopg import sql
 
 from db.connections import wrap
 
-RETRY = 1.0  # seconds
+RETRY, MAX_RETRY = 1.0, 30.0  # seconds; the pause doubles until a connection lasts
 OF_DJANGO = {"context", "cursor_factory", "prepare_threshold"}
 log = structlog.get_logger(__name__)
 
@@ -35,6 +37,7 @@ class Listener:
         self._missed = missed
         self._lock = threading.Lock()
         self._process = 0
+        self._failures = 0
 
     def start(self) -> None:
         """Starts the thread of this process; does nothing if it runs."""
@@ -52,14 +55,21 @@ class Listener:
                 self._listen()
             except psycopg.Error as error:
                 log.warning("db.listening_ended", channel=self.channel, error=str(error))
-            time.sleep(RETRY)
+            time.sleep(self._choose_pause())
 
     def _listen(self) -> None:
         with psycopg.connect(**self._read_parameters(), autocommit=True) as listening:
             listening.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self.channel)))
+            self._failures = 0
             self._missed()
             for notification in listening.notifies():
                 self._heard(notification.payload)
+
+    def _choose_pause(self) -> float:
+        """The seconds until the next attempt, at random: all processes lost theirs together."""
+        pause: float = min(RETRY * 2**self._failures, MAX_RETRY)
+        self._failures = min(self._failures + 1, 10)
+        return pause * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
 
     def _read_parameters(self) -> dict[str, Any]:
         """Those of Django's connections, past a pooler, but for what only Django understands."""
