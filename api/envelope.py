@@ -44,6 +44,12 @@ def build_response(body: bytes, *, status: int = 200) -> HttpResponse:
     return HttpResponse(body, status=status, headers=headers)
 
 
+def build_stream(text: bytes) -> HttpResponse:
+    """Builds a response, or a part of one, with server-sent events; proxies pass it on at once."""
+    headers = {**_HEADERS, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
+    return HttpResponse(text, headers=headers)
+
+
 def ok(msg: str, data: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     """Builds a success response."""
     return build_response(dumps(build_envelope(msg, data)), status=status)

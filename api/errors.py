@@ -205,18 +205,22 @@ class IdempotencyKeyReused(ApiError):
     sentence = "Idempotency-Key was already used for another call"
 
 
-# 429
+# 429: the quota of the key
 
 
 class RateLimited(ApiError):
-    """The quota is used up."""
-
     status = 429
     sentence = "API rate limit exceeded"
 
     def __init__(self, detail: dict[str, Any], *, retry_after: int) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
+
+
+class TooManyStreams(ApiError):
+    status = 429
+    sentence = "Too many event streams"
+    retry_after = 30
 
 
 # 500: one sentence for each operation
@@ -280,6 +284,10 @@ class CancelRequestFailed(ServerFailure):
 
 class AddFeedbackFailed(ServerFailure):
     sentence = "Failed to add feedback"
+
+
+class ReadEventsFailed(ServerFailure):
+    sentence = "Failed to retrieve events"
 
 
 # 503

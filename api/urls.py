@@ -3,6 +3,7 @@
 from django.urls import path, re_path
 
 from api import guides
+from api.events import Events
 from api.keys import KeyCheck
 from api.loops import LoopDetail, LoopMember, LoopMembers, Loops
 from api.mcp.endpoint import endpoint
@@ -24,6 +25,7 @@ urlpatterns = [
     re_path(r"^v1/api/requests/?\Z", Requests.as_view()),
     re_path(REQUEST + r"/?\Z", RequestDetails.as_view()),
     re_path(REQUEST + r"/feedback/?\Z", RequestFeedback.as_view()),
+    re_path(r"^v1/api/events/?\Z", Events.as_view()),
     re_path(r"^v1(?:/[\s\S]*)?\Z", UnknownPath.as_view()),
     re_path(r"^mcp/?\Z", endpoint),
     path("openapi.json", pages.openapi, name="openapi"),

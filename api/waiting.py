@@ -1,7 +1,7 @@
 """`GET /api/requests/{id}?wait=N`: the response comes as soon as the request has ended.
 
-While it waits the call has a seat in the web server (`web.late_answers`) and no thread. One
-connection of each process listens for ends. It only says when to read the request again.
+While it waits the call has a seat in the web server (`web.late_answers`) and no thread.
+`api.hints` says when to read the request again.
 """
 
 import json
@@ -12,17 +12,14 @@ from datetime import UTC, datetime
 from django.http import HttpRequest, QueryDict
 
 from api.errors import ValidationFailed
-from db.listening import Listener
+from api.hints import start_listening
 from reviews.lifecycle.states import OPEN
-from reviews.lifecycle.transitions import ENDED
-from web.late_answers import Room, Seat, get_resumed, get_room, keep
+from web.late_answers import Seat, get_resumed, get_room, keep
 
 MAX_SECONDS = 50
 MARGIN = 0.1  # seconds behind a deadline, for a clock that is ahead of the database's
 HEADER = "Wait-Applied"
 NOT_APPLIED = '0; reason="too many calls are waiting"'
-
-_listeners: dict[int, Listener] = {}  # of each room: one, but in tests
 
 
 def read_seconds(params: QueryDict) -> int | None:
@@ -45,8 +42,8 @@ def take_seat(request: HttpRequest, request_id: str, *, key_id: str, seconds: in
         return resumed
     room = get_room(request.META)
     seat = room.take(request_id, key_id, seconds) if room else None
-    if room and seat:
-        _listen(room)
+    if seat:
+        start_listening(request.META)
     return seat
 
 
@@ -78,10 +75,3 @@ def seconds_to_wait(body: str) -> float:
         return math.inf
     ends_at = datetime.fromisoformat(fields["timeout_at"])
     return max(0.0, (ends_at - datetime.now(UTC)).total_seconds()) + MARGIN
-
-
-def _listen(room: Room) -> None:
-    listener = _listeners.get(id(room))
-    if listener is None:
-        listener = _listeners.setdefault(id(room), Listener(ENDED, room.wake, room.wake_all))
-    listener.start()

@@ -13,7 +13,7 @@ from rest_framework.fields import Field
 
 from api.errors import ApiError, NotFound, ResourceDenied
 from api.fields import Identifier, Input, StrictText, Timestamp, WebUrl
-from api.openapi import answers, events, keys, listings, loops, requests, responses
+from api.openapi import answers, events, keys, listings, loops, requests, responses, streams
 from api.openapi.operations import (
     ANY_CASE_ID,
     ID,
@@ -60,13 +60,14 @@ OPERATIONS: Operations = {
     **loops.OPERATIONS,
     **listings.OPERATIONS,
     **requests.OPERATIONS,
+    **streams.OPERATIONS,
 }
 COMPONENTS = {**answers.COMPONENTS, **events.COMPONENTS}
 TAGS = {
     "Key": "The API key of the call.",
     "Loops": "Groups of people who answer, and their members.",
     "Requests": "Questions to a loop, their answers, and feedback on them.",
-    "Events": "What is posted to the `callback_url` of a request.",
+    "Events": "What happens to requests: as a stream, and posted to the `callback_url`.",
 }
 
 
@@ -111,18 +112,22 @@ class ContractSchema(AutoSchema):
             }
             for name, text in self.operation.paths.items()
         ]
-        query = [
+        own = [
             {
                 "name": item.name,
-                "in": "query",
+                "in": where,
                 "description": item.description,
                 "schema": item.schema,
             }
-            for item in self.operation.query
+            for where, items in (
+                ("query", self.operation.query),
+                ("header", self.operation.own_headers),
+            )
+            for item in items
         ]
         headers = [responses.IDEMPOTENCY_KEY] if self.method == "POST" else []
         headers += [responses.TRACEPARENT] if self.operation.takes_trace else []
-        return path + query + headers
+        return path + own + headers
 
     def _get_request_body(self, direction: Direction = "request") -> Schema | None:
         body = self.operation.body
@@ -137,6 +142,9 @@ class ContractSchema(AutoSchema):
 
     def _get_response_bodies(self, direction: Direction = "response") -> Schema:
         operation = self.operation
+        if operation.is_stream:
+            success = responses.build_stream(operation.message, operation.example["text"])
+            return {str(operation.status): success, **self.build_failures()}
         data = {
             "type": "object",
             "properties": {

@@ -32,7 +32,7 @@ NO_DETAIL: Schema = {"type": "object", "maxProperties": 0}
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An optional query parameter."""
+    """An optional query parameter or header."""
 
     name: str
     description: str
@@ -55,11 +55,13 @@ class Body:
 class Operation:
     """One method of one path.
 
-    `data` has the fields of a success. `errors` are particular to the operation; those that every
-    operation has (key, quota, permission, failure, outage) are added. `paths` describes each
-    variable of the path. `links` maps the next operations to the parameters that they take from
-    the response. `headers` are those of a success beside the quota's. `takes_trace` says that the
-    webhooks of what it does continue the caller's trace.
+    `data` has the fields of a success; with `is_stream` it is a stream of server-sent events, and
+    `message` describes it. `errors` are particular to the operation; those that every operation
+    has (key, quota, permission, failure, outage) are added. `paths` describes each variable of the
+    path. `links` maps the next operations to the parameters that they take from
+    the response. `headers` are those of a success beside the quota's, and `own_headers` those that
+    only this operation reads. `takes_trace` says that the webhooks of what it does continue the
+    caller's trace.
     """
 
     name: str
@@ -77,6 +79,8 @@ class Operation:
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     headers: tuple[str, ...] = ()
     takes_trace: bool = False
+    own_headers: tuple[Parameter, ...] = ()
+    is_stream: bool = False
 
 
 # The keys are a view and a method.

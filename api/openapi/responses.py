@@ -150,6 +150,15 @@ def build_success(
     }
 
 
+def build_stream(description: str, example: str) -> Schema:
+    """Describes a stream of server-sent events."""
+    return {
+        "description": description,
+        "headers": list_headers(200),
+        "content": {"text/event-stream": {"schema": STRING, "example": example}},
+    }
+
+
 def build_failure(errors: Iterable[type[ApiError]], schema: Schema | None = None) -> Schema:
     """Describes one response for errors of the same status, with an example of each.
 
@@ -185,12 +194,11 @@ def build_error_schema(errors: Iterable[type[ApiError]]) -> Schema:
 
 
 def group_by_detail(errors: Iterable[type[ApiError]]) -> list[list[type[ApiError]]]:
-    """Groups the errors into those with and those without a sentence in `data`."""
-    plain: list[type[ApiError]] = []
-    detailed: list[type[ApiError]] = []
+    """Groups the errors by what they have in `data`; those with a sentence are the last."""
+    groups: dict[str, list[type[ApiError]]] = {}
     for error in errors:
-        (detailed if error in DETAILED else plain).append(error)
-    return [group for group in (plain, detailed) if group]
+        groups.setdefault(str(get_detail_schema(error)), []).append(error)
+    return sorted(groups.values(), key=lambda group: group[0] in DETAILED)
 
 
 def get_detail_schema(error: type[ApiError]) -> Schema:

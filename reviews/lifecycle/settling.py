@@ -66,14 +66,21 @@ def read_settled(scope: Scope, read: Callable[[], tuple[T, bool]]) -> T:
 
 def settle_first(scope: Scope) -> None:
     """Settles the scope before a read of several statements. One statement if nothing is due."""
+    read_settled(scope, lambda: (None, has_due(scope)))
 
-    def check() -> tuple[None, bool]:
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT {scope.is_due}", scope.params)
-            (is_due,) = cursor.fetchone()
-        return None, is_due
 
-    read_settled(scope, check)
+def settle_unlocked(scope: Scope) -> None:
+    """Settles the scope without waiting for anybody. One statement if nothing is due."""
+    if has_due(scope):
+        settle(scope)
+
+
+def has_due(scope: Scope) -> bool:
+    """Tells whether anything in the scope is due."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {scope.is_due}", scope.params)
+        (is_due,) = cursor.fetchone()
+    return bool(is_due)
 
 
 def settle(scope: Scope) -> None:

@@ -35,8 +35,10 @@ LIST = Operation("GET", "/v1/api/requests", "requests:read")
 READ = Operation("GET", "/v1/api/requests/{request}", "requests:read")
 CANCEL = Operation("DELETE", "/v1/api/requests/{request}", "requests:write")
 RATE = Operation("POST", "/v1/api/requests/{request}/feedback", "requests:write", FEEDBACK)
+STREAM = Operation("GET", "/v1/api/events", "requests:read")
 
 OPERATIONS = [
     *(CHECK, CREATE_LOOP, LIST_LOOPS, READ_LOOP, UPDATE_LOOP, DELETE_LOOP, LIST_MEMBERS),
     *(REMOVE_MEMBER, CREATE, LOOP_LIST, LIST, READ, CANCEL, RATE),
+    STREAM,
 ]

@@ -130,4 +130,4 @@ def test_no_operation_answers(api: Api, plenty: str, member_key: str, ask: Ask) 
             assert response.status_code == 404
         assert api(key).put(f"/v1/api/requests/{asked}", {"status": "completed"}).status_code == 405
     assert Request.objects.get(pk=asked).status == "pending"
-    assert len(OPERATIONS) == 14
+    assert len(OPERATIONS) == 15

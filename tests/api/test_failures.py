@@ -26,6 +26,7 @@ from tests.api.operations import (
     READ,
     READ_LOOP,
     REMOVE_MEMBER,
+    STREAM,
     UPDATE_LOOP,
     Operation,
 )
@@ -83,6 +84,7 @@ FAILURES = [
     (CANCEL, "UPDATE", "reviews_request", "Failed to cancel request"),
     (CANCEL, "UPDATE", "accounts_usage", "Failed to cancel request"),
     (RATE, "INSERT", "reviews_feedback", "Failed to add feedback"),
+    (STREAM, "SELECT", "webhooks_loggedevent", "Failed to retrieve events"),
 ]
 
 

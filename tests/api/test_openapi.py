@@ -41,7 +41,9 @@ OPERATIONS = {
     "readRequest": ("get", "/v1/api/requests/{request_id}"),
     "cancelRequest": ("delete", "/v1/api/requests/{request_id}"),
     "giveFeedback": ("post", "/v1/api/requests/{request_id}/feedback"),
+    "streamEvents": ("get", "/v1/api/events"),
 }
+EVENTS = "text/event-stream"
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +59,11 @@ def operation(api_document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def answers_of(api_document: dict[str, Any], name: str) -> dict[str, dict[str, Any]]:
-    """The answers of an operation by status, references followed."""
+    """The JSON answers of an operation by status, references followed."""
     return {
         status: follow(api_document, answer)
         for status, answer in operation(api_document, name)["responses"].items()
+        if EVENTS not in answer.get("content", {})
     }
 
 
@@ -217,10 +220,28 @@ def test_every_sentence_of_the_contract_is_in_it(api_document: dict[str, Any]) -
             assert error.sentence in in_document, error.__name__
 
 
+def test_the_stream_is_one_of_server_sent_events(api_document: dict[str, Any]) -> None:
+    described = operation(api_document, "streamEvents")
+    content = described["responses"]["200"]["content"]
+    assert list(content) == [EVENTS]
+    assert content[EVENTS]["schema"] == {"type": "string"}
+    assert content[EVENTS]["example"].startswith("id: ")
+    assert [(item["name"], item["in"]) for item in described["parameters"]] == [
+        ("after", "query"),
+        ("Last-Event-ID", "header"),
+    ]
+    assert set(sentences(answers_of(api_document, "streamEvents")["429"])) == {
+        "API rate limit exceeded",
+        "Too many event streams",
+    }
+
+
 def test_success_sentences(api_document: dict[str, Any]) -> None:
     found = {}
     for name in OPERATIONS:
         answers = answers_of(api_document, name)
+        if name == "streamEvents":
+            continue
         (done,) = [status for status in answers if status < "400"]
         schema = answers[done]["content"]["application/json"]["schema"]
         found[name] = (int(done), schema["properties"]["msg"]["const"])

@@ -10,6 +10,7 @@ import pytest
 import requests
 
 from config import alive
+from tests.api.bodies import LOOP, QUESTION
 from tests.processes.conftest import StackMaker
 from tests.processes.stack import Stack
 from tests.waiting import wait_until
@@ -143,3 +144,21 @@ def test_what_a_stylesheet_names_is_there(running: Stack) -> None:
         answer = get(running, name)
         assert answer.status_code == 200
         assert "immutable" in answer.headers["Cache-Control"]
+
+
+def test_a_stream_has_events_of_whatever_process(running: Stack) -> None:
+    key = running.manage("createapikey", "events@example.com").strip()
+    headers = {"Authorization": f"Bearer {key}"}
+    api = f"{running.site}/v1/api"
+    with requests.get(f"{api}/events", headers=headers, stream=True, timeout=30) as stream:
+        lines = stream.iter_lines(chunk_size=1)
+        next(line for line in lines if line.startswith(b"id: "))
+        loop = requests.post(f"{api}/loops", json=LOOP, headers=headers, timeout=10).json()
+        path = f"{api}/loops/{loop['data']['loop']['id']}/requests"
+        asked = requests.post(path, json=QUESTION, headers=headers, timeout=10).json()
+        request_id = asked["data"]["request_id"]
+        requests.delete(f"{api}/requests/{request_id}", headers=headers, timeout=10)
+        assert next(line for line in lines if line.startswith(b"event: ")) == (
+            b"event: request.cancelled"
+        )
+        assert request_id.encode() in next(lines)

@@ -1,0 +1,166 @@
+"""`GET /api/events`: what happens to the account's requests, as server-sent events.
+
+A stream has a seat in the web server (`web.late_answers`) and no thread. It is called again when
+something has happened to the account, and every BEAT seconds. Each time it checks its key and reads
+what is new in the log (`webhooks.event_log`); `api.hints` only says when.
+"""
+
+import re
+from typing import ClassVar
+
+from django.http import HttpRequest, HttpResponse
+
+from api.authentication import Call
+from api.envelope import build_envelope, build_stream, dumps
+from api.errors import (
+    ApiError,
+    ReadEventsFailed,
+    ServiceUnavailable,
+    TooManyStreams,
+    ValidationFailed,
+)
+from api.hints import start_listening, topic_of_account
+from api.views import ApiView
+from db.ids import normalize_id
+from reviews.lifecycle.settling import scope_to_account, settle_unlocked
+from web.late_answers import Seat, get_resumed, get_streams, keep_open
+from webhooks import event_log
+from webhooks.event_log import Entry, Page, Position
+
+BEAT = 12.0  # seconds; a hint that was lost costs as many
+OUTAGE = 5.0  # seconds until a stream looks whether the database is back
+RETRY = b"retry: 2000\n"  # milliseconds after which a client comes back
+COMMENT = b": nothing new\n"
+AWAY = b": the database cannot be reached\n\n"
+RESET, CLOSED = "stream.reset", "stream.closed"
+_MARKER = re.compile(r"(\d{1,19})\.(\d{1,19})\Z", re.ASCII)
+
+
+class Events(ApiView):
+    """/api/events"""
+
+    permissions: ClassVar = {"GET": "requests:read"}
+    failures: ClassVar = {"GET": ReadEventsFailed}
+
+    def get(self, call: Call) -> HttpResponse:
+        seat = get_resumed(call.request.META)
+        if seat is not None:
+            return send(call, seat, seat.state, b"")
+        place = read_place(call.request)
+        seat = take_seat(call)
+        try:
+            return send(call, seat, *find_place(call.account.id, place))
+        except BaseException:
+            if seat:
+                seat.leave()
+            raise
+
+    def handle_error(self, exc: Exception) -> HttpResponse:
+        """Says in a stream that has begun why it ends; it goes on after an outage."""
+        seat = get_resumed(self.request.META)
+        if seat is None:
+            return super().handle_error(exc)
+        error = exc if isinstance(exc, ApiError) else self.convert_unexpected(exc)
+        if isinstance(error, ServiceUnavailable):
+            return keep_for(OUTAGE, self.request, seat, AWAY)
+        envelope = build_envelope(error.sentence, error.detail, error=True)
+        return build_stream(format_event(CLOSED, dumps({**envelope, "status": error.status})))
+
+
+def read_place(request: HttpRequest) -> str:
+    """Reads where the stream goes on, '' if it begins now. Raises ValidationFailed.
+
+    The header wins: clients that come back repeat the query of their first call.
+    """
+    header, after = request.META.get("HTTP_LAST_EVENT_ID", ""), request.GET.get("after", "")
+    name, text = ("Last-Event-ID", header) if header else ("after", after)
+    if text and not normalize_id(text) and not _MARKER.match(text):
+        raise ValidationFailed(f"{name} must be the id of an event")
+    return text
+
+
+def find_place(account_id: str, place: str) -> tuple[Position, bytes]:
+    """Returns the position of a stream, and with what it begins."""
+    if not place:
+        position = event_log.begin()
+        return position, RETRY + format_marker(position)
+    found = find_position(account_id, place)
+    if found:
+        return found, RETRY + b"\n"
+    position = event_log.begin()
+    detail = f"The log does not go back to {place}. Events may be missing: read the requests."
+    reset = format_event(RESET, dumps({"event": RESET, "detail": detail}))
+    return position, RETRY + format_marker(position) + reset
+
+
+def find_position(account_id: str, place: str) -> Position | None:
+    """Returns the position behind an event or a marker; None if the log does not know it."""
+    marker = _MARKER.match(place)
+    if marker:
+        return event_log.resume_at(int(marker[1]), int(marker[2]))
+    return event_log.resume(account_id, place.lower())
+
+
+def take_seat(call: Call) -> Seat | None:
+    """Takes a seat for a stream; None where the server has none, and for HEAD.
+
+    Raises TooManyStreams, ServiceUnavailable.
+    """
+    environ = call.request.META
+    room = get_streams(environ)
+    if room is None or call.request.method == "HEAD":
+        return None
+    seat = room.take(topic_of_account(call.account.id), call.caller.key_id, BEAT)
+    if seat is None:
+        raise ServiceUnavailable if room.is_full else TooManyStreams
+    start_listening(environ)
+    return seat
+
+
+def send(call: Call, seat: Seat | None, position: Position, begin: bytes) -> HttpResponse:
+    """Sends what is new, and keeps the seat; without one, that is the whole response."""
+    page = event_log.read(call.account.id, position)
+    text = begin + (format_page(page) or (b"" if begin else format_beat(page)))
+    if seat is None:
+        return build_stream(text)
+    seat.state = page.position
+    if not page.entries:
+        settle_unlocked(scope_to_account(call.account.id))  # its events come by a hint
+    return keep_for(BEAT, call.request, seat, text, is_due=not page.is_last)
+
+
+def keep_for(
+    seconds: float, request: HttpRequest, seat: Seat, text: bytes, *, is_due: bool = False
+) -> HttpResponse:
+    """Sends a part, and keeps the seat until the next one; not if the server stops."""
+    seat.renew(seconds)
+    if seat.remaining > 0:
+        keep_open(request.META, seat)
+    if is_due:
+        seat.renew(0)
+    return build_stream(text)
+
+
+def format_page(page: Page) -> bytes:
+    """Writes the events of a page."""
+    return b"".join(map(format_entry, page.entries))
+
+
+def format_entry(entry: Entry) -> bytes:
+    """Writes an event with its id, which is the `webhook-id` as well."""
+    return f"id: {entry.id}\n".encode() + format_event(entry.name, entry.body)
+
+
+def format_event(name: str, body: bytes) -> bytes:
+    """Writes an event; a body of several lines arrives as it is."""
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), body.replace(b"\n", b"\ndata: "))
+
+
+def format_beat(page: Page) -> bytes:
+    """Writes that nothing has happened until now."""
+    return COMMENT + format_marker(page.position)
+
+
+def format_marker(position: Position) -> bytes:
+    """Writes an id without an event: a client that comes back goes on from there."""
+    return f"id: {position.marker}\n\n".encode()

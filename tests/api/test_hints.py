@@ -1,0 +1,53 @@
+"""What happens to a request wakes who waits for it, and the streams of its account."""
+
+from collections.abc import Callable
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from accounts.models import User
+from api.hints import Rooms, topic_of_account
+from front.waiting import Room
+from reviews import services, tasks
+from reviews.lifecycle.transitions import ENDED
+from tests.reviews.conftest import Make, make, make_overdue
+from tests.serving import database_url
+
+__all__ = ["make"]  # a fixture
+OWNER, OTHER = "0" * 21 + "abc", "0" * 21 + "abd"
+REQUEST = "1" * 21 + "abc"
+
+
+@pytest.mark.parametrize("changed", [REQUEST, OWNER])
+def test_who_is_woken(changed: str) -> None:
+    rooms = Rooms(Room(9, 9), Room(9, 9))
+    assert rooms.waiting
+    assert rooms.streams
+    waiting = [rooms.waiting.take(each, "", 9) for each in (REQUEST, "2" * 24)]
+    streams = [rooms.streams.take(topic_of_account(each), "", 9) for each in (OWNER, OTHER)]
+    rooms.wake(changed)
+    assert [seat.is_woken for seat in waiting if seat] == [changed == REQUEST, False]  # type: ignore[attr-defined]
+    assert [seat.is_woken for seat in streams if seat] == [True, False]  # type: ignore[attr-defined]
+    rooms.wake_all()
+    assert all(seat.is_woken for seat in [*waiting, *streams] if seat)  # type: ignore[attr-defined]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_every_event_is_hinted_at(make: Make, owner: User, member: User) -> None:
+    claimed, cancelled, late = make(), make(), make()
+    make_overdue(late)
+    steps: dict[str, Callable[[], object]] = {
+        owner.pk: lambda: services.claim_request(request=claimed, reviewer_id=member.pk),
+        claimed.pk: lambda: services.answer_request(
+            request=claimed, reviewer_id=member.pk, answer="yes"
+        ),
+        cancelled.pk: lambda: services.cancel_request(request_id=cancelled.pk, account_id=owner.pk),
+        late.pk: tasks.settle_overdue,
+    }
+    with closing(psycopg.connect(database_url(), autocommit=True)) as listening:
+        listening.execute(f"LISTEN {ENDED}")
+        for payload, step in steps.items():
+            step()
+            (heard,) = listening.notifies(timeout=20, stop_after=1)
+            assert heard.payload == payload
