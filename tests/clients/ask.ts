@@ -57,6 +57,20 @@ async function flow() {
   return { ids, answer: ended.response_data, feedback };
 }
 
+async function listen() {
+  const ending = new AbortController();
+  const seen = new Set<string>();
+  const options = { signal: ending.signal, ...(scenario.after && { after: scenario.after }) };
+  for await (const event of client.events(options)) {
+    if (event.name === "stream.reset") throw new Error(event.body.detail);
+    check(event.body.event === event.name, "name");
+    console.log(event.name, event.body.request_id, event.body.response_data);
+    seen.add(event.id);
+    if (seen.size === scenario.count) ending.abort();
+  }
+  return { events: seen.size };
+}
+
 async function verify() {
   const results: (string | null)[] = [];
   for (const { body, headers, secret, now } of scenario.events) {
@@ -71,7 +85,7 @@ async function verify() {
   return results;
 }
 
-const scenarios: Record<string, () => Promise<unknown>> = { ask, flow, verify };
+const scenarios: Record<string, () => Promise<unknown>> = { ask, flow, listen, verify };
 try {
   console.log(JSON.stringify(await scenarios[scenario.name]!()));
 } catch (error) {

@@ -1,9 +1,10 @@
 """A door in front of the service: it counts calls, makes them fail, and holds them where a test
 wants the caller to die."""
 
+import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -45,7 +46,14 @@ class Gate:
         self.crowded = 0
         self.hold: tuple[str, str, str] | None = None
         self.held = threading.Event()
+        self.streams: list[socket.socket] = []
         self._free = threading.Event()
+
+    def cut(self) -> None:
+        """Breaks every stream of events."""
+        while self.streams:
+            with suppress(OSError):
+                self.streams.pop().shutdown(socket.SHUT_RDWR)
 
     def keys(self) -> list[str | None]:
         """The idempotency keys of the creates."""
@@ -83,6 +91,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.gate.keeps(call, "before"):
             return
         fault = self.gate.take_fault(self.command)
+        if fault is None and "/events" in self.path:
+            self.relay()
+            return
         if fault is None or fault.is_forwarded:
             answer = self.forward(sent)
         if self.gate.keeps(call, "after"):
@@ -104,6 +115,22 @@ class Handler(BaseHTTPRequestHandler):
         if is_crowded:
             answer.headers["Wait-Applied"] = CROWDED
         return answer
+
+    def relay(self) -> None:
+        """Passes a stream on as it comes; its end is the end of the connection."""
+        headers = {name: self.headers[name] for name in self.headers if name.lower() not in OWN}
+        address = self.gate.site + self.path
+        with requests.get(address, headers=headers, stream=True, timeout=60) as answer:
+            self.close_connection = True
+            self.send_response_only(answer.status_code)
+            for name, value in answer.headers.items():
+                if name.lower() not in OWN:
+                    self.send_header(name, value)
+            self.end_headers()
+            self.gate.streams.append(self.connection)
+            with suppress(OSError):
+                for part in answer.iter_content(None):
+                    self.wfile.write(part)
 
     def reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
         self.send_response_only(status)
@@ -131,5 +158,6 @@ def gate_before(site: str) -> Iterator[Gate]:
         yield gate
     finally:
         gate.release()
+        gate.cut()
         server.shutdown()
         server.server_close()

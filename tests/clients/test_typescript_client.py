@@ -18,12 +18,13 @@ from accounts.models import User
 from accounts.webhook_secrets import new_secret
 from loops.models import Loop
 from reviews.models import Request
-from reviews.services import answer_request, cancel_request
+from reviews.services import answer_request, cancel_request, create_request
 from tests.clients import node
 from tests.clients.conftest import answer, asked, finish, let_time_run_out
 from tests.clients.gate import Fault, Gate
 from tests.clients.schema import TYPES, TYPESCRIPT, generate
 from tests.clients.test_generated import COMPILER_OPTIONS
+from tests.reviews.conftest import FIELDS, acting
 from tests.waiting import stretched, wait_until
 from webhooks import signing
 
@@ -74,6 +75,11 @@ def start(project: Path, gate: Gate, key: str, tmp_path: Path) -> Start:
         return run_node(["ask.js"], project, URL=gate.url, KEY=key, SCENARIO=scenario)
 
     return start_program
+
+
+def make_pending(loop: Loop) -> Request:
+    made = create_request(loop_id=loop.pk, account=acting(loop.creator), fields=FIELDS)
+    return Request.objects.get(pk=made.pk)
 
 
 def run_node(words: list[str], folder: Path, **variables: str) -> "subprocess.Popen[str]":
@@ -267,7 +273,7 @@ def test_the_samples_of_its_readme(
     project: Path, gate: Gate, key: str, loop: Loop, member: User
 ) -> None:
     text = (TYPESCRIPT / "README.md").read_text(encoding="utf-8")
-    asks, resumes, receives = re.findall(r"^```js\n(.*?)^```", text, re.M | re.S)
+    asks, resumes, follows, receives = re.findall(r"^```js\n(.*?)^```", text, re.M | re.S)
     for count, block in enumerate((asks, resumes), 1):
         (project / "sample.mjs").write_text(block)
         variables = {"REVIEW_LOOP_URL": gate.url, "REVIEW_LOOP_KEY": key}
@@ -276,6 +282,16 @@ def test_the_samples_of_its_readme(
         request = Request.objects.get(status="pending")
         answer_request(request=request, reviewer_id=member.pk, answer="yes")
         assert finish(sample)[1].startswith("yes")
+
+    (project / "sample.mjs").write_text(follows)
+    sample = run_node(["sample.mjs"], project, REVIEW_LOOP_URL=gate.url, REVIEW_LOOP_KEY=key)
+    wait_until(lambda: gate.streams, 30)
+    request = make_pending(loop)
+    answer_request(request=request, reviewer_id=member.pk, answer="yes")
+    assert sample.stdout
+    assert sample.stdout.readline().split()[1:] == ["request.completed", request.pk, "yes"]
+    sample.kill()
+    sample.communicate()
 
     secret, now = "a secret of our own", int(time.time())
     body = '{"event": "request.completed", "request_id": "1", "response_data": "yes"}'
@@ -292,3 +308,32 @@ def test_the_samples_of_its_readme(
         0,
         "request.completed 1 yes\n204 401\n",
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_events_arrive_across_broken_connections(
+    start: Start, gate: Gate, loop: Loop, owner: User, member: User
+) -> None:
+    listening = start("listen", count=3)
+    wait_until(lambda: len(gate.streams) == 1, 30)
+    first, second, third = (make_pending(loop) for _ in range(3))
+    answer_request(request=first, reviewer_id=member.pk, answer="yes")
+    assert listening.stdout
+    assert listening.stdout.readline() == f"request.completed {first.pk} yes\n"
+    gate.faults = [Fault(503), Fault()]
+    gate.cut()
+    cancel_request(request_id=second.pk, account_id=owner.pk)
+    wait_until(lambda: len(gate.streams) == 1, 30)
+    cancel_request(request_id=third.pk, account_id=owner.pk)
+    code, printed, complaints = finish(listening)
+    assert (code, complaints) == (0, "")
+    assert printed.splitlines() == [
+        f"request.cancelled {second.pk} null",
+        f"request.cancelled {third.pk} null",
+        '{"events":3}',
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stream_that_is_refused(start: Start, key: str) -> None:
+    assert result(start("listen", count=1, after="x"))["status"] == 400

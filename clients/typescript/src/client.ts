@@ -1,6 +1,7 @@
 // The client: one service, one key.
 
 import { askOnce, askResumably } from "./asking.js";
+import { follow, type EventOptions, type StreamEvent } from "./events.js";
 import { Cancelled, DefaultUsed, LoopNotChosen, InvalidCall, NotFound } from "./errors.js";
 import type { Store } from "./store.js";
 import { Transport, type Settings } from "./transport.js";
@@ -102,6 +103,14 @@ export class Client {
     };
     if (options.requireHuman && !answer.byHuman) throw new DefaultUsed(answer);
     return answer;
+  }
+
+  /**
+   * Yields what happens to the account's requests from the first `next` on. It goes on where a
+   * broken connection ended. Throws ApiError, ConnectionFailed.
+   */
+  events(options: EventOptions = {}): AsyncGenerator<StreamEvent> {
+    return follow(this.#transport, options);
   }
 }
 

@@ -36,8 +36,8 @@ export interface Result<Data> {
 export class Transport {
   readonly url: string;
   readonly sleep: (seconds: number) => Promise<void>;
+  readonly patience: number;
   readonly #key: string;
-  readonly #patience: number;
 
   constructor(settings: Settings) {
     const url = settings.url.trim().replace(/\/+$/, "");
@@ -45,13 +45,13 @@ export class Transport {
     if (!settings.key.trim()) throw new ReviewLoopError("The API key is empty");
     this.url = url.endsWith("/v1") ? url : `${url}/v1`;
     this.#key = settings.key.trim();
-    this.#patience = settings.patience ?? 600;
+    this.patience = settings.patience ?? 600;
     this.sleep = settings.sleep ?? sleep;
   }
 
   /** Returns what the API answers. Throws ApiError, ConnectionFailed. */
   async call<Data>(method: string, path: string, options: Options = {}): Promise<Result<Data>> {
-    let left = this.#patience;
+    let left = this.patience;
     for (let repeats = 0; ; repeats++) {
       const begun = performance.now();
       const outcome = await this.#attempt<Data>(method, path, options, repeats);
@@ -88,8 +88,29 @@ export class Transport {
     const read = readBody<Data>(response, text);
     if (!(read instanceof ApiError)) return { data: read.data, headers: response.headers };
     read.repeats = repeats;
-    if (PASSING.includes(read.status) || read.status >= 500) return read;
+    if (mayPass(read)) return read;
     throw read;
+  }
+
+  /** Opens a stream of events, once. Throws ApiError, ConnectionFailed. */
+  async open(path: string, lastId: string, signal: AbortSignal): Promise<Response> {
+    const headers = { ...this.#headers({}), Accept: "text/event-stream" };
+    let response: Response;
+    try {
+      response = await fetch(`${this.url}${path}`, {
+        headers: { ...headers, ...(lastId && { "Last-Event-ID": lastId }) },
+        redirect: "manual",
+        signal,
+      });
+      const kind = response.headers.get("Content-Type") ?? "";
+      if (response.ok && kind.startsWith("text/event-stream")) return response;
+      const read = readBody(response, await response.text());
+      if (read instanceof ApiError) throw read;
+      throw new ConnectionFailed(`${this.url}: ${kind} is no stream of events`);
+    } catch (error) {
+      if (error instanceof ReviewLoopError) throw error;
+      throw new ConnectionFailed(`${this.url}: ${describe(error)}`, { cause: error });
+    }
   }
 
   #address(path: string, options: Options): string {
@@ -110,6 +131,12 @@ export class Transport {
     if (options.traceparent) headers["traceparent"] = options.traceparent;
     return headers;
   }
+}
+
+/** Tells whether a repeated call may succeed. */
+export function mayPass(failure: ReviewLoopError): boolean {
+  if (!(failure instanceof ApiError)) return failure instanceof ConnectionFailed;
+  return PASSING.includes(failure.status) || failure.status >= 500;
 }
 
 function readBody<Data>(response: Response, text: string): { data: Data } | ApiError {
@@ -144,14 +171,14 @@ function readRetryAfter(header: string | null): number | null {
 }
 
 /** Returns the seconds to the next attempt: what the API says, else twice as long each time. */
-function choosePause(failure: ReviewLoopError, repeats: number): number {
+export function choosePause(failure: ReviewLoopError, repeats: number): number {
   const spread = 0.5 + Math.random() / 2;
   const growing = Math.min(FIRST_PAUSE * 2 ** repeats, LONGEST_PAUSE) * spread;
   const named = failure instanceof ApiError ? failure.retryAfter : null;
   return named === null ? growing : Math.max(growing, named + spread * FIRST_PAUSE);
 }
 
-function describe(error: unknown): string {
+export function describe(error: unknown): string {
   const cause = (error as { cause?: { message?: string } }).cause?.message;
   return cause || String((error as Error).message ?? error);
 }

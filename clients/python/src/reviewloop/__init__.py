@@ -21,6 +21,7 @@ from reviewloop.errors import (
     ServerFailed,
     Unauthorized,
 )
+from reviewloop.events import EventStream, StreamEvent
 from reviewloop.transport import __version__
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "ConfigurationError",
     "ConnectionFailed",
     "DefaultUsed",
+    "EventStream",
     "Forbidden",
     "InvalidCall",
     "InvalidSignature",
@@ -42,6 +44,7 @@ __all__ = [
     "ResumeConflict",
     "ReviewLoopError",
     "ServerFailed",
+    "StreamEvent",
     "Unauthorized",
     "__version__",
 ]

@@ -13,6 +13,7 @@ from reviewloop.answers import Answer
 from reviewloop.client import Client
 from reviewloop.durations import RULE, read_seconds
 from reviewloop.errors import Cancelled, ReviewLoopError
+from reviewloop.listening import add_listen
 from reviewloop.transport import __version__
 from reviewloop.types import Value
 
@@ -56,6 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
     loops = commands.add_parser("loops", help="list your loops")
     loops.add_argument("--json", action="store_true", help="print JSON")
     loops.set_defaults(run=run_loops)
+    add_listen(commands.add_parser("listen", help="print events as they happen, until Ctrl-C"))
     return parser
 
 

@@ -11,6 +11,7 @@ from reviewloop import asking
 from reviewloop.answers import Answer, read_answer
 from reviewloop.asked import Requests
 from reviewloop.durations import read_seconds
+from reviewloop.events import EventStream
 from reviewloop.loops import Loops
 from reviewloop.transport import Transport
 from reviewloop.types import KeyInfo
@@ -91,6 +92,14 @@ class Client:
         else:
             request = asking.ask_resumably(self, fields, loop, traceparent, resume)
         return read_answer(request, require_human=require_human)
+
+    def events(self, after: str | None = None) -> EventStream:
+        """Returns what happens to the account's requests from now on, one event after the other.
+
+        The stream goes on where a broken connection ended. `after` is the `last_id` of an earlier
+        stream, at most three days old. Raises ApiError, ConnectionFailed.
+        """
+        return EventStream(self._transport, after)
 
     def close(self) -> None:
         """Closes the connections."""

@@ -6,13 +6,13 @@ import json
 import logging
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http.cookiejar import DefaultCookiePolicy
-from itertools import count
 from time import monotonic, sleep
 from typing import Any
 from urllib.parse import urlsplit
@@ -93,39 +93,67 @@ class Transport:
             timeout=(CONNECT_SECONDS, read_seconds),
             allow_redirects=False,
         )
-        ends_at = monotonic() + self.patience
-        for repeats in count():
+        patience = Patience(self.patience)
+        while True:
             try:
-                return self._attempt(send, repeats)
-            except ConnectionFailed as error:
-                if not error.may_pass:
-                    raise
-                failure: ApiError | ConnectionFailed = error
-            except ApiError as error:
-                if error.status not in PASSING and error.status < 500:
-                    raise
-                failure = error
-            pause = choose_pause(failure, repeats)
-            if sit_out_quota and isinstance(failure, RateLimited):
-                ends_at += pause
-            if monotonic() + pause > ends_at:
-                raise failure
-            log.warning("%s; trying again in %.0f s", failure, pause)
-            sleep(pause)
-        raise AssertionError("unreachable")
+                with self.connecting():
+                    response = send()
+                return read_result(response, patience.repeats)
+            except (ApiError, ConnectionFailed) as failure:
+                patience.sit_out(failure, is_quota_free=sit_out_quota)
 
-    def _attempt(self, send: Callable[[], requests.Response], repeats: int) -> Result:
-        """Sends the call once. Raises ApiError, ConnectionFailed."""
+    def open(self, path: str, last_id: str, read_seconds: float) -> requests.Response:
+        """Opens a stream of events, once. Raises ApiError, ConnectionFailed."""
+        headers = {**build_headers(None, None, None), "Accept": "text/event-stream"}
+        with self.connecting():
+            response = self._session.get(
+                self.url + path,
+                headers={**headers, **({"Last-Event-ID": last_id} if last_id else {})},
+                timeout=(CONNECT_SECONDS, read_seconds),
+                allow_redirects=False,
+                stream=True,
+            )
+            kind = response.headers.get("Content-Type", "")
+            if not (response.ok and kind.startswith("text/event-stream")):
+                read_result(response, 0)  # raises ApiError
+                raise ConnectionFailed(f"{self.url}: {kind} is no stream of events")
+        return response
+
+    @contextmanager
+    def connecting(self) -> Iterator[None]:
+        """Raises ConnectionFailed where requests raises an exception of its own."""
         try:
-            response = send()
+            yield
         except requests.RequestException as error:
             may_pass = isinstance(error, BROKEN) and not isinstance(error, WRONG)
             raise ConnectionFailed(f"{self.url}: {error}", may_pass=may_pass) from error
-        return read_result(response, repeats)
 
     def close(self) -> None:
         """Closes the connections."""
         self._session.close()
+
+
+class Patience:
+    """Pauses between attempts, and gives up after so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self.repeats = 0
+        self._ends_at = monotonic() + seconds
+
+    def sit_out(self, failure: ApiError | ConnectionFailed, *, is_quota_free: bool) -> None:
+        """Sleeps until the next attempt. Raises the failure if another one is of no use."""
+        if isinstance(failure, ConnectionFailed):
+            may_pass = failure.may_pass
+        else:
+            may_pass = failure.status in PASSING or failure.status >= 500
+        pause = choose_pause(failure, self.repeats)
+        if is_quota_free and isinstance(failure, RateLimited):
+            self._ends_at += pause
+        if not may_pass or monotonic() + pause > self._ends_at:
+            raise failure
+        log.warning("%s; trying again in %.0f s", failure, pause)
+        sleep(pause)
+        self.repeats += 1
 
 
 def build_headers(
