@@ -11,7 +11,19 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from bench import answers, api, first_paint, inboxes, lighthouse, mcp, memory, page, scale, waits
+from bench import (
+    answers,
+    api,
+    first_paint,
+    inboxes,
+    lighthouse,
+    mcp,
+    memory,
+    page,
+    scale,
+    streams,
+    waits,
+)
 from bench.outcome import Part, table
 from bench.serving import Web, build_bare_command, web
 from bench.stage import Stage, say, stage
@@ -103,6 +115,15 @@ def measure_mcp(here: Stage, sizes: dict[str, int]) -> Part:
         return mcp.measure(service, cast, here.load, here.postmaster)
 
 
+def measure_streams(here: Stage, sizes: dict[str, int]) -> Part:
+    """Measures streams of events, beside polls."""
+    cast = here.cast("1k", sizes["1k"])
+    with ExitStack() as stack:
+        service = serve(here, "1k", stack)
+        stack.enter_context(here.upkeep("1k"))
+        return streams.measure(service, cast, here.load)
+
+
 def measure_inboxes(here: Stage, sizes: dict[str, int]) -> Part:
     """Measures the polls of open inboxes, in a database that no other part has filled."""
     cast = here.cast("pages", sizes["1k"])
@@ -141,6 +162,7 @@ PARTS: dict[str, Callable[[Stage, dict[str, int]], Part]] = {
     "sweep": measure_sweep,
     "memory": measure_memory,
     "waits": measure_waits,
+    "streams": measure_streams,
     "mcp": measure_mcp,
     "inboxes": measure_inboxes,
     "paint": measure_paint,

@@ -9,7 +9,7 @@ import json
 import statistics
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -26,12 +26,24 @@ PAUSE = 0.02  # seconds between two endings
 PATIENCE = 30.0
 
 
-async def call(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, raw: str) -> str:
-    """Sends a call and returns the body of the response."""
+async def exchange(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, raw: str
+) -> tuple[bytes, str]:
+    """Sends a call and returns the head in lower case and the body of the response."""
     writer.write(raw.encode())
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
-    length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
-    return (await reader.readexactly(length)).decode()
+    body = await reader.readexactly(int(read_header(head, b"content-length")))
+    return head, body.decode()
+
+
+async def call(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, raw: str) -> str:
+    """Sends a call and returns the body of the response."""
+    _, body = await exchange(reader, writer, raw)
+    return body
+
+
+def read_header(head: bytes, name: bytes) -> str:
+    return head.partition(name + b": ")[2].partition(b"\r\n")[0].decode()
 
 
 @dataclass
@@ -88,10 +100,35 @@ def ask(port: int, raw: str) -> dict[str, str]:
     return data
 
 
+def count_calls(port: int, keys: list[str]) -> int:
+    """Returns how many calls the keys have been charged with. An unknown path costs nothing."""
+
+    async def read(key: str) -> int:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        head, _ = await exchange(reader, writer, get("/v1/nothing", key))
+        writer.close()
+        limit, remaining = (
+            int(read_header(head, b"x-ratelimit-" + name)) for name in (b"limit", b"remaining")
+        )
+        return limit - remaining
+
+    return sum(asyncio.run(read(key)) for key in keys)
+
+
+def wait_for(condition: Callable[[], bool], problem: Callable[[], str]) -> None:
+    """Waits until the condition holds. Raises RuntimeError."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            raise RuntimeError(problem())
+        time.sleep(0.05)
+
+
 def measure(web: Web, cast: Cast, load: Load) -> Part:
     """Measures polls without and with callers that wait, then how soon these know."""
     polls = api.calls(cast)["poll"]
-    key, account = cast.keys[0][0], cast.loops[0]
+    keys, account = cast.keys[0], cast.loops[0]
+    key = keys[0]
     made = [
         ask(web.port, post(f"/v1/api/loops/{account}/requests", key, api.BODY))["request_id"]
         for _ in range(REQUESTS)
@@ -109,10 +146,14 @@ def measure(web: Web, cast: Cast, load: Load) -> Part:
     rate()  # warms up
     alone, before = rate(), memory()
     with crowd(web.port) as waiting:
-        begun = time.perf_counter()
+        begun, charged = time.perf_counter(), count_calls(web.port, keys)
         for number in range(WAITERS):
-            waiting.add(paths[number % REQUESTS], cast.keys[0][number % len(cast.keys[0])])
-        time.sleep(3)  # until all are seated
+            waiting.add(paths[number % REQUESTS], keys[number % len(keys)])
+
+        def count_seated() -> int:
+            return count_calls(web.port, keys) - charged
+
+        wait_for(lambda: count_seated() >= WAITERS, lambda: f"only {count_seated()} are waiting")
         beside, grown = rate(), memory() - before
         delays = end(web.port, waiting, made, paths, key)
         is_early = time.perf_counter() - begun < WAIT
@@ -128,11 +169,10 @@ def end(port: int, waiting: Crowd, made: list[str], paths: list[str], key: str) 
         ended[request_id] = time.perf_counter()
         ask(port, get(path, key).replace("GET", "DELETE", 1))
         time.sleep(PAUSE)
-    deadline = time.monotonic() + PATIENCE
-    while waiting.count() < WAITERS:
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"only {waiting.count()} of {WAITERS} callers were told")
-        time.sleep(0.05)
+    wait_for(
+        lambda: waiting.count() >= WAITERS,
+        lambda: f"only {waiting.count()} of {WAITERS} callers were told",
+    )
     return sorted(at - ended[pk] for pk, times in waiting.known.items() for at in times)
 
 
