@@ -4,7 +4,7 @@ from functools import cache
 from typing import Final
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 TEXT = "text/plain; charset=utf-8"  # browsers show it, and download text/markdown
@@ -73,8 +73,11 @@ def llms(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def guide(request: HttpRequest, name: str) -> HttpResponse:
-    """Responds with a guide."""
-    return HttpResponse(read_guide(name), content_type=TEXT)
+    """Responds with a guide. Raises Http404 where the service is installed without it."""
+    try:
+        return HttpResponse(read_guide(name), content_type=TEXT)
+    except FileNotFoundError:
+        raise Http404 from None
 
 
 @cache

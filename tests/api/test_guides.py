@@ -1,6 +1,7 @@
 """What the service tells programs and language models about itself: /llms.txt and the guides."""
 
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,7 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from api.envelope import WAITING
-from api.guides import GUIDES
+from api.guides import GUIDES, read_guide
 from tests.processes.stack import ROOT
 
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
@@ -76,6 +77,13 @@ def test_the_link_of_a_create_leads_to_a_heading() -> None:
     name, _, anchor = WAITING.removeprefix("/").partition("#")
     assert name in GUIDES
     assert anchor in anchors(name)
+
+
+def test_an_installation_without_the_guides(settings: Settings, tmp_path: Path) -> None:
+    read_guide.cache_clear()
+    settings.BASE_DIR = tmp_path
+    assert Client(raise_request_exception=False).get("/docs/api.md").status_code == 404
+    assert read("/llms.txt")
 
 
 def test_nothing_else_of_the_repository_is_served() -> None:

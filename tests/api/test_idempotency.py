@@ -6,9 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
 from django.db.models import F
 from django.http import HttpResponse
+from django.test.utils import CaptureQueriesContext
 
 from accounts import idempotency, tasks
 from accounts.models import StoredResponse, Usage, User
@@ -46,6 +47,18 @@ def test_a_repeated_create_gets_the_first_response(api: Api, owner_key: str, loo
     assert second["X-RateLimit-Remaining"] == first["X-RateLimit-Remaining"] == "99"
     assert second["RateLimit"].startswith('"hour";r=99;')
     assert second["Link"] == first["Link"]
+
+
+def test_what_it_makes_is_on_the_disk_before_the_response(
+    api: Api, owner_key: str, loop: Loop
+) -> None:
+    """A charge commits without waiting, but this one commits with what the call has made."""
+    with CaptureQueriesContext(connection) as queries:
+        api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION, **KEY)
+    statements = [query["sql"] for query in queries if "synchronous_commit" in query["sql"]]
+    *_, charge, restore = statements
+    assert "'off'" in charge
+    assert restore == "SET LOCAL synchronous_commit TO DEFAULT"
 
 
 def test_every_post_takes_one(api: Api, owner_key: str, loop: Loop, member: User) -> None:

@@ -4,7 +4,8 @@ import { ApiError, Cancelled, Client, DefaultUsed, ReviewLoopError, webhooks } f
 import { FileStore } from "reviewloop/node";
 
 const scenario = JSON.parse(process.env.SCENARIO ?? "{}");
-const client = new Client({ url: process.env.URL!, key: process.env.KEY!, patience: 30 });
+const [url, key] = [process.env.URL!, process.env.KEY!];
+const client = new Client({ url, key, patience: 30 });
 
 function check(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Error(what);
@@ -71,12 +72,61 @@ async function listen() {
   return { events: seen.size };
 }
 
+/** Makes a call without sleeping, and tells how long it would have slept each time. */
+async function repeat() {
+  const pauses: number[] = [];
+  const sleep = async (seconds: number) => void pauses.push(seconds);
+  const hasty = new Client({ url, key, patience: scenario.patience, sleep });
+  let status = 200;
+  try {
+    await (scenario.call === "wait" ? hasty.requests.wait(scenario.id) : hasty.check());
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    status = error.status;
+  }
+  return { status, pauses };
+}
+
+/** Goes through all pages, while a new request moves the others to the next one. */
+async function pages() {
+  const listed: string[] = [];
+  for await (const request of client.requests.list({ sort: "created_at_desc" }, 2)) {
+    listed.push(request.id);
+    if (listed.length === 2) await client.requests.create(request.loop_id, scenario.body);
+  }
+  return listed;
+}
+
+/** What is done already is no failure if the answer to it was lost. */
+async function lost() {
+  await client.requests.cancel(scenario.id);
+  await client.loops.delete(scenario.loop);
+  const failed: string[] = [];
+  for (const again of [
+    () => client.requests.cancel(scenario.id),
+    () => client.loops.delete(scenario.loop),
+  ]) {
+    await again().catch((error) => failed.push((error as Error).name));
+  }
+  return failed;
+}
+
+async function find() {
+  const names: string[] = [];
+  for (const name of scenario.names) {
+    const found = await client.loops.find(name ?? undefined).catch((error) => error);
+    names.push(found instanceof Error ? found.message : found.name);
+  }
+  return names;
+}
+
 async function verify() {
   const results: (string | null)[] = [];
   for (const { body, headers, secret, now } of scenario.events) {
     for (const check of [webhooks.verify, webhooks.verifyBody]) {
       try {
-        results.push((await check(body, headers, secret, { now })).event);
+        const given = scenario.asHeaders ? new Headers(headers) : headers;
+        results.push((await check(body, given, secret, { now })).event);
       } catch (error) {
         results.push((error as Error).name);
       }
@@ -85,7 +135,8 @@ async function verify() {
   return results;
 }
 
-const scenarios: Record<string, () => Promise<unknown>> = { ask, flow, listen, verify };
+const all = { ask, flow, repeat, pages, lost, find, listen, verify };
+const scenarios: Record<string, () => Promise<unknown>> = all;
 try {
   console.log(JSON.stringify(await scenarios[scenario.name]!()));
 } catch (error) {

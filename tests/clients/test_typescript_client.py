@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from accounts.models import User
+from accounts.models import StoredResponse, User
 from accounts.webhook_secrets import new_secret
 from loops.models import Loop
+from loops.services import create_loop
 from reviews.models import Request
 from reviews.services import answer_request, cancel_request, create_request
 from tests.clients import node
@@ -24,12 +25,14 @@ from tests.clients.conftest import answer, asked, finish, let_time_run_out
 from tests.clients.gate import Fault, Gate
 from tests.clients.schema import TYPES, TYPESCRIPT, generate
 from tests.clients.test_generated import COMPILER_OPTIONS
-from tests.reviews.conftest import FIELDS, acting
+from tests.reviews.conftest import FIELDS, Make, acting, make
 from tests.waiting import stretched, wait_until
 from webhooks import signing
 
+__all__ = ["make"]  # a fixture
 HERE = Path(__file__).parent
 NOW = 1_800_000_000
+LONG_AGO = "Thu, 01 Jan 1970 00:00:00 GMT"
 TRACES = [f"00-{n:032x}-{'ab' * 8}-01" for n in (1, 2)]
 MOMENTS = {
     "before the create arrives": ("POST", "/requests", "before"),
@@ -118,7 +121,12 @@ def test_it_needs_no_package(project: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_person_answers(start: Start, loop: Loop, member: User) -> None:
-    more = {"loop": loop.name, "timeoutSeconds": 600, "traceparent": TRACES[0]}
+    more = {
+        "loop": loop.name,
+        "timeoutSeconds": 600,
+        "traceparent": TRACES[0],
+        "requireHuman": True,
+    }
     asking = start("ask", question="Ship it?", more=more)
     request = answer("yes", member, comment="Größer ✓")
     assert request.traceparent == TRACES[0]
@@ -183,6 +191,149 @@ def test_failures_that_pass(start: Start, gate: Gate, loop: Loop, member: User) 
 
 
 @pytest.mark.django_db(transaction=True)
+def test_it_waits_twice_as_long_each_time(start: Start, gate: Gate, make: Make) -> None:
+    """Up to half a minute, at least for Retry-After, and no longer than its patience."""
+    ended = make()
+    cancel_request(request_id=ended.pk, account_id=ended.creator_id)
+
+    def repeat(*faults: Fault, call: str = "check", patience: int = 600) -> tuple[int, list[float]]:
+        gate.faults[:] = faults
+        done = result(start("repeat", call=call, patience=patience, id=ended.pk))
+        return done["status"], done["pauses"]
+
+    named = [Fault(status) for status in (503, 500, 408, 409, 429, 502)]
+    status, pauses = repeat(*named, *[Fault()] * 4)
+    assert (status, len(pauses)) == (200, 10)
+    for number, pause in enumerate(pauses):
+        assert 0.5 <= pause / min(0.5 * 2**number, 30) <= 1, pauses
+    status, (first, second) = repeat(*[Fault(503, {"Retry-After": it}) for it in ("7", LONG_AGO)])
+    assert (status, 7 <= first <= 7.5, second <= 1) == (200, True, True)
+    status, pauses = repeat(*[Fault(503)] * 9, patience=3)
+    assert (status, sum(pauses) <= 3, 2 <= len(pauses) <= 4) == (503, True, True)
+    quota = [Fault(429, {"Retry-After": "3000"})] * 2
+    assert repeat(*quota) == (429, [])
+    status, pauses = repeat(*quota, call="wait")
+    assert (status, [int(pause) for pause in pauses]) == (200, [3000, 3000])
+    assert repeat(Fault(302, {"Location": gate.url})) == (302, [])  # the key goes nowhere else
+    status, pauses = repeat(Fault(200))  # of something in between
+    assert (status, len(pauses)) == (200, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_that_may_not_wait_pauses(
+    start: Start, gate: Gate, make: Make, member: User
+) -> None:
+    """The service answers at once where too many calls wait (`Wait-Applied: 0`)."""
+    request = make()
+    gate.crowded = 4
+    waiting = start("repeat", call="wait", patience=30, id=request.pk)
+    wait_until(lambda: len(gate.calls) == 5, 30)  # the fifth waits
+    answer_request(request=request, reviewer_id=member.pk, answer="yes")
+    assert result(waiting) == {"status": 200, "pauses": [1, 2, 4, 8]}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pages_repeat_nothing(start: Start, make: Make) -> None:
+    made = [make().pk for _ in range(5)]
+    assert result(start("pages", body=FIELDS)) == made[::-1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_done_already(start: Start, gate: Gate, make: Make, loop: Loop) -> None:
+    gate.faults += [
+        Fault(is_forwarded=True, method="DELETE"),
+        Fault(is_forwarded=True, method="DELETE"),
+    ]
+    assert result(start("lost", id=make().pk, loop=loop.pk)) == ["InvalidCall", "NotFound"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_which_loop_is_asked(start: Start, owner: User) -> None:
+    assert result(start("find", names=[None, None, "Questions"])) == ["Questions"] * 3
+    other = create_loop(owner_id=owner.pk, name="Night shift", icon="bell")
+    known = "Your loops: Night shift, Questions."
+    names = [None, other.pk.upper(), "Night shift", "Nobody"]
+    assert result(start("find", names=names)) == [
+        f"Which loop? {known}",
+        "Night shift",
+        "Night shift",
+        f'There is no loop "Nobody". {known}',
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_question_that_has_ended(
+    start: Start, gate: Gate, loop: Loop, member: User, tmp_path: Path
+) -> None:
+    """Its answer is in the file, and the file is for nobody else."""
+    asking = start("ask", question="Ship it?", resume="deploy-4711")
+    request = answer("yes", member)
+    assert result(asking)["value"] == "yes"
+    (file,) = (tmp_path / "state").iterdir()
+    assert (file.parent.stat().st_mode & 0o777, file.stat().st_mode & 0o777) == (0o700, 0o600)
+    before = len(gate.calls)
+    assert result(start("ask", question="Ship it?", resume="deploy-4711"))["id"] == request.pk
+    assert [call.path for call in gate.calls[before:]] == ["/v1/test"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_question_of_more_than_a_day_ago(
+    start: Start, gate: Gate, loop: Loop, member: User, make: Make, tmp_path: Path, is_known: bool
+) -> None:
+    """The service has forgotten its Idempotency-Key: the request is read, or looked for."""
+    asking = start("ask", question="Ship it?", resume="deploy-4711")
+    request = answer("yes", member)
+    result(asking)
+    make(request_text="Ship it?")  # another one with the same words
+    (file,) = (tmp_path / "state").iterdir()
+    entry = json.loads(file.read_text())
+    found = {"requestId": request.pk if is_known else None, "request": None}
+    file.write_text(json.dumps({**entry, **found, "begunAt": entry["begunAt"] - 86400_000}))
+    StoredResponse.objects.all().delete()
+    assert result(start("ask", question="Ship it?", resume="deploy-4711"))["id"] == request.pk
+    assert Request.objects.count() == 2
+    assert len(gate.keys()) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_may_have_been_asked_keeps_its_name(
+    start: Start, gate: Gate, owner: User, loop: Loop, member: User, tmp_path: Path
+) -> None:
+    """A 403 to a repeated create proves nothing: the first one may have arrived."""
+    gate.faults += [Fault(is_forwarded=True, method="POST"), Fault(403, method="POST")]
+    assert result(start("ask", question="Ship it?", resume="deploy"))["name"] == "Forbidden"
+    assert len(list((tmp_path / "state").iterdir())) == 1
+    asking = start("ask", question="Ship it?", resume="deploy")
+    answer("yes", member)
+    assert result(asking)["value"] == "yes"
+    assert Request.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_names_belong_to_an_account(
+    start: Start, project: Path, gate: Gate, member_key: str, loop: Loop, member: User,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    asking = start("ask", question="Ship it?", resume="deploy")
+    answer("yes", member)
+    assert result(asking)["value"] == "yes"
+    scenario = json.dumps(
+        {
+            "name": "ask",
+            "question": "Ship it?",
+            "resume": "deploy",
+            "folder": str(tmp_path / "state"),
+        }
+    )
+    other = run_node(["ask.js"], project, URL=gate.url, KEY=member_key, SCENARIO=scenario)
+    wait_until(lambda: Request.objects.filter(creator=member).exists(), 30)
+    request = Request.objects.get(creator=member)
+    cancel_request(request_id=request.pk, account_id=member.pk)
+    assert result(other)["name"] == "Cancelled"
+
+
+@pytest.mark.django_db(transaction=True)
 def test_failures_that_do_not(start: Start, loop: Loop) -> None:
     wrong = result(start("ask", question="Ship it?", resume="x", more={"default": "perhaps"}))
     assert (wrong["name"], wrong["status"]) == ("InvalidCall", 400)
@@ -244,28 +395,44 @@ def test_webhooks(start: Start) -> None:
             "now": now,
         }
 
+    genuine = event(old.text)["headers"]
+    version = {"webhook-signature": genuine["webhook-signature"].replace("v1,", "v2,")}
     nothing = {"webhook-signature": "v1,AAAA", "X-Service-Signature-256": "sha256="}
     events = [
         event(old.text),
         event([new.text, old.text]),
         event(new.text),
         event(old.text, NOW + 301),
+        event(old.text, NOW - 301),
+        event(old.text, forged={"webhook-timestamp": "soon"}),
+        event(old.text, forged=version),
+        event(old.text, forged={"webhook-signature": genuine["webhook-signature"] + " v9,x"}),
         event(old.text, changed=" "),
         event(old.text, forged=nothing),
         event(old.text, forged={"webhook-id": "msg_2"}),
         event([]),
     ]
     good, bad, unusable = "request.completed", "InvalidSignature", "TypeError"
-    assert result(start("verify", events=events)) == [
+    expected = [
         *(good, good),
         *(good, good),
         *(good, bad),  # the plain signature is made with the old secret until the end
         *(bad, good),  # and protects from no replay
+        *(bad, good),
+        *(bad, good),
+        *(bad, good),
+        *(good, good),
         *(bad, bad),
         *(bad, bad),
         *(bad, good),
         *(unusable, unusable),
     ]
+    assert result(start("verify", events=events)) == expected
+    assert result(start("verify", events=events, asHeaders=True)) == expected
+    # as node:http has them, and as a proxy may spell them
+    for spelled in (str.lower, str.upper):
+        headers = {spelled(name): value for name, value in genuine.items()}
+        assert result(start("verify", events=[{**events[0], "headers": headers}])) == [good, good]
 
 
 @pytest.mark.django_db(transaction=True)

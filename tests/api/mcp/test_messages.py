@@ -4,12 +4,14 @@ import json
 from typing import Any
 
 import pytest
+from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import ApiKey, User
 from tests.api.mcp.wire import LEGACY, MODERN, Agent, left
-from tests.api.wire import Api, json_of, send
+from tests.api.wire import Api, Ask, json_of, send
 from tests.conftest import encode
+from web.late_answers import ROOM
 
 pytestmark = pytest.mark.django_db
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -151,6 +153,26 @@ def test_messages_of_the_protocol_cost_nothing(agent: Agent) -> None:
     assert left(agent.send("tools/list")) == before
     assert left(agent.send("unknown")) == before
     assert left(agent.send("tools/call", {"name": "list_loops"})) == before - 1
+
+
+def test_nothing_in_a_batch_waits(plenty: str, ask: Ask) -> None:
+    """Whoever waits is answered again, and so would be the rest of the batch."""
+    taken: list[str] = []
+
+    class Room:
+        def take(self, topic: str, *_: Any) -> None:
+            taken.append(topic)
+
+    environment: Any = {ROOM: Room()}
+    look = {"name": "get_answer", "arguments": {"request_id": ask(), "wait": 50}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": look}
+    for body, places in ((message, 1), ([message, message], 1)):
+        headers = {"Authorization": f"Bearer {plenty}"}
+        response = Client().generic(
+            "POST", "/mcp", encode(body), "application/json", headers=headers, **environment
+        )
+        assert response.status_code == 200
+        assert len(taken) == places
 
 
 def test_the_oldest_revision_has_batches(api: Api, plenty: str) -> None:

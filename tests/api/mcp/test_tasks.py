@@ -12,6 +12,7 @@ from reviews.services import claim_request
 from tests.api import moments
 from tests.api.mcp.wire import QUESTION, TASKS, Agent, left
 from tests.api.wire import NOWHERE, Api, Ask
+from tests.conftest import key_of
 from tests.waiting import wait_until
 from web.cache import FailOpenRedisCache
 
@@ -129,7 +130,7 @@ def test_unknown_tasks(api: Api, tasker: Agent, outsider_key: str, ask: Ask, met
 
 
 def test_polls_are_free(
-    agent: Agent, tasker: Agent, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    agent: Agent, tasker: Agent, api: Api, owner: User, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One for each request and interval; whoever is faster pays, and so does one who tries ids."""
     monkeypatch.setattr("accounts.free_polls.AT_LEAST", 600)
@@ -152,6 +153,11 @@ def test_polls_are_free(
     assert cost(tasker, "tasks/get", {"taskId": NOWHERE}) == 1
     assert cost(agent, "tools/call", look("x" * 1000)) == 1
     assert cost(tasker, "tasks/cancel", {"taskId": first}) == 0  # its credit is given back
+
+    other = Agent(api, key_of(owner), tasks=True)  # another agent has polls of its own
+    before = left(other.send("tools/list"))
+    assert cost(other, "tasks/get", {"taskId": first}) == 0
+    assert cost(other, "tasks/get", {"taskId": first}) == 1
 
 
 def test_the_next_interval(

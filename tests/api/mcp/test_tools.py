@@ -127,6 +127,26 @@ def test_ask_human(agent: Agent, loop: Loop, member: User) -> None:
     }
 
 
+def test_a_question_that_somebody_has_claimed(agent: Agent, ask: Ask, member: User) -> None:
+    """To an agent it is as pending as before: there is no answer to go on with."""
+    request_id = ask()
+    moments.claim(request_id, member)
+    answer = agent.data("get_answer", request_id=request_id)
+    assert answer.pop("next_step").startswith("Nobody has answered yet. Call get_answer")
+    assert set(answer) == {"request_id", "status", "timeout_at"}
+    assert answer["status"] == "pending"
+
+
+def test_how_long_it_waits(agent: Agent, loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[int] = []
+    monkeypatch.setattr("api.waiting.take_seat", lambda *_, seconds, **__: waits.append(seconds))
+    asked = agent.data("ask_human", loop_id=loop.pk, **QUESTION)
+    agent.data("ask_human", loop_id=loop.pk, **QUESTION, wait=7)
+    agent.data("get_answer", request_id=asked["request_id"], wait=8.0)
+    agent.data("get_answer", request_id=asked["request_id"])  # looks, and does not wait
+    assert waits == [50, 7, 8]
+
+
 def test_ask_human_with_little(agent: Agent, loop: Loop) -> None:
     """Without a deadline it waits 30 days; a text needs no configuration."""
     asked = agent.data(
