@@ -37,7 +37,7 @@ answer counts. If nobody answers in time, the default becomes the answer, and `a
 - Every call needs an API key, which people create in the dashboard: \
 `Authorization: Bearer rl_live_…`
 - The API is at {site}/v1, and MCP (streamable HTTP, the same keys) at {site}/mcp
-- Never poll: use `?wait=50`, a webhook or the tool `ask_human`
+- Never poll: use `?wait=50`, a webhook, the stream /v1/api/events or the tool `ask_human`
 - Send an `Idempotency-Key` with every POST, so that a repeated call asks nobody twice
 - Choose a default that does no harm
 
