@@ -34,6 +34,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument(
         "--waiting", type=int, default=3000, help="calls with ?wait that a process holds"
     )
+    parser.add_argument(
+        "--streams", type=int, default=1000, help="streams of events that a process holds"
+    )
     parser.add_argument("--application", default="config.wsgi:application")
     return parser.parse_args()
 
@@ -95,7 +98,7 @@ def run_worker(
     from front.server import Server
 
     connections = min(Limits.connections, allow_files() - _SPARE)
-    limits = Limits(connections=connections, waiting=options.waiting)
+    limits = Limits(connections=connections, waiting=options.waiting, streams=options.streams)
 
     async def serve() -> None:
         stop = asyncio.Event()

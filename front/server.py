@@ -31,7 +31,9 @@ class Server:
         self.memory = Memory(self.limits)
         self.room = Room(self.limits.waiting, self.limits.waiting_of_one)
         self.streams = Room(self.limits.streams, self.limits.streams_of_one)
-        base = {**build_base(site), ROOM: self.room, STREAMS: self.streams}
+        base = {**build_base(site), ROOM: self.room}
+        if self.limits.streams:
+            base[STREAMS] = self.streams
         self.common = Common(base, self.limits, self.memory, self.loop.time)
         self.connections: set[Connection] = set()
         self.threads = Threads(application, threads, self.tell)

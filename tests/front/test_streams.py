@@ -213,3 +213,16 @@ def test_the_system_ends_what_nobody_confirms(callers: ExitStack) -> None:
         (connection,) = server.server.connections
         one = connection._transport.get_extra_info("socket")
         assert one.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 7000
+
+
+def test_a_server_that_holds_none_says_so_to_the_application() -> None:
+    rooms: list[object] = []
+
+    def application(environ: dict[str, Any], start: StartResponse) -> list[bytes]:
+        rooms.append(get_streams(environ))
+        start("200 OK", [])
+        return []
+
+    with toy(application, streams=0) as server:
+        server.exchange(get("/"))
+    assert rooms == [None]

@@ -123,8 +123,8 @@ def test_every_answer_is_in_the_document(
     world: dict[str, list[str]], owner: User, tmp_path: Path
 ) -> None:
     key = key_of(owner, hourly_limit=HOUR_FOR_EVERYTHING)
-    # Nobody answers here, so no call should wait for it.
-    with serving(tmp_path / "server.log", "--waiting", "0") as site:
+    # Nobody answers here, so no call should wait for it, and no stream for events.
+    with serving(tmp_path / "server.log", "--waiting", "0", "--streams", "0") as site:
         status, printed = run(site, key, world, tmp_path)
     assert status == 0, printed
     calls = json.loads((tmp_path / "calls.har").read_text(encoding="utf-8"))["log"]["entries"]
