@@ -23,11 +23,15 @@ from accounts import key_rotation
 from accounts.sign_in_codes import can_send
 from db import connections, worker_status
 from mailing import gauges as mailing
+from reviews import gauges as reviews
 from web.health import pending_migrations
+from web.web_urls import hide_credentials
+from webhooks import gauges as webhooks
 
 OK, WARNING, WRONG = "ok", "warning", "wrong"
 OLDEST_POSTGRES = 140_000  # server_version_num
 MAX_SKEW = 2.0  # seconds
+MAX_HOSTS = 20
 LITTLE_DISK = 1_000_000_000  # bytes
 PUSH_SERVICES = ("fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com")
 
@@ -171,6 +175,22 @@ def check_background_work() -> Iterator[Finding]:
         yield Finding(WARNING, f"An email has waited for {waiting / 60:.0f} minutes.", advice)
 
 
+def check_deliveries() -> Iterator[Finding]:
+    """Lists what waits while DELIVERIES is off."""
+    if settings.DELIVERIES_ARE_ON:
+        return
+    hosts, notifications = webhooks.count_waiting_by_host(), reviews.count_waiting()
+    emails = notifications["mail"] + mailing.count_waiting()
+    sentence = (
+        f"DELIVERIES is off; {sum(hosts.values())} webhooks, {notifications['push']} pushes and"
+        f" {emails} emails wait."
+    )
+    advice = "Look at the lists of deliveries in the dashboard, then set DELIVERIES=on and restart."
+    yield Finding(WARNING, sentence, advice)
+    for host, count in list(hosts.items())[:MAX_HOSTS]:
+        yield Finding(OK, f"waiting for {hide_credentials(host)}: {count} webhooks")
+
+
 def check_redis() -> Iterator[Finding]:
     client: Redis = caches["default"]._cache.get_client()  # type: ignore[attr-defined]
     try:
@@ -236,5 +256,6 @@ IN_DATABASE: tuple[Check, ...] = (
     check_connections,
     check_keys,
     check_background_work,
+    check_deliveries,
 )
 ELSEWHERE: tuple[Check, ...] = (check_redis, check_mail, check_push, check_disk)

@@ -117,6 +117,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "web.languages.describe",
+                "web.quiet.describe",
             ],
         },
     },
@@ -264,8 +265,9 @@ JOIN_CODE_RATE = env.str("JOIN_CODE_RATE", default="30/m")
 CLAIM_LEASE_SECONDS = env.int("CLAIM_LEASE_SECONDS", default=600)
 RATELIMIT_FAIL_OPEN = True
 
-# Webhooks
+# What is sent: webhooks, pushes and emails
 
+DELIVERIES_ARE_ON = environment.read_choice(env, "DELIVERIES", ("on", "off")) == "on"
 ENCRYPTION_KEYS = environment.read_fernet_keys(env, "ENCRYPTION_KEYS")
 WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15.0)
 WEBHOOK_LEASE_SECONDS = env.float("WEBHOOK_LEASE_SECONDS", default=60.0)

@@ -7,6 +7,15 @@ SELECT coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0):
   FROM mailing_queuedmail
 """
 
+_COUNT = "SELECT count(*) FROM mailing_queuedmail"
+
+
+def count_waiting() -> int:
+    """Returns how many emails are in the queue."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT)
+        return int(cursor.fetchone()[0])
+
 
 def read_oldest() -> float:
     """Returns the age of the oldest email in the queue, in seconds; 0 if it is empty."""

@@ -194,6 +194,9 @@ def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
     if not vapid.is_on():
         messages.error(request, _("Push is not set up here."))
         return redirect("notifications")
+    if not settings.DELIVERIES_ARE_ON:
+        messages.error(request, _("Nothing is sent at the moment."))
+        return redirect("notifications")
     message = Message(
         title="Review Loop",
         body=_("This device is ready. New questions will look like this."),

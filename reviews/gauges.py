@@ -26,6 +26,17 @@ SELECT channel, extract(epoch FROM statement_timestamp() - min(next_attempt_at))
  GROUP BY channel
 """
 
+_WAITING = """
+SELECT channel, count(*) FROM reviews_notification WHERE state = 'waiting' GROUP BY channel
+"""
+
+
+def count_waiting() -> dict[str, int]:
+    """Returns how many pushes and emails about requests wait."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WAITING)
+        return {"push": 0, "mail": 0, **dict(cursor.fetchall())}
+
 
 def count_open_by_age() -> dict[str, int]:
     """Returns how many requests are open that are younger than each of AGES, and `any` age."""

@@ -9,6 +9,18 @@ SELECT coalesce(extract(epoch FROM statement_timestamp() - min(next_attempt_at))
 """
 _PAUSED = "SELECT count(*) FROM webhooks_circuit WHERE open_until > statement_timestamp()"
 
+_WAITING = """
+SELECT host, count(*) FROM webhooks_delivery WHERE state = 'waiting'
+ GROUP BY host ORDER BY count(*) DESC, host
+"""
+
+
+def count_waiting_by_host() -> dict[str, int]:
+    """Returns how many deliveries wait for each host, the most first."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WAITING)
+        return dict(cursor.fetchall())
+
 
 def read_oldest_due() -> float:
     """Returns for how many seconds the oldest due delivery has waited; 0 if none is due.

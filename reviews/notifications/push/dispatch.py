@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 
+from django.conf import settings
+
 from reviews.notifications.outcome import Outcome
 from reviews.notifications.push import outbox
 from reviews.notifications.push.attempt import SECONDS, attempt, push
@@ -39,9 +41,13 @@ class Dispatcher(Engine):
         return [future for item in items if (future := self.submit(item))]
 
     def submit(self, item: Item) -> Future[Outcome | None] | None:
-        """Has a thread attempt an item; None where there is no room, and it is given back."""
+        """Has a thread attempt an item; None where it is given back.
+
+        That is where there is no room, and where DELIVERIES is off.
+        """
         begin_by = time.monotonic() + LEASE - SECONDS
-        future = self.pool.offer(partial(self._attempt, item, begin_by))
+        work, is_on = partial(self._attempt, item, begin_by), settings.DELIVERIES_ARE_ON
+        future = self.pool.offer(work) if is_on else None
         if future is None:
             self.recorder.put(item, None)
         return future
