@@ -49,6 +49,12 @@ class Listeners:
     def add(self, key: str) -> None:
         self.loop.call_soon_threadsafe(lambda: self.loop.create_task(self.listen(key)))
 
+    def end(self) -> None:
+        """Ends the streams, and then the loop."""
+        for task in asyncio.all_tasks(self.loop):
+            task.cancel()
+        self.loop.call_soon(self.loop.stop)
+
     def count(self) -> int:
         """Returns how many events have arrived."""
         return sum(map(len, self.known.values()))
@@ -62,7 +68,7 @@ def listeners(port: int) -> Iterator[Listeners]:
     try:
         yield made
     finally:
-        made.loop.call_soon_threadsafe(made.loop.stop)
+        made.loop.call_soon_threadsafe(made.end)
         thread.join()
 
 
