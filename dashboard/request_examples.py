@@ -42,8 +42,8 @@ _FIRST_CURL = """curl {url} \\
   -H "Authorization: Bearer {key}" -H "Content-Type: application/json" \\
   -d '{body}'"""
 
-_FIRST_PYTHON = """import requests
-answer = requests.post({url}, headers={{"Authorization": "Bearer {key}"}}, json={body})
+_FIRST_PYTHON = """import {modules}
+answer = requests.post({url}, headers={{"Authorization": {bearer}}}, json={body})
 print(answer.json())"""
 
 
@@ -57,13 +57,16 @@ def build_ask_tabs(loop_id: str) -> list[tuple[str, str]]:
     return build_tabs(f"/api/loops/{loop_id}/requests", QUESTION)
 
 
-def build_first_tabs(loop_id: str, key: str) -> list[tuple[str, str]]:
-    """Builds the shortest programs that ask a question, with the key in them."""
+def build_first_tabs(loop_id: str, key: str = KEY) -> list[tuple[str, str]]:
+    """Builds the shortest programs that ask a question; without a key, from the environment."""
+    is_known = key != KEY
+    bearer = f'"Bearer {key}"' if is_known else '"Bearer " + os.environ["REVIEW_LOOP_KEY"]'
+    modules = "requests" if is_known else "os, requests"
     url = json.dumps(f"{settings.SITE_URL}/v1/api/loops/{loop_id}/requests")
     body = json.dumps(QUESTION, ensure_ascii=False)
     return [
         ("curl", _FIRST_CURL.format(url=url, key=key, body=body.replace("'", "'\\''"))),
-        ("Python", _FIRST_PYTHON.format(url=url, key=key, body=body)),
+        ("Python", _FIRST_PYTHON.format(modules=modules, url=url, bearer=bearer, body=body)),
     ]
 
 

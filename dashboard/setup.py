@@ -126,7 +126,7 @@ def build_checklist(request: SignedInRequest, progress: Progress) -> dict[str, A
         "new_loop": form_tokens.issue(LOOP, user.pk),
         "new_request": form_tokens.issue(REQUEST, user.pk),
         **build_answering(progress, steps),
-        "tabs": request_examples.build_ask_tabs(progress.loop.pk) if progress.loop else [],
+        "tabs": request_examples.build_first_tabs(progress.loop.pk) if progress.loop else [],
     }
 
 

@@ -89,9 +89,6 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// An address with a fragment takes the focus from the error that should have it.
-if (location.hash) document.querySelector("main [autofocus]")?.focus();
-
 document.addEventListener("htmx:load", (event) => revealControls(event.target));
 document.addEventListener("htmx:afterRequest", (event) => { delete event.target.dataset.sent; });
 startAppearance();

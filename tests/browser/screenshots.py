@@ -21,7 +21,7 @@ from loops.models import Loop
 from reviews.models import Request
 from tests.browser.catalogue import EVERY_PAGE, Stop
 from tests.browser.contexts import SIZES
-from tests.browser.looking import arrive, signed_in_contexts
+from tests.browser.looking import DRAWN, arrive, signed_in_contexts
 from tests.browser.scene import Scene, set_the_scene
 from tests.dashboard.scene import alive
 
@@ -119,6 +119,7 @@ def photograph(page: Page, widths: tuple[int, ...]) -> Iterator[tuple[int, Image
 def take(page: Page, width: int, height: int, tallest: int) -> Image.Image:
     """Takes a picture of the whole page, or of so many screens."""
     page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(DRAWN)
     whole = page.evaluate("document.documentElement.scrollHeight")
     page.set_viewport_size({"width": width, "height": min(max(whole, height), tallest * height)})
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")

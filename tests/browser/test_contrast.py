@@ -27,6 +27,20 @@ CHOSEN = [
     ("/dashboard/loops/new/", ".icon-picker label >> nth=1", CHECK),
     ("/dashboard/keys/", ".side a >> nth=1", MARK),
 ]
+# Visible icons in another colour than their words, and the colours of charts.
+STRANGE_ICONS = """() => [...document.querySelectorAll(".icon")].filter(each => {
+  const [own, words] = [each, each.parentElement].map(it => getComputedStyle(it).color);
+  return each.checkVisibility() && own !== words;
+}).map(each => each.outerHTML)"""
+FILLS = """() => [...document.querySelectorAll(".chart text, .chart [class^=series]")].map(
+  each => getComputedStyle(each).fill)"""
+WITH_DRAWINGS = [
+    "/nothing/",
+    "/inbox/",
+    "/inbox/{rating}/",
+    "/dashboard/",
+    "/dashboard/keys/{key}/",
+]
 READ = ["/inbox/", "/inbox/{critical}/", "/inbox/{claimed}/", "/my-work/", "/dashboard/keys/new/"]
 
 
@@ -46,6 +60,23 @@ def test_what_is_chosen_looks_chosen_in_forced_colours(page: Page, scene: Scene)
         page.emulate_media(forced_colors="active", color_scheme=scheme)
         alike = [each[:2] for each in CHOSEN if share_of_change(page, scene, *each) < LEAST_SHARE]
         assert alike == [], scheme
+
+
+def test_drawings_have_the_colours_of_the_system(
+    chromium: Browser, site: str, scene: Scene
+) -> None:
+    with opened(chromium, site, scene.owner, size="desk", reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.emulate_media(color_scheme="dark")
+        for path in WITH_DRAWINGS:
+            page.goto(path.format(**scene.ids))
+            page.evaluate(STILL)
+            ours = set(page.evaluate(FILLS))
+            page.emulate_media(forced_colors="active")
+            assert page.evaluate(STRANGE_ICONS) == [], path
+            assert not ours & set(page.evaluate(FILLS)), path
+            page.emulate_media(forced_colors="none")
+    assert ours  # of the last page's chart
 
 
 def test_more_contrast(page: Page, scene: Scene) -> None:

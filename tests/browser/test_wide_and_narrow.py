@@ -2,6 +2,7 @@
 
 from playwright.sync_api import Browser
 
+from loops.models import Loop
 from tests.browser.contexts import opened
 from tests.browser.scene import set_the_scene
 
@@ -21,6 +22,66 @@ SIDE_BY_SIDE = """() => {
   const [first, second] = document.querySelectorAll(".columns > *");
   return first.getBoundingClientRect().right < second.getBoundingClientRect().left;
 }"""
+
+ARABIC = "مكتب استرداد الأموال والشكاوى (Refunds)"
+# Whether the beginning of a text is inside the box that cuts it.
+BEGINS_INSIDE = """each => {
+  const text = document.createTreeWalker(each, NodeFilter.SHOW_TEXT).nextNode();
+  const [range, at] = [document.createRange(), text.data.search(/\\S/)];
+  range.setStart(text, at);
+  range.setEnd(text, at + 1);
+  const [first, box] = [range, each.closest(".sub, .bar-title")].map(
+    it => it.getBoundingClientRect());
+  return first.left >= box.left - 1 && first.right <= box.right + 1;
+}"""
+# Whether the name of the service is there as a whole, or not at all.
+BRAND = """() => {
+  const [box, name] = [".brand", ".brand > span"].map(
+    it => document.querySelector(it).getBoundingClientRect());
+  return name.top >= box.bottom - 1 || (name.right <= box.right + 1 && name.bottom <= box.bottom);
+}"""
+# Pages with text of twice the size, and what must neither break inside a word nor leave its box.
+LARGE = {
+    "/inbox/{labels}/": ".choice > span",
+    "/dashboard/webhook-secret/": ".tabbar span, .note code",
+}
+BROKEN = """selector => [...document.querySelectorAll(selector)].filter(each => {
+  const [own, box] = [each, each.closest(".choice, .tabbar, .note")].map(
+    it => it.getBoundingClientRect());
+  const size = parseFloat(getComputedStyle(each).fontSize);
+  const isLetterByLetter = !each.matches("code") && own.height > 3.5 * size;
+  return isLetterByLetter || own.right > box.right + 1;
+}).map(each => each.outerHTML)"""
+# Labels of a chart that reach into the next one.
+OVERLAPPING = """() => {
+  const labels = [...document.querySelectorAll(".chart svg[role=img] > text")].filter(
+    each => each.checkVisibility());
+  const boxes = labels.map(each => each.getBoundingClientRect());
+  return boxes.slice(1).filter((box, place) => box.left < boxes[place].right + 4).map(String);
+}"""
+LARGER = "percent => { document.documentElement.style.fontSize = `${percent}%` }"
+
+
+def test_what_does_not_fit(chromium: Browser, site: str, transactional_db: None) -> None:
+    scene = set_the_scene()
+    Loop.objects.update(name=ARABIC)
+    with opened(chromium, site, scene.owner) as context:
+        page = context.new_page()
+        page.set_viewport_size({"width": 320, "height": 568})
+        page.goto(f"/inbox/{scene.ids['critical']}/")
+        assert page.locator(".bar-title > h1").evaluate(BEGINS_INSIDE)
+        page.goto("/dashboard/requests/")
+        assert page.locator(".sub > bdi").first.evaluate(BEGINS_INSIDE)
+        page.goto(f"/dashboard/keys/{scene.ids['key']}/")
+        assert page.evaluate(OVERLAPPING) == []
+        for percent in (100, 150, 200):
+            page.evaluate(LARGER, percent)
+            assert page.evaluate(BRAND), percent
+        page.set_viewport_size({"width": 390, "height": 844})
+        for path, selector in LARGE.items():
+            page.goto(path.format(**scene.ids))
+            page.evaluate(LARGER, 200)
+            assert page.evaluate(BROKEN, selector) == [], path
 
 
 def test_rows_and_columns(chromium: Browser, site: str, transactional_db: None) -> None:

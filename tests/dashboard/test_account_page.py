@@ -1,5 +1,6 @@
 """/dashboard/account/: name, time zone, and the browsers that are signed in."""
 
+import re
 from typing import Any
 
 import pytest
@@ -192,3 +193,17 @@ def test_browsers_are_named(agent: str, name: str) -> None:
 @pytest.mark.parametrize("path", [PAGE, SESSIONS, END])
 def test_strangers_sign_in_first(path: str) -> None:
     assert Client().get(path)["Location"] == f"/accounts/login/?next={path}"
+
+
+@pytest.mark.parametrize(
+    "path", [PAGE, SESSIONS, "/accounts/email/", "/accounts/password/change/", "/accounts/2fa/"]
+)
+def test_the_navigation_says_where_it_is(owner: User, path: str) -> None:
+    page = signed_in(owner).get(path).content.decode()
+    current = set(re.findall(r'<a href="([^"]*)" aria-current="page"', page))
+    assert current == {PAGE}
+
+
+def test_signing_out_is_a_place_of_its_own(owner: User) -> None:
+    page = signed_in(owner).get("/accounts/logout/").content.decode()
+    assert {*re.findall(r'<a href="([^"]*)" aria-current="page"', page)} == {"/accounts/logout/"}

@@ -196,9 +196,9 @@ class TestStates:
         self, owner: User, api: type[Api], what: str, state: str, landing: str
     ) -> None:
         key, secret = create_api_key(user=owner, name="Refund  bot")
-        used(key, 1, 12)
+        used(key, 1, 1200)
         browser = signed_in(owner)
-        assert "It made 12 calls in the last 24 hours." in words(
+        assert "It made 1,200 calls in the last 24 hours." in words(
             browser.get(page_of(key, f"{what}/"))
         )
         wrong = browser.post(page_of(key, f"{what}/"), {"typed": "refund bot"})

@@ -73,7 +73,12 @@ def test_from_nothing_to_a_program(browser: Client, outsider: User, settings: Se
     _, secret = create_api_key(user=outsider, name="first")
     page = browser.get(PAGE)
     assert done(page) == [True, True, True, True, False]
-    assert f"/v1/api/loops/{loop.pk}/requests" in words(page)
+    url = f"/v1/api/loops/{loop.pk}/requests"
+    assert f'{url}" \\ -H "Authorization: Bearer $REVIEW_LOOP_KEY" -H' in words(page)
+    assert (
+        f'{url}", headers={{"Authorization": "Bearer " + os.environ["REVIEW_LOOP_KEY"]}}'
+        in words(page)
+    )
     Api(secret).post(f"/v1/api/loops/{loop.pk}/requests", asked())
     assert "Get your first answers" not in words(browser.get(PAGE))
 

@@ -67,6 +67,9 @@ def check_errors(response: Any, count: int) -> None:
     elements = Elements(page).found
     focused = [(tag, attrs) for tag, attrs in elements if "autofocus" in attrs]
     assert focused, "nothing has the focus"
+    # a browser gives the focus to no field if the address has a fragment
+    actions = [attrs.get("action") or "" for tag, attrs in elements if tag == "form"]
+    assert not [action for action in actions if "#" in action]
     is_list = "error-summary" in (focused[0][1].get("class") or "")
     assert is_list is (count > 1)
     if is_list:

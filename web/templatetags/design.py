@@ -20,6 +20,7 @@ register = template.Library()
 register.filter("isolate", bidi.isolate)
 register.filter("translated", translate)  # of a web.phrases.Phrase
 WORDS = (TextInput, Textarea, Select)  # widgets
+ALLAUTH_PAGES = "/accounts/"  # addresses, password, second factor
 # Icons that point along the line; on a page from right to left they point the other way.
 DIRECTED = {
     *("arrow-left", "arrow-right", "arrow-back-up", "chevron-left", "chevron-right"),
@@ -91,7 +92,8 @@ def is_only_error(field: BoundField) -> bool:
 def nav_link(context: RequestContext, name: str, text: str, symbol: str) -> dict[str, Any]:
     """Renders a link of the navigation, or nothing if there is no page with the name.
 
-    The link is the current one if the path of the request begins with its path.
+    The link is the current one if the path of the request begins with its path, and that of the
+    account also on the pages below /accounts/.
     """
     try:
         href = reverse(name)
@@ -100,4 +102,6 @@ def nav_link(context: RequestContext, name: str, text: str, symbol: str) -> dict
     request = context.get("request")
     path = request.path if request else ""
     is_current = path == href or (path.startswith(href) and href.count("/") > 2)
+    if name == "account" and path.startswith(ALLAUTH_PAGES):
+        is_current = path != reverse("account_logout")
     return {"href": href, "text": text, "symbol": symbol, "is_current": is_current}
