@@ -121,14 +121,10 @@ class Connection(asyncio.Protocol):
         self.current = None
         if not message.keep_alive and (message.is_cut or self._has_unread or self._ahead):
             self._hang_up()
-        elif not message.keep_alive or (self.server.is_stopping and self._has_nothing_more):
+        elif not message.keep_alive:
             self._transport.close()
         else:
             self._take_next()
-
-    @property
-    def _has_nothing_more(self) -> bool:
-        return self.reader.is_idle and not self.reader.complete
 
     def hold(self, message: Message, data: bytes = b"") -> None:
         """Keeps the request while no thread works on it (`front.waiting`).
@@ -197,14 +193,20 @@ class Connection(asyncio.Protocol):
         else:
             self._refuse(self._refusal or self.reader.time_out())
 
-    def hurry(self, deadline: float) -> None:
-        """Closes an idle connection, and lets another one receive its request until then."""
+    def hurry(self, stopped_at: float) -> None:
+        """Ends the connection soon, because the server has begun to stop.
+
+        A proxy may be sending the next request over an idle connection right now, so it gets a
+        moment; a request that is being received gets a few.
+        """
         if self.current is not None:
             return
-        if self.is_deaf or self.reader.is_idle:
+        if self.is_deaf:
             self._transport.close()
-        else:
-            self.deadline = min(self.deadline, deadline)
+        elif not self.reader.is_idle:
+            self.deadline = min(self.deadline, stopped_at + self._limits.stopping)
+        elif self.server.loop.time() > stopped_at + self._limits.parting:
+            self._transport.close()
 
     def count_unsent(self, now: float) -> int:
         """Returns the bytes that the client has not taken, and breaks off if it takes none."""

@@ -1,9 +1,13 @@
 """The worker process: an event loop with the connections, and the threads that run Django."""
 
 import asyncio
+import ctypes
 import socket
+import struct
+import sys
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from wsgiref.types import WSGIApplication
 
@@ -17,6 +21,9 @@ from front.waiting import Room
 from web.late_answers import ROOM, STREAMS
 
 SWEEP = 1.0  # seconds
+SO_ATTACH_FILTER = 26  # asm-generic/socket.h
+# A program of BPF with one instruction, which drops every packet.
+_DROP = ctypes.create_string_buffer(struct.pack("=HBBI", 0x06, 0, 0, 0))
 _CROWD = 16  # one in so many connections makes room for new ones
 
 
@@ -54,13 +61,16 @@ class Server:
         ready()
         await stop.wait()
         self.is_stopping = True
+        late = _accept_last(listener)
         listening.close()
+        for each in late:
+            await self.loop.connect_accepted_socket(lambda: Connection(self), each)
         self.room.close()
         self.streams.close()
-        deadline = self.loop.time() + self.limits.stopping
+        stopped_at = self.loop.time()
         while self.connections:
             for connection in list(self.connections):
-                connection.hurry(deadline)
+                connection.hurry(stopped_at)
             await asyncio.sleep(0.02)
         await asyncio.to_thread(self.threads.stop)
 
@@ -114,3 +124,21 @@ class Server:
         if unsent > self.limits.unsent:
             max(self.connections, key=lambda each: each.count_unsent(now)).drop()
         self.loop.call_later(SWEEP, self._sweep)
+
+
+def _accept_last(listener: socket.socket) -> list[socket.socket]:
+    """Accepts what waits at a socket that is about to be closed, which would reset it.
+
+    On Linux the system drops further attempts to connect meanwhile; clients repeat them after a
+    second, and are refused then.
+    """
+    if sys.platform == "linux":
+        listener.setsockopt(
+            socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("@HP", 1, ctypes.addressof(_DROP))
+        )
+    accepted = []
+    with suppress(BlockingIOError):
+        while True:
+            accepted.append(listener.accept()[0])
+            accepted[-1].setblocking(False)
+    return accepted

@@ -86,9 +86,11 @@ class Supervisor:
         die_with_parent()
         if os.getppid() != parent:  # it died before the call above
             os._exit(1)
+        own = self._sockets[number]
+        self._close_sockets(own)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
         time.sleep(pause)
-        self._work(self._sockets[number], lambda: _announce(ready))
+        self._work(own, lambda: _announce(ready))
         sys.exit(0)
 
     def _restart_ended(self) -> bool:
@@ -120,6 +122,7 @@ class Supervisor:
 
     def _stop(self, grace: float) -> None:
         """Stops the workers, and kills those that take longer than `grace` seconds."""
+        self._close_sockets()
         for pid in self._workers:
             os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + grace
@@ -129,6 +132,13 @@ class Supervisor:
         for pid in self._workers:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
+
+    def _close_sockets(self, own: socket.socket | None = None) -> None:
+        """Closes all but a worker's own: the system goes on accepting connections for a socket
+        that any process has open, and resets them in the end if nobody serves them."""
+        for each in self._sockets:
+            if each is not own:
+                each.close()
 
 
 def _announce(ready: int) -> None:

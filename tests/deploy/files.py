@@ -1,0 +1,55 @@
+"""Reads the files of deploy/."""
+
+import configparser
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.processes.stack import ROOT
+
+DEPLOY = ROOT / "deploy"
+UNITS = ("web@", "worker", "beat", "migrate")
+Command = tuple[str, ...]
+
+
+def read_yaml(path: Path) -> list[dict[str, Any]]:
+    """The documents of a file."""
+    return [*yaml.safe_load_all(path.read_text(encoding="utf-8"))]
+
+
+def read_unit(name: str) -> dict[str, list[str]]:
+    """The lines of a unit's section [Service], by their names."""
+    text = (DEPLOY / f"systemd/review-loop-{name}.service").read_text(encoding="utf-8")
+    parser = configparser.RawConfigParser(strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(text)
+    section = text.partition("[Service]")[2].partition("[Install]")[0]
+    found: dict[str, list[str]] = {}
+    for key, value in re.findall(r"^(\w+)=(.*)$", section, re.MULTILINE):
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def commands_of_units() -> dict[str, Command]:
+    """What the units start; `%i` is the port."""
+    return {
+        name.strip("@"): tuple(shlex.split(read_unit(name)["ExecStart"][0])[1:]) for name in UNITS
+    }
+
+
+def commands_of_compose() -> dict[str, Command]:
+    (compose,) = read_yaml(DEPLOY / "compose.yaml")
+    services = compose["services"]
+    return {name.strip("@"): tuple(services[name.strip("@")]["command"][1:]) for name in UNITS}
+
+
+def commands_of_kubernetes() -> dict[str, Command]:
+    found = {}
+    for name in UNITS:
+        workload = read_yaml(DEPLOY / f"kubernetes/{name.strip('@')}.yaml")[0]
+        (container,) = workload["spec"]["template"]["spec"]["containers"]
+        found[name.strip("@")] = tuple(container["command"][1:])
+    return found

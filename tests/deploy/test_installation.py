@@ -1,0 +1,159 @@
+"""The files of deploy/ bring up an installation in which a person answers a program."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import requests
+from django.conf import settings
+
+from accounts.models import ApiKey, User
+from local.account import find_account
+from local.datafolder import DataFolder
+from local.redis import Redis
+from loops.models import Loop
+from reviews.models import Request
+from tests.api.bodies import question
+from tests.config.test_pgbouncer import PGBOUNCER, pooler
+from tests.deploy.installation import NGINX, Installation, settings_of
+from tests.portal import confirmed
+from tests.serving import database_url
+from tests.waiting import wait_until
+from tests.webhooks.certificates import new_authority
+from tests.webhooks.receivers import Receiver, receiving
+
+__all__ = ["pooler"]
+CALLERS = 4
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(
+        not (PGBOUNCER and NGINX), reason="needs pgbouncer and nginx (.ci/run installs them)"
+    ),
+]
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as one:
+        yield one
+
+
+@pytest.fixture
+def installation(tmp_path: Path, pooler: str) -> Iterator[Installation]:
+    folder = DataFolder(tmp_path)
+    redis = Redis(folder.path, folder.sockets)
+    server = redis.start()
+    environment = settings_of(pooler, database_url(), redis.url, tmp_path)
+    made = Installation(
+        tmp_path, find_account(tmp_path / "none"), new_authority(tmp_path), environment
+    )
+    environment.update(SITE_URL=made.site, ALLOWED_HOSTS="localhost,127.0.0.1")
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+        redis.stop(server)
+        folder.close()
+
+
+def answer(installation: Installation, member: User, request_id: str) -> requests.Response:
+    """What the browser of a member does, who signed in before."""
+    session = requests.Session()
+    session.trust_env = False  # its certificates would win over ours
+    session.verify = installation.authority.file
+    value = confirmed(member).cookies[settings.SESSION_COOKIE_NAME].value
+    cookie = f"__Host-sessionid={value}"
+    page = session.get(f"{installation.site}/inbox/{request_id}/", headers={"Cookie": cookie})
+    token = re.search(r'name="csrfmiddlewaretoken" value="(.+?)"', page.text)
+    assert page.ok, page.text
+    assert token, page.text
+    cookie += f"; __Host-csrftoken={session.cookies['__Host-csrftoken']}"
+    session.cookies.clear()
+    return session.post(
+        f"{installation.site}/inbox/{request_id}/answer/",
+        {"csrfmiddlewaretoken": token[1], "answer": "yes"},
+        headers={"Cookie": cookie, "Referer": page.url},
+        allow_redirects=False,
+    )
+
+
+def events_of(receiver: Receiver) -> list[str]:
+    return [json.loads(received.body)["event"] for received in receiver.got]
+
+
+def create(installation: Installation, key: str, loop: Loop, **fields: object) -> requests.Response:
+    return requests.post(
+        f"{installation.site}/v1/api/loops/{loop.pk}/requests",
+        json=question(**fields),
+        headers={"Authorization": f"Bearer {key}"},
+        verify=installation.authority.file,
+        timeout=60,
+    )
+
+
+def test_a_person_answers_while_servers_restart(
+    installation: Installation,
+    member: User,
+    owner_key: str,
+    loop: Loop,
+    receiver: Receiver,
+) -> None:
+    """One test, because the installation takes most of the time."""
+    ApiKey.objects.update(hourly_limit=100_000)
+    made = create(installation, owner_key, loop, callback_url=receiver.url)
+    assert made.status_code == 201, made.text
+    path = f"/v1/api/requests/{made.json()['data']['request_id']}"
+    assert made.json()["data"]["polling_url"] == path
+    headers = {"Authorization": f"Bearer {owner_key}"}
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(installation.get, f"{path}?wait=50", headers=headers)
+        sent = answer(installation, member, path.rpartition("/")[2])
+        assert sent.status_code == 303, sent.text
+        ended = waiting.result().json()["data"]["request"]
+    assert (ended["status"], ended["response_data"]) == ("completed", "yes")
+    wait_until(lambda: "request.completed" in events_of(receiver), 20)
+
+    outside = requests.get(
+        f"http://127.0.0.1:{installation.http}/inbox/",
+        headers={"Host": "localhost"},
+        allow_redirects=False,
+        timeout=10,
+    )
+    assert (outside.status_code, outside.headers["Location"]) == (
+        308,
+        f"{installation.site}/inbox/",
+    )
+    page = installation.get("/accounts/login/")
+    assert page.headers["Strict-Transport-Security"]
+    assert installation.get("/metrics").status_code == 404
+
+    statuses = call_while_servers_restart(installation, owner_key, loop)
+    assert {*statuses} == {201}
+    assert Request.objects.count() == len(statuses) + 1
+
+
+def call_while_servers_restart(installation: Installation, key: str, loop: Loop) -> list[int]:
+    """The statuses of creates, one after the other in each of several threads."""
+    over = threading.Event()
+
+    def call() -> list[int]:
+        found = []
+        while not over.is_set():
+            found.append(create(installation, key, loop).status_code)
+        return found
+
+    with ThreadPoolExecutor(CALLERS) as pool:
+        callers = [pool.submit(call) for _ in range(CALLERS)]
+        try:
+            for port in installation.web_ports:
+                installation.restart("web", port)
+                wait_until(installation.is_ready, 60)
+            installation.restart("worker")
+        finally:
+            over.set()
+        return [status for caller in callers for status in caller.result()]
