@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
+from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
 from local.apps import QUEUES
 from tests.clients import node
@@ -53,7 +53,7 @@ def test_compose_fits_its_schema() -> None:
     node.program("dclint", "schemas/compose.schema.json")
     schema = json.loads((node.MODULES / "dclint/schemas/compose.schema.json").read_text())
     (compose,) = read_yaml(DEPLOY / "compose.yaml")
-    check = jsonschema.Draft7Validator(schema)
+    check = Draft7Validator(schema)
     assert [error.message for error in check.iter_errors(compose)] == []
     compose["services"]["web"]["restarts"] = "always"
     assert not check.is_valid(compose)
