@@ -168,7 +168,7 @@ class NewRequestForm(forms.Form):
     def locate_error(self, error: ApiError) -> tuple[str | None, str]:
         """Returns the field that an error belongs to, None for the whole form, and its sentence."""
         detail = error.detail if isinstance(error.detail, str) else ""
-        name = str(detail.values.get("field", "")) if isinstance(detail, Phrase) else ""
+        name = name_field(detail)
         if isinstance(error, TimeoutRequired) or detail.startswith("timeout_seconds"):
             return "timeout", _("Enter a time between one minute and one day")
         if isinstance(error, RequestTextRequired):
@@ -182,8 +182,9 @@ class NewRequestForm(forms.Form):
 
     def explain(self, detail: str) -> str:
         """Translates an error's detail, with the labels of this form for the API's names."""
-        if not isinstance(detail, Phrase):
-            return detail
+        if not isinstance(detail, Phrase):  # of a response type that has no phrases
+            name, blank, rest = detail.partition(" ")
+            return f"{self.name_value(name)}{blank}{rest}"
         named = {name: self.name_value(value) for name, value in detail.values.items()}
         return translate(say(detail.template, **named))
 
@@ -195,6 +196,13 @@ class NewRequestForm(forms.Form):
         if option:
             return _("Option %(number)s") % {"number": int(option[1]) + 1}
         return self.fields[value].label if value in self.fields else value
+
+
+def name_field(detail: str) -> str:
+    """Returns the API's name of the field that an error's detail is about: its first word."""
+    if isinstance(detail, Phrase):
+        return str(detail.values.get("field", ""))
+    return detail.partition(" ")[0]
 
 
 def _build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:
