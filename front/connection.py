@@ -25,9 +25,9 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_ahead", "_has_unread", "_is_watched", "_limits", "_refusal", "_stalled_at",
-        "_transport", "_unsent", "current", "deadline", "is_deaf", "is_gone", "is_writable",
-        "reader", "server",
+        "_ahead", "_has_unread", "_idle_since", "_is_watched", "_limits", "_refusal",
+        "_stalled_at", "_transport", "_unsent", "current", "deadline", "is_deaf", "is_gone",
+        "is_writable", "reader", "server",
     )  # fmt: skip
     _transport: asyncio.Transport
 
@@ -49,6 +49,7 @@ class Connection(asyncio.Protocol):
         remote = peer[0] if isinstance(peer, tuple) else ""
         self.reader = Reader(self.server.common, remote, self._transport.write)
         self.deadline = self.reader.deadline
+        self._idle_since = self.server.loop.time()
         self.server.admit(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -119,6 +120,7 @@ class Connection(asyncio.Protocol):
         self._transport.write(data)
         self.server.memory.give_back(message.size)
         self.current = None
+        self._idle_since = self.server.loop.time()
         if not message.keep_alive and (message.is_cut or self._has_unread or self._ahead):
             self._hang_up()
         elif not message.keep_alive:
@@ -205,7 +207,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
         elif not self.reader.is_idle:
             self.deadline = min(self.deadline, stopped_at + self._limits.stopping)
-        elif self.server.loop.time() > stopped_at + self._limits.parting:
+        elif self.server.loop.time() > max(stopped_at, self._idle_since) + self._limits.parting:
             self._transport.close()
 
     def count_unsent(self, now: float) -> int:

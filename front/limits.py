@@ -29,7 +29,9 @@ class Limits:
     body_longest: float = 60.0  # but never more than this
     stalled: float = 30.0  # a client that takes nothing of its response
     linger: float = 2.0  # for a client that still sends when its response is complete
-    parting: float = 1.0  # for idle connections when the server stops
+    parting: float = (
+        2.0  # for idle connections when the server stops: a proxy has closed them by then
+    )
     stopping: float = 5.0  # for requests that are still being received when the server stops
     readiness: float = 10.0  # for /readyz
 

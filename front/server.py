@@ -129,13 +129,14 @@ class Server:
 def _accept_last(listener: socket.socket) -> list[socket.socket]:
     """Accepts what waits at a socket that is about to be closed, which would reset it.
 
-    On Linux the system drops further attempts to connect meanwhile; clients repeat them after a
-    second, and are refused then.
+    Where Linux allows it, further attempts to connect are dropped meanwhile; clients repeat them
+    after a second, and are refused then. Elsewhere one that comes in the microseconds before the
+    end is reset.
     """
     if sys.platform == "linux":
-        listener.setsockopt(
-            socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("@HP", 1, ctypes.addressof(_DROP))
-        )
+        drop = struct.pack("@HP", 1, ctypes.addressof(_DROP))
+        with suppress(PermissionError):  # some systems ask for a privilege
+            listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, drop)
     accepted = []
     with suppress(BlockingIOError):
         while True:

@@ -3,7 +3,8 @@
 import json
 import re
 import threading
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from tests.webhooks.receivers import Receiver, receiving
 
 __all__ = ["pooler"]
 CALLERS = 4
+TRIES = 5  # of a call
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(
@@ -86,14 +88,31 @@ def events_of(receiver: Receiver) -> list[str]:
     return [json.loads(received.body)["event"] for received in receiver.got]
 
 
-def create(installation: Installation, key: str, loop: Loop, **fields: object) -> requests.Response:
+def create(
+    installation: Installation,
+    key: str,
+    loop: Loop,
+    headers: Mapping[str, str] = {},
+    **fields: object,
+) -> requests.Response:
     return requests.post(
         f"{installation.site}/v1/api/loops/{loop.pk}/requests",
         json=question(**fields),
-        headers={"Authorization": f"Bearer {key}"},
+        headers={"Authorization": f"Bearer {key}", **headers},
         verify=installation.authority.file,
         timeout=60,
     )
+
+
+def create_once(installation: Installation, key: str, loop: Loop) -> int:
+    """Creates a request, as our libraries do; returns how often the call was sent."""
+    name = {"Idempotency-Key": str(uuid.uuid4())}
+    for count in range(1, TRIES + 1):
+        made = create(installation, key, loop, name)
+        if made.status_code == 201:
+            return count
+        assert made.status_code == 502, made.text
+    raise AssertionError(f"{TRIES} calls failed")
 
 
 def test_a_person_answers_while_servers_restart(
@@ -132,19 +151,20 @@ def test_a_person_answers_while_servers_restart(
     assert page.headers["Strict-Transport-Security"]
     assert installation.get("/metrics").status_code == 404
 
-    statuses = call_while_servers_restart(installation, owner_key, loop)
-    assert {*statuses} == {201}
-    assert Request.objects.count() == len(statuses) + 1
+    tries = call_while_servers_restart(installation, owner_key, loop)
+    assert Request.objects.count() == len(tries) + 1
+    # Where the system does not drop new connections for us, a few are cut off (front.server).
+    assert sum(tries) - len(tries) <= len(tries) / 100
 
 
 def call_while_servers_restart(installation: Installation, key: str, loop: Loop) -> list[int]:
-    """The statuses of creates, one after the other in each of several threads."""
+    """How often each create was sent, of some threads that send one after the other."""
     over = threading.Event()
 
     def call() -> list[int]:
         found = []
         while not over.is_set():
-            found.append(create(installation, key, loop).status_code)
+            found.append(create_once(installation, key, loop))
         return found
 
     with ThreadPoolExecutor(CALLERS) as pool:
