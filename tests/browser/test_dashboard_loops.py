@@ -34,7 +34,7 @@ def test_a_loop_from_its_making_to_its_end(anyone: Visitor, owner: User) -> None
     anyone.reads("Saved.")
     anyone.follow("Edit")
     anyone.page.get_by_text("Delete this loop").click()
-    anyone.page.get_by_label("Type Refunds to confirm").fill("Refunds")
+    anyone.page.get_by_label("Type “Refunds” to confirm").fill("Refunds")
     anyone.press("Delete loop")
     anyone.reads("Refunds was deleted")
     anyone.reads("Create your first loop")
