@@ -99,7 +99,7 @@ def check_database() -> Iterator[Finding]:
 
 
 def check_pooler() -> Iterator[Finding]:
-    """Whether the pooler gives connections with limits; it takes none from its clients."""
+    """Checks that the pooler sets limits of time; it takes none from its clients."""
     if settings.POOLED_DATABASE is None:
         return
     pooled = connections.wrap(settings.POOLED_DATABASE)

@@ -72,7 +72,7 @@ class Listener:
         return pause * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
 
     def _read_parameters(self) -> dict[str, Any]:
-        """Those of Django's connections, past a pooler, but for what only Django understands."""
+        """Returns how to connect to PostgreSQL itself, without what only Django reads."""
         given = self._get_wrapper().get_connection_params()
         return {name: value for name, value in given.items() if name not in OF_DJANGO}
 

@@ -160,7 +160,7 @@ class Hold:
         server.threads.submit((self._connection, self._message))
 
     def catch_up(self) -> None:
-        """Goes on, because the client takes what it is sent again."""
+        """Continues: the client takes data again."""
         if self._is_late:
             self._go_on()
 

@@ -35,7 +35,7 @@ class AlreadyExporting(Exception):
 
 
 class LeaseLost(Exception):
-    """The export took so long between two pages that another one may have begun."""
+    """The export paused too long: another one may have begun."""
 
 
 class Lease:

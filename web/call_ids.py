@@ -18,7 +18,7 @@ def begin(given: str) -> str:
 
 
 def end() -> None:
-    """Ends the call of this thread."""
+    """Forgets the call's id, so that the next call of this thread does not have it."""
     clear_contextvars()
 
 

@@ -38,10 +38,10 @@ class Seat(Protocol):
     """What the view needs when it is called again."""
 
     def shorten(self, seconds: float) -> None:
-        """Has at most so many seconds left."""
+        """Leaves at most this many seconds."""
 
     def renew(self, seconds: float) -> None:
-        """Has so many seconds from now."""
+        """Sets the time that is left, in seconds from now."""
 
     def leave(self) -> None:
         """Gives the place back; a second time does nothing."""

@@ -146,7 +146,7 @@ _NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
 
 
 def begin() -> Position:
-    """The position behind everything that has happened."""
+    """Returns the position after the newest event."""
     ((text, at),) = _fetch(_NOW)
     return _behind(Snapshot(text, at))
 
