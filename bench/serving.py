@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -10,7 +11,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +23,19 @@ from local.processes import spawn, stop
 _TICKS = os.sysconf("SC_CLK_TCK")
 STOPPING = ((signal.SIGTERM, 10.0),)
 
+PORTS = range(10_000, 32_768)  # below those from which systems take the port of a connection
+
 Command = Callable[[int, Mapping[str, str]], tuple[str, ...]]
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Returns a port on which a server can be started, and started again: a connection of another
+    process that happened to get the same number would stop it, for a minute after its end too."""
+    while True:
+        port = random.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass(frozen=True)

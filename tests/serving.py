@@ -11,7 +11,8 @@ from urllib.parse import quote
 import requests
 from django.db import connection
 
-from tests.processes.stack import ROOT, free_port
+from bench.serving import free_port
+from tests.processes.stack import ROOT
 from tests.waiting import wait_until
 
 

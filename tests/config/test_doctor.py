@@ -13,9 +13,9 @@ from pytest_django import Settings
 
 from accounts.models import User
 from accounts.secret_services import read_secrets
+from bench.serving import free_port
 from config import doctor
 from db import worker_status
-from tests.processes.stack import free_port
 
 pytestmark = pytest.mark.django_db
 

@@ -13,11 +13,12 @@ import requests
 from django.db import connection
 
 from accounts.models import User
+from bench.serving import free_port
 from local.account import find_account
 from local.processes import spawn
 from loops.models import Loop
 from tests.api.bodies import question
-from tests.processes.stack import ROOT, free_port
+from tests.processes.stack import ROOT
 from tests.serving import database_url, serving
 from tests.waiting import wait_until
 

@@ -14,10 +14,10 @@ import pytest
 import redis
 from kombu import Connection
 
+from bench.serving import free_port
 from config.redis_urls import read_redis
 from local.processes import spawn, stop
 from local.redis import find_server
-from tests.processes.stack import free_port
 from tests.waiting import wait_until
 from tests.webhooks.certificates import Authority, new_authority
 from web.cache import FailOpenRedisCache

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import requests
 
+from bench.serving import free_port
 from local.account import Account
 from local.processes import spawn
 from tests.deploy.files import DEPLOY, commands_of_units
-from tests.processes.stack import ROOT, free_port
+from tests.processes.stack import ROOT
 from tests.waiting import wait_until
 from tests.webhooks.certificates import Authority
 

@@ -10,13 +10,13 @@ import pytest
 
 from accounts import secret_services
 from accounts.models import User
+from bench.serving import free_port
 from loops.models import Loop
 from reviews import tasks
 from reviews.models import Request
 from reviews.services import answer_request, cancel_request
 from tests.clients.gate import Gate
 from tests.examples.conftest import Start, printed
-from tests.processes.stack import free_port
 from tests.reviews.conftest import make_overdue
 from tests.waiting import wait_until
 from tests.webhooks.conftest import deliver_here

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from bench.serving import children
+from bench.serving import children, free_port
 from local.apps import ROOT
-from tests.processes.stack import free_port
 from tests.waiting import wait_until
 
 COUNT = 3

@@ -5,12 +5,12 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 from pathlib import Path
 
 import requests
 
+from bench.serving import free_port
 from local.postgres import copy_cluster
 from local.pytest_plugin import PREPARED
 from tests.waiting import wait_until
@@ -18,12 +18,6 @@ from tests.waiting import wait_until
 ROOT = Path(__file__).resolve().parents[2]
 STOPS_WITHIN = 15.0  # seconds
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "USER")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Stack:

@@ -130,7 +130,7 @@ def test_what_waits(
 def test_a_worker_serves_its_own(settings: Settings) -> None:
     settings.METRICS_PORT = 0
     assert metrics_server.start() is None
-    from tests.processes.stack import free_port
+    from bench.serving import free_port
 
     settings.METRICS_PORT = free_port()
     server = metrics_server.start()

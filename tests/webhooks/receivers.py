@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from django.db import connection
 
+from bench.serving import free_port
+
 
 @dataclass(frozen=True)
 class Received:
@@ -160,6 +162,4 @@ def read_request(peer: socket.socket) -> bytes:
 
 def dead_url() -> str:
     """An address on loopback where nobody listens: connections are refused."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}/hook"
+    return f"http://127.0.0.1:{free_port()}/hook"
