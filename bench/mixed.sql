@@ -1,6 +1,7 @@
 -- Requests, newest first, of the loops given: completed 60 of 100, timed out 20,
--- cancelled 8, pending 10, claimed 2. Each loop has half of what the loops before it left over.
--- What has ended did so as the transitions would have it, after one to twenty minutes, or ten.
+-- cancelled 8, pending 10, claimed 2 (of the newest 20,000: claims last minutes). Each loop has half
+-- of what the loops before it left over. What has ended did so as the transitions would have it,
+-- after one to twenty minutes, or ten.
 INSERT INTO reviews_request (
     id, loop_id, creator_id, api_key_id, processing_type, type, priority, request_text, context,
     timeout_seconds, response_type, response_config, default_response, platform, status,
@@ -39,7 +40,7 @@ SELECT lpad(to_hex((extract(epoch FROM born) * 1000)::bigint), 12, '0')
  CROSS JOIN LATERAL (SELECT CASE WHEN mod(number, 100) * 37 %% 100 < 60 THEN 'completed'
                                  WHEN mod(number, 100) * 37 %% 100 < 80 THEN 'timeout'
                                  WHEN mod(number, 100) * 37 %% 100 < 88 THEN 'cancelled'
-                                 WHEN mod(number, 100) * 37 %% 100 < 98 THEN 'pending'
+                                 WHEN mod(number, 100) * 37 %% 100 < 98 OR number > 20000 THEN 'pending'
                                  ELSE 'claimed' END AS status) AS life
  CROSS JOIN LATERAL (SELECT status IN ('pending', 'claimed') AS is_open,
                             born + make_interval(secs => CASE status WHEN 'timeout' THEN 600

@@ -17,15 +17,16 @@ SELECT m.user_id, m.loop_id FROM {ACTIVE_MEMBERS}
 ORDER = "priority_rank DESC, timeout_at, id"
 
 
-def build_first_sql(count: int, which: str = "TRUE", mine: str = f"({MINE})") -> str:
+def build_first_sql(count: int, which: str = OPEN, mine: str = f"({MINE})") -> str:
     """Builds the SQL of the first `count` requests, `(id, user_id, …)`, with the parameters of
-    MINE. Without `which` it reads the index only."""
+    MINE. Without `which` it reads the index only. `which` implies that the request is open; the
+    planner, which would multiply both, has to expect more than `count` of them."""
     return f"""
 SELECT merged.*, user_id
   FROM {mine} AS mine
  CROSS JOIN LATERAL (
        SELECT id, priority_rank, timeout_at FROM reviews_request r
-        WHERE loop_id = mine.loop_id AND {OPEN} AND {which}
+        WHERE loop_id = mine.loop_id AND {which}
         ORDER BY {ORDER} LIMIT {count:d}) AS merged
  ORDER BY {ORDER} LIMIT {count:d}"""  # noqa: S608 (nothing in it comes from outside)
 

@@ -10,7 +10,7 @@ from django.db.models.expressions import RawSQL
 
 from portal import narrowing
 from portal.inbox_filter import InboxFilter
-from portal.queue import MINE, build_first_sql, build_scope
+from portal.queue import MINE, ORDER, build_first_sql, build_scope
 from reviews import counters
 from reviews.lifecycle.conditions import free_for
 from reviews.lifecycle.settling import read_settled
@@ -18,13 +18,15 @@ from reviews.models import Request
 
 EVERYTHING = InboxFilter()
 
-# Pending ones by the counters; those that the person has claimed are few.
-_TOTAL = f"""
-(SELECT coalesce(sum(n), 0)::bigint FROM mine CROSS JOIN LATERAL (
-        {counters.build_counts_sql("loop_id", "mine.loop_id")}) AS counted
-  WHERE counted.status = 'pending')
-+ (SELECT count(*) FROM mine JOIN reviews_request r USING (loop_id)
-    WHERE r.status = 'claimed' AND r.claimed_by_id = mine.user_id)"""  # noqa: S608
+_PENDING = f"""
+SELECT coalesce(sum(n), 0)::bigint FROM mine CROSS JOIN LATERAL (
+       {counters.build_counts_sql("loop_id", "mine.loop_id")}) AS counted
+ WHERE counted.status = 'pending'"""  # noqa: S608
+# What the person has claimed: few, and in an index of their own.
+_HELD = """
+SELECT r.id, r.priority_rank, r.timeout_at FROM reviews_request r
+ WHERE r.status = 'claimed' AND r.claimed_by_id = %(person)s
+   AND r.loop_id = ANY (ARRAY(SELECT loop_id FROM mine))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +59,13 @@ def read_waiting(user_id: str, limit: int, chosen: InboxFilter = EVERYTHING) -> 
 
 def _read_all(user_id: str, limit: int, chosen: InboxFilter) -> tuple[Waiting, bool]:
     scope = build_scope(user_id, chosen.loop or None, mine="mine")
-    ids = build_first_sql(limit, free_for("mine.user_id"), mine="mine")
+    pending = build_first_sql(limit, "r.status = 'pending'", mine="mine")
     statement = f"""
-WITH mine AS MATERIALIZED ({MINE})
-SELECT ARRAY(SELECT id FROM ({ids}) AS ids), {_TOTAL}, {scope.is_due}"""  # noqa: S608
+WITH mine AS MATERIALIZED ({MINE}), held AS MATERIALIZED ({_HELD}),
+     free AS (SELECT id, priority_rank, timeout_at FROM ({pending}) AS pending
+              UNION ALL SELECT * FROM held)
+SELECT ARRAY(SELECT id FROM free ORDER BY {ORDER} LIMIT {limit:d}),
+       ({_PENDING}) + (SELECT count(*) FROM held), {scope.is_due}"""  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(statement, scope.params)
         first, total, is_due = cursor.fetchone()

@@ -14,8 +14,9 @@ from reviews.lifecycle import states
 NOW = "statement_timestamp()"
 
 OPEN = "r.status IN ('pending', 'claimed')"
-# The planner uses the index `request_due` only for exactly this expression. Its statistics know
-# that few rows are overdue; those of the column `timeout_at` also count finished requests.
+# The planner uses the index `request_overdue` only for exactly this expression, and never for a
+# list: its condition is that the expression is not null. Its statistics know that few rows are
+# overdue; those of the column `timeout_at` also count finished requests.
 DUE_AT = f"CASE WHEN {OPEN} THEN r.timeout_at END"
 
 

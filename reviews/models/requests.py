@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Now
+from django.db.models.lookups import IsNull
 from django.utils.translation import gettext_lazy as _lazy
 
 from db.columns import ExactJSONField, bucket_constraint, owned_id_field
@@ -21,6 +22,8 @@ _RANK = Case(
     *(When(priority=name, then=Value(rank)) for rank, name in enumerate(PRIORITIES)),
     output_field=models.SmallIntegerField(),
 )
+# reviews.lifecycle.conditions.DUE_AT
+_DUE_AT = Case(When(status__in=["pending", "claimed"], then=F("timeout_at")))
 
 
 class RequestQuerySet(models.QuerySet["Request"]):
@@ -192,11 +195,7 @@ class Request(models.Model):
                 condition=Q(status__in=["pending", "claimed"]),
                 name="request_inbox",
             ),
-            models.Index(  # reviews.lifecycle.conditions.DUE_AT
-                Case(When(status__in=["pending", "claimed"], then=F("timeout_at"))),
-                condition=Q(status__in=["pending", "claimed"]),
-                name="request_due",
-            ),
+            models.Index(_DUE_AT, condition=Q(IsNull(_DUE_AT, False)), name="request_overdue"),
             models.Index(
                 fields=["response_by", "-response_at", "-id"],
                 condition=Q(response_by__isnull=False),
@@ -211,6 +210,9 @@ class Request(models.Model):
                 fields=["claim_expires_at"],
                 condition=Q(status="claimed"),
                 name="request_lease",
+            ),
+            models.Index(
+                fields=["claimed_by"], condition=Q(status="claimed"), name="request_holder"
             ),
             models.Index(
                 fields=["creator", "response_at"],

@@ -1,11 +1,16 @@
 """Compares a person's queue, merged from the loops' orders, with a sort of everything."""
 
 import random
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import Q
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
+from bench import seed
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from portal import queue
@@ -76,3 +81,24 @@ def test_what_others_hold_is_not_answerable(owner: User, member: User, loop: Loo
     assert (everything.ids, everything.total) == (wanted, len(wanted))
     some = read_waiting(member.pk, 4, InboxFilter(loop=loop.pk))
     assert (some.ids, some.total, some.is_partial) == (wanted[:4], len(wanted), False)
+
+
+def test_a_question_reads_little_of_a_long_queue(member: User, loop: Loop) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(seed._MIXED, {"loops": [loop.pk], "most": 1, "count": 8_000})
+        cursor.execute("ANALYZE reviews_request")
+    with CaptureQueriesContext(connection) as captured:
+        assert len(read_waiting(member.pk, 100).ids) == 100
+    (statement,) = captured
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement['sql']}")
+        ((plan,),) = cursor.fetchall()
+    assert sum(rows for name, rows in visited(plan[0]["Plan"]) if name == "reviews_request") < 200
+
+
+def visited(node: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """The tables that a plan reads, and how many of their rows."""
+    rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
+    yield node.get("Relation Name", ""), rows * node["Actual Loops"]
+    for child in node.get("Plans", ()):
+        yield from visited(child)
