@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.db import transaction
 
 from accounts import vault
@@ -45,6 +46,13 @@ def count_by_key() -> tuple[int, int]:
         else:
             old += not vault.is_current(sealed)
     return unreadable, old
+
+
+def list_needed_keys() -> list[str]:
+    """Returns the fingerprints of the first key and of the others that stored secrets use."""
+    used = {vault.find_key(sealed) for sealed in _list_sealed()}
+    first, *others = settings.ENCRYPTION_KEYS
+    return [vault.get_fingerprint(key) for key in (first, *(k for k in others if k in used))]
 
 
 def _list_sealed() -> Iterator[bytes]:

@@ -21,17 +21,14 @@ from redis.exceptions import RedisError
 
 from accounts import key_rotation
 from accounts.sign_in_codes import can_send
-from db import connections, worker_status
+from config.waiting import count_waiting
+from db import connections, deliveries, worker_status
 from mailing import gauges as mailing
-from reviews import gauges as reviews
 from web.health import pending_migrations
-from web.web_urls import hide_credentials
-from webhooks import gauges as webhooks
 
 OK, WARNING, WRONG = "ok", "warning", "wrong"
 OLDEST_POSTGRES = 140_000  # server_version_num
 MAX_SKEW = 2.0  # seconds
-MAX_HOSTS = 20
 LITTLE_DISK = 1_000_000_000  # bytes
 PUSH_SERVICES = ("fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com")
 
@@ -176,19 +173,18 @@ def check_background_work() -> Iterator[Finding]:
 
 
 def check_deliveries() -> Iterator[Finding]:
-    """Lists what waits while DELIVERIES is off."""
-    if settings.DELIVERIES_ARE_ON:
+    """Lists what waits while deliveries are off."""
+    if settings.DELIVERIES_ARE_ON and not deliveries.read_stop():
         return
-    hosts, notifications = webhooks.count_waiting_by_host(), reviews.count_waiting()
-    emails = notifications["mail"] + mailing.count_waiting()
-    sentence = (
-        f"DELIVERIES is off; {sum(hosts.values())} webhooks, {notifications['push']} pushes and"
-        f" {emails} emails wait."
-    )
-    advice = "Look at the lists of deliveries in the dashboard, then set DELIVERIES=on and restart."
-    yield Finding(WARNING, sentence, advice)
-    for host, count in list(hosts.items())[:MAX_HOSTS]:
-        yield Finding(OK, f"waiting for {hide_credentials(host)}: {count} webhooks")
+    phrase, hosts = count_waiting()
+    if stop := deliveries.read_stop():
+        advice = "Look at the lists of deliveries in the dashboard, then `manage.py deliveries on`."
+        yield Finding(WARNING, f"Deliveries are off ({stop.reason}); {phrase} wait.", advice)
+    if not settings.DELIVERIES_ARE_ON:
+        advice = "Look at the lists of deliveries, then set DELIVERIES=on and restart."
+        yield Finding(WARNING, f"DELIVERIES is off; {phrase} wait.", advice)
+    for line in hosts:
+        yield Finding(OK, line)
 
 
 def check_redis() -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_ratelimit.core import get_usage
 
 from accounts.user_agent import format_browser
+from db import deliveries
 from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import services
 from reviews.notifications.mail import unsubscribe_link
@@ -194,7 +195,7 @@ def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
     if not vapid.is_on():
         messages.error(request, _("Push is not set up here."))
         return redirect("notifications")
-    if not settings.DELIVERIES_ARE_ON:
+    if not deliveries.are_on():
         messages.error(request, _("Nothing is sent at the moment."))
         return redirect("notifications")
     message = Message(

@@ -1,6 +1,7 @@
 """The cast of the tests: who they are, and how they call."""
 
 import json
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from accounts.models import User
 from accounts.services import create_account, create_api_key
+from db import deliveries
 from languages import pseudo
 from local.pytest_plugin import PREPARED
 from loops.models import Loop
@@ -102,6 +104,12 @@ def _quick_passwords(settings: Settings) -> None:
 def _patience_with_a_busy_machine(settings: Settings) -> None:
     """A call in the test's own process may take long where other tests run beside it."""
     settings.WEB_DATABASE_SECONDS = 60
+
+
+@pytest.fixture(autouse=True)
+def _deliveries_are_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test's count of statements has the look, once a second, whether deliveries are on."""
+    monkeypatch.setattr(deliveries, "_memory", deliveries._Memory(until=math.inf))
 
 
 @pytest.fixture(autouse=True)

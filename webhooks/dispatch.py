@@ -43,7 +43,7 @@ class Dispatcher(Engine):
     def _send_due(self) -> int:
         """Also goes on with what a run has left that the database broke off."""
         count = 0
-        while not self._stopping.is_set():
+        while self.goes_on():
             self._wanting.clear()
             was_idle = self._is_idle()  # asked before: what is under way keeps a host's share busy
             claimed = self._claim()

@@ -9,7 +9,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 
-from django.conf import settings
+from db import deliveries
 
 
 class Engine(ABC):
@@ -22,9 +22,9 @@ class Engine(ABC):
     def run_due(self) -> int:
         """Sends until nothing is due, and returns how many items (emails: batches) it claimed.
 
-        0 while another run is under way in this process, and where DELIVERIES is off.
+        0 while another run is under way in this process, and while deliveries are off.
         """
-        if not settings.DELIVERIES_ARE_ON or not self._running.acquire(blocking=False):
+        if not deliveries.are_on() or not self._running.acquire(blocking=False):
             return 0
         try:
             return self._send_due()
@@ -34,6 +34,10 @@ class Engine(ABC):
     def stop(self) -> None:
         """Ends a run after the attempts under way; what was not begun is given back."""
         self._stopping.set()
+
+    def goes_on(self) -> bool:
+        """Whether a run may claim more: nobody stops this process or all deliveries."""
+        return not self._stopping.is_set() and deliveries.are_on()
 
     def may_begin(self, begin_by: float) -> bool:
         """Whether an attempt may begin: it would end within its lease, and nobody stops us.

@@ -1,9 +1,8 @@
 """Celery tasks that send due webhooks, and email accounts about hosts that fail."""
 
 from celery import shared_task
-from django.conf import settings
 
-from db import worker_status
+from db import deliveries, worker_status
 from webhooks import event_log
 from webhooks.dispatch import DISPATCHER
 from webhooks.expiry import expire
@@ -14,7 +13,7 @@ from webhooks.outage_emails import email_outages, forget_hosts
 def deliver_due() -> int:
     """Sends due webhooks, and returns how many it claimed."""
     worker_status.record_heartbeat("deliver_due")
-    if settings.DELIVERIES_ARE_ON:  # else nothing had a chance
+    if deliveries.are_on():  # else nothing had a chance
         expire()
     return DISPATCHER.run_due()
 
@@ -22,7 +21,7 @@ def deliver_due() -> int:
 @shared_task(expires=20)
 def watch_hosts() -> int:
     """Emails accounts about hosts that fail or have recovered; returns how many accounts."""
-    if not settings.DELIVERIES_ARE_ON:
+    if not deliveries.are_on():
         return 0
     forget_hosts()
     return email_outages()

@@ -25,7 +25,7 @@ class Dispatcher(Engine):
 
     def _send_due(self) -> int:
         count = 0
-        while not self._stopping.is_set() and (batches := outbox.claim_due(PEOPLE)):
+        while self.goes_on() and (batches := outbox.claim_due(PEOPLE)):
             self._send(batches)
             count += len(batches)
         return count

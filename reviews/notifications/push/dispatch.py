@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 
-from django.conf import settings
-
+from db import deliveries
 from reviews.notifications.outcome import Outcome
 from reviews.notifications.push import outbox
 from reviews.notifications.push.attempt import SECONDS, attempt, push
@@ -43,10 +42,10 @@ class Dispatcher(Engine):
     def submit(self, item: Item) -> Future[Outcome | None] | None:
         """Has a thread attempt an item; None where it is given back.
 
-        That is where there is no room, and where DELIVERIES is off.
+        That is where there is no room, and where nothing may be sent.
         """
         begin_by = time.monotonic() + LEASE - SECONDS
-        work, is_on = partial(self._attempt, item, begin_by), settings.DELIVERIES_ARE_ON
+        work, is_on = partial(self._attempt, item, begin_by), deliveries.are_on()
         future = self.pool.offer(work) if is_on else None
         if future is None:
             self.recorder.put(item, None)
@@ -71,7 +70,7 @@ class Dispatcher(Engine):
     def _send_due(self) -> int:
         under_way: dict[Future[Outcome | None], str] = {}
         count = 0
-        while not self._stopping.is_set():
+        while self.goes_on():
             count += self._claim(under_way)
             if not under_way:
                 break

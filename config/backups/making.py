@@ -1,0 +1,119 @@
+"""Makes a backup with pg_dump."""
+
+import os
+import secrets
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+
+from accounts import key_rotation
+from config.backups import Refused
+from config.backups.manifest import FORMAT, Manifest, append, digest
+from config.backups.programs import describe_connection, find_programs, read_major
+from config.release import VERSION
+
+NEEDED = "db.0002_delivery_stop"  # without its table a restored copy would not be quiet
+LOCKS_WITHIN = "30s"
+
+
+def make_backup(path: Path) -> Manifest:
+    """Writes a backup of the whole database. Raises Refused.
+
+    The file appears at its place once it is complete and on the disk; one that is there is replaced
+    then. Only its owner can read it.
+    """
+    programs = find_programs()
+    with _beside(path) as partial, transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+            cursor.execute("SELECT pg_export_snapshot()")
+            (snapshot,) = cursor.fetchone()
+        facts = _read_facts()
+        conninfo, environment = describe_connection()
+        command = [
+            *(programs.get("pg_dump"), "--format=custom", "--no-owner", "--no-privileges"),
+            *(f"--snapshot={snapshot}", f"--lock-wait-timeout={LOCKS_WITHIN}"),
+            *(f"--file={partial}", f"--dbname={conninfo}"),
+        ]
+        run(command, environment)
+        size = partial.stat().st_size
+        with partial.open("rb") as file:
+            manifest = Manifest(**facts, size=size, sha256=digest(file, size))
+        append(partial, manifest)
+    return manifest
+
+
+def run(command: list[str], environment: dict[str, str]) -> None:
+    """Runs a program to its end. Raises Refused with what it said last."""
+    process = subprocess.Popen(  # noqa: S603 (a program of PostgreSQL)
+        command, env=environment, stderr=subprocess.PIPE, encoding="utf-8", errors="replace"
+    )
+    try:
+        _, said = process.communicate()
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    if process.returncode != 0:
+        raise Refused(describe_failure(Path(command[0]).name, said))
+
+
+def describe_failure(program: str, said: str) -> str:
+    """Returns the first error of a program, else its last line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()] or ["it said nothing"]
+    errors = [line for line in lines if "error" in line.lower()]
+    return f"{program} failed: {(errors or lines[-1:])[0]}"
+
+
+def _read_facts() -> dict[str, Any]:
+    migrations = sorted(".".join(key) for key in MigrationRecorder(connection).applied_migrations())
+    if NEEDED not in migrations:
+        raise Refused(
+            "The database has older tables than this version: run `manage.py migrate`, or make the"
+            " backup with the version that it belongs to."
+        )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_schema(), to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI')"
+        )
+        schema, made_at = cursor.fetchone()
+    return {
+        "review_loop_backup": FORMAT,
+        "made_at": made_at,
+        "version": VERSION,
+        "postgres": read_major(),
+        "schema": schema,
+        "keys": key_rotation.list_needed_keys(),
+        "migrations": migrations,
+    }
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A new file beside `path`, which it becomes at the end of the block. Raises Refused."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            yield partial
+            _sync(partial)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+        _sync(path.parent)
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,200 @@
+"""Restores a backup: all of it, in one transaction that also stops deliveries, or nothing."""
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copyfileobj
+from typing import IO
+
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from psycopg import sql
+
+from accounts.vault import get_fingerprint
+from config.backups import Refused, manifest
+from config.backups.making import describe_failure
+from config.backups.manifest import Manifest
+from config.backups.programs import Programs, describe_connection, find_programs, read_major
+from config.release import VERSION
+from db import deliveries
+
+_COUNT_TABLES = """
+SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_t%'
+   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+"""
+# Extensions stay: they may belong to somebody else.
+_CLEAR = """
+DO $clear$ DECLARE what record; BEGIN
+    FOR what IN SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW'
+                       WHEN 'S' THEN 'SEQUENCE' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE'
+                       END AS kind, format('%I.%I', {schema}, c.relname) AS name
+                  FROM pg_class c WHERE c.relnamespace = {schema}::regnamespace
+                   AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+                   AND NOT EXISTS (SELECT FROM pg_depend d
+                                    WHERE d.objid = c.oid AND d.deptype IN ('e', 'a', 'i'))
+    LOOP EXECUTE format('DROP %s IF EXISTS %s CASCADE', what.kind, what.name); END LOOP;
+    FOR what IN SELECT p.oid::regprocedure::text AS name
+                  FROM pg_proc p WHERE p.pronamespace = {schema}::regnamespace
+                   AND NOT EXISTS (SELECT FROM pg_depend d
+                                    WHERE d.objid = p.oid AND d.deptype = 'e')
+    LOOP EXECUTE format('DROP ROUTINE IF EXISTS %s CASCADE', what.name); END LOOP;
+END $clear$;
+"""
+# Streams of events know transactions by their numbers, which mean nothing on another server.
+_QUIET = """
+INSERT INTO {schema}.db_deliverystop (id, reason) VALUES (1, {reason})
+    ON CONFLICT ON CONSTRAINT db_deliverystop_pkey DO UPDATE
+   SET reason = excluded.reason, begun_at = statement_timestamp();
+DELETE FROM {schema}.webhooks_loggedevent
+ WHERE NOT pg_visible_in_snapshot(transaction_id, pg_current_snapshot());
+"""
+UNKNOWN_BEFORE_17 = b"SET transaction_timeout = 0;\n"
+PREAMBLE = 40  # lines of a script among which that one is
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What was restored, and which migrations of this version it lacks."""
+
+    manifest: Manifest
+    missing: list[str]
+
+
+def restore_backup(path: Path, *, replace: bool) -> Restored:
+    """Restores a backup into an empty database, or in the place of what is there. Raises Refused.
+
+    Deliveries are off afterwards. If it fails, the database is as before.
+    """
+    content = manifest.read(path)
+    check_keys(content)
+    missing = check_migrations(content)
+    if content.postgres > (server := read_major()):
+        raise Refused(
+            f"The backup is of PostgreSQL {content.postgres}, and this is {server}: use version"
+            f" {content.postgres} or newer."
+        )
+    programs = find_programs(at_least=content.postgres)
+    if tables := count_tables():
+        if not replace:
+            raise Refused(
+                f"The database is not empty, it has {tables} tables and views. With --replace,"
+                " they are deleted and the backup takes their place."
+            )
+        quieten()
+    begin = sql.SQL(_CLEAR if tables else "").format(schema=sql.Literal(content.schema))
+    end = sql.SQL(_QUIET).format(
+        schema=sql.Identifier(content.schema),
+        reason=sql.Literal(f"restored from {path.name[:100]}, made {content.made_at}"),
+    )
+    pipe(path, programs, [begin.as_string(), end.as_string()])
+    deliveries.forget()
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM (ANALYZE)")  # lists need the visibility map
+    return Restored(content, missing)
+
+
+def check_keys(content: Manifest) -> None:
+    """Raises Refused if a key that the backup needs is not among ENCRYPTION_KEYS."""
+    known = {get_fingerprint(key) for key in settings.ENCRYPTION_KEYS}
+    if lost := [fingerprint for fingerprint in content.keys if fingerprint not in known]:
+        raise Refused(
+            f"The backup needs the encryption key with the fingerprint {', '.join(lost)}, and"
+            f" ENCRYPTION_KEYS has {', '.join(sorted(known))}. Add the key: without it the stored"
+            " secrets are lost."
+        )
+
+
+def check_migrations(content: Manifest) -> list[str]:
+    """Returns the migrations that the backup lacks. Raises Refused if this version lacks any."""
+    known = {".".join(key) for key in MigrationLoader(None).disk_migrations}
+    if unknown := sorted({*content.migrations} - known):
+        raise Refused(
+            f"The backup was made by version {content.version}, and this is {VERSION}, which does"
+            f" not know {', '.join(unknown[:3])}: restore it with that version or a newer one."
+        )
+    return sorted(known - {*content.migrations})
+
+
+def count_tables() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_TABLES)
+        return int(cursor.fetchone()[0])
+
+
+def quieten() -> None:
+    """Stops the deliveries of processes that still run, and waits until they know."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('db_deliverystop')")
+        if cursor.fetchone()[0] is None:
+            return
+    deliveries.stop(reason="a backup is being restored")
+    time.sleep(2 * deliveries.FRESH)
+
+
+def pipe(path: Path, programs: Programs, around: list[str]) -> None:
+    """Has psql run the backup between two scripts, in one transaction. Raises Refused."""
+    begin, end = around
+    conninfo, environment = describe_connection()
+    command = [programs.get("psql"), "--no-psqlrc", "--quiet", "--output=/dev/null"]
+    command += ["--single-transaction", "--set=ON_ERROR_STOP=1", "--file=-", f"--dbname={conninfo}"]
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complaints:
+        reader = subprocess.Popen(  # noqa: S603 (programs of PostgreSQL)
+            [programs.get("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(path)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+        )
+        writer = subprocess.Popen(  # noqa: S603
+            command, env=environment, stdin=subprocess.PIPE, stderr=said
+        )
+        assert reader.stdout is not None
+        assert writer.stdin is not None
+        with _ended(reader, writer):
+            with suppress(BrokenPipeError):  # psql has ended; it says why
+                writer.stdin.write(begin.encode())
+                writer.stdin.writelines(_read_preamble(reader.stdout, read_major()))
+                copyfileobj(reader.stdout, writer.stdin)
+                if reader.wait() != 0:  # at the end of its input, psql would commit
+                    writer.kill()
+                    raise Refused(describe_failure("pg_restore", _read(complaints)))
+                writer.stdin.write(end.encode())
+                writer.stdin.close()
+            if writer.wait() != 0:
+                raise Refused(describe_failure("psql", _read(said)))
+
+
+def _read_preamble(script: Iterable[bytes], server: int) -> Iterator[bytes]:
+    """The first lines of the script, without what an older server does not know."""
+    for number, line in enumerate(script, 1):
+        if server >= 17 or line != UNKNOWN_BEFORE_17:
+            yield line
+        if number == PREAMBLE:
+            return
+
+
+@contextmanager
+def _ended(*processes: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """Leaves no process behind."""
+    try:
+        yield
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream:
+                    with suppress(BrokenPipeError):
+                        stream.close()
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
