@@ -61,11 +61,14 @@ class Installation:
 
     def start_unit(self, name: str, port: int = 0) -> "subprocess.Popen[bytes]":
         """Starts what ExecStart= of the unit names."""
-        words = [
+        return self.spawn(f"{name}{port or ''}", [sys.executable, *self.words_of(name, port)])
+
+    def words_of(self, name: str, port: int = 0) -> list[str]:
+        """The command of a unit after that of Python."""
+        return [
             word.replace("%i", str(port)).replace("/run/review-loop", str(self.folder / "run"))
             for word in commands_of_units()[name]
         ]
-        return self.spawn(f"{name}{port or ''}", [sys.executable, *words])
 
     def spawn(self, name: str, command: list[str]) -> "subprocess.Popen[bytes]":
         with (self.folder / f"{name}.log").open("ab") as log:

@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.faults import failovers
 from tests.faults.catalogue import FAULTS
 from tests.faults.service import Service
 from tests.faults.storm import Aftermath, Storm, weather
@@ -21,30 +22,34 @@ INTRODUCTION = """\
 # Reliability
 
 `make chaos` wrote this page. It starts the whole service as `make run` does, with the default
-settings (a webhook lease of 60 s, attempts of at most 15 s). It causes one fault after another, and
-then kills processes at random while clients are working. This takes about fifteen minutes, and
-rewrites this page only if everything has passed: each row's condition is asserted by its code in
-`tests/faults/`, and so is each sentence about the storm. It runs only on committed code, and names
-the commit. `make test` checks the same in a short form, with shorter leases and outages.
+settings (a webhook lease of 60 s, attempts of at most 15 s). It causes one fault after another,
+lets nodes of a cluster fail, and then kills processes at random while clients are working. This
+takes about twenty minutes, and rewrites this page only if everything has passed: each row's
+condition is asserted by its code in `tests/faults/`, and so is each sentence about the storm. It
+runs only on committed code, and names the commit. `make test` checks most of the same in a short
+form, with shorter leases and outages.
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=90.0, help="how long the storm lasts")
+    parser.add_argument("--failovers", type=int, default=2, help="how often each node fails")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="what picks the kills")
     options = parser.parse_args()
     commit = committed(ROOT)
     storm = Storm(seconds=options.seconds, pause=(1.0, 4.0), seed=options.seed, hurry=3.0)
     with tempfile.TemporaryDirectory(prefix="review-loop-chaos-") as folder:
         measured = befall(Path(folder))
+        clustered = fail_over(Path(folder), options.failovers)
         aftermath = endure(Path(folder), storm)
         say(f"the storm (seed {storm.seed}): {aftermath.kills}, {aftermath.history.counts()}")
         if faults := aftermath.history.faults():
             kept = Path(tempfile.gettempdir()) / f"review-loop-history-{storm.seed}.jsonl"
             aftermath.history.save(kept)
             sys.exit("\n".join([*faults, f"The history is in {kept}"]))
-    PAGE.write_text("\n".join([INTRODUCTION, *table(measured, commit), *report(storm, aftermath)]))
+    faults = table(measured, commit)
+    PAGE.write_text("\n".join([INTRODUCTION, *faults, *clustered, *report(storm, aftermath)]))
     say(f"wrote {PAGE.relative_to(ROOT)}")
 
 
@@ -60,6 +65,14 @@ def befall(folder: Path) -> list[tuple[str, str, str]]:
             say(f"{fault.name}: {result}")
             measured.append((fault.name, fault.condition, result))
     return measured
+
+
+def fail_over(folder: Path, repeats: int) -> list[str]:
+    """The section about a cluster."""
+    try:
+        return failovers.report(failovers.measure(folder / "clustered", repeats, say))
+    except NotTried as reason:
+        return ["## A cluster that loses a node", "", f"Not tried: {reason}", ""]
 
 
 def endure(folder: Path, storm: Storm) -> Aftermath:
