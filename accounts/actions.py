@@ -35,6 +35,7 @@ SENTENCES = {
     "loop.created": say("created the loop"),
     "loop.edited": say("edited the loop"),
     "loop.deleted": say("deleted the loop"),
+    "loop.days_changed": say("changed how long things are kept in the loop"),
     "loop.code_rotated": say("changed the invite code of the loop"),
     "member.invited": say("invited"),
     "member.joined": say("joined the loop"),

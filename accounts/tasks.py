@@ -2,7 +2,8 @@
 
 from celery import shared_task
 
-from accounts import idempotency, sessions
+from accounts import idempotency, retention, sessions
+from db import deliveries, pruning
 
 
 @shared_task(expires=60)
@@ -23,3 +24,9 @@ def forget_responses() -> int:
         removed = idempotency.forget_old()
         total += removed
     return total
+
+
+@shared_task(expires=60)
+def prune_logs() -> int:
+    """Removes usage and audit entries that are no longer kept; returns how many."""
+    return retention.prune(until=pruning.start()) if deliveries.are_on() else 0

@@ -146,7 +146,10 @@ class RequestFeedback(ApiView):
         if not services.may_have_feedback(request):
             raise NotCompleted
         feedback = FeedbackInput().check(self.read_body(call))["feedback"]
-        services.add_feedback(request=request, feedback=feedback)
+        try:
+            services.add_feedback(request=request, feedback=feedback)
+        except Request.DoesNotExist:
+            raise RequestNotFound from None
         data = {"request_id": request.id, "feedback": feedback}
         return ok("Feedback added successfully", data)
 

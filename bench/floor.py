@@ -82,6 +82,7 @@ DETAIL = {
     "response_by_user": """CASE WHEN p.id IS NOT NULL
         THEN json_build_object('id', p.id, 'name', p.name, 'email', p.email) END""",
     "feedback": "f.body",
+    "texts_removed_at": iso("r.texts_removed_at"),
 }
 _READ = f"""
 SELECT {", ".join(DETAIL.values())}

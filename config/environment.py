@@ -15,6 +15,9 @@ NEW_KEY = (
 )
 
 
+MAX_DAYS = 30_000
+
+
 def require(env: environ.Env, name: str, what_to_set: str) -> str:
     """Reads a variable that has no default. Raises ImproperlyConfigured."""
     value = env.str(name, default="")
@@ -94,6 +97,16 @@ def read_time_limit(env: environ.Env, name: str, *, default: float, more_than: f
     if not seconds > more_than:
         raise ImproperlyConfigured(f"{name} is {seconds:g}; set it to more than {more_than:g}.")
     return seconds
+
+
+def read_days(env: environ.Env, name: str, *, default: int, at_least: int) -> int | None:
+    """Reads how many days something is kept; None, for 0, is for ever."""
+    days = int(env.int(name, default=default))
+    if days and not at_least <= days <= MAX_DAYS:
+        raise ImproperlyConfigured(
+            f"{name} is {days}; set it to {at_least} to {MAX_DAYS} days, or to 0 to keep for ever."
+        )
+    return days or None
 
 
 def read_choice(env: environ.Env, name: str, choices: tuple[str, ...]) -> str:

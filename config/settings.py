@@ -356,8 +356,21 @@ CELERY_BEAT_SCHEDULE |= {
         "accounts.tasks.forget_sessions",
         "accounts.tasks.forget_responses",
         "webhooks.tasks.forget_events",
+        "reviews.tasks.prune_requests",
+        "webhooks.tasks.prune_deliveries",
+        "accounts.tasks.prune_logs",
     )
 }
+
+# How long things are kept, in days; None is for ever. Streams read events of the last three days,
+# and a delivery is retried for three: what they need stays for four at least.
+
+KEEP_REQUESTS_DAYS = environment.read_days(env, "KEEP_REQUESTS_DAYS", default=0, at_least=4)
+KEEP_TEXTS_DAYS = environment.read_days(env, "KEEP_TEXTS_DAYS", default=0, at_least=4)
+KEEP_DELIVERIES_DAYS = environment.read_days(env, "KEEP_DELIVERIES_DAYS", default=90, at_least=4)
+KEEP_ATTEMPTS_DAYS = environment.read_days(env, "KEEP_ATTEMPTS_DAYS", default=30, at_least=4)
+KEEP_USAGE_DAYS = environment.read_days(env, "KEEP_USAGE_DAYS", default=400, at_least=31)
+KEEP_AUDIT_DAYS = environment.read_days(env, "KEEP_AUDIT_DAYS", default=0, at_least=31)
 
 # Static files and browsers
 

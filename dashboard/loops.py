@@ -15,13 +15,14 @@ from dashboard.access import Stale, action, find_loop, form_page, page, read_cur
 from dashboard.forms.loops import EditForm, LoopForm
 from dashboard.loop_page import loop_page
 from loops import services
+from loops.keeping import deletes_more
 from loops.models import Loop
 from reviews import services as review_services
 from web import form_tokens
 from web.bidi import isolate
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
-from web.reauthentication import confirmed
+from web.reauthentication import confirmed, require_confirmation
 
 PURPOSE = "loop"
 
@@ -76,6 +77,8 @@ def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
         status = 422 if form.is_bound else 200
         return render(request, "dashboard/loops/edit.html", context, status=status)
     changes = form.find_changes(loop)
+    if deletes_more(loop, changes):
+        require_confirmation(request)
     if changes:
         try:
             services.update_loop(loop=loop, changes=changes)

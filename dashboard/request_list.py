@@ -14,7 +14,7 @@ from django.db.models.functions import Cast, Left
 
 from reviews.lifecycle import settling, states
 from reviews.models import Request, RequestQuerySet
-from reviews.plain_text import extract_headline
+from reviews.prose import render_headline
 from reviews.queries import listing, people, search
 from web.days import midnight
 from web.keyset import build_page, select_newest
@@ -157,7 +157,7 @@ def read_rows(requests: Any) -> list[Any]:
         rows = rows.order_by("-created_at", "-id")
     items = list(rows)
     for item in items:
-        item.headline = extract_headline(item.text)
+        item.headline = render_headline(item.text)
         item.answer = format_answer(item.answer_json)
     return items
 

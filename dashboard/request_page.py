@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -111,7 +111,10 @@ def feedback(request: SignedInRequest, request_id: str) -> HttpResponse:
     if not form.is_valid():
         return request_page(request, item, feedback_form=form, status=422)
     merged = {**find_unknown_fields(current_feedback), **form.build_feedback()}
-    services.add_feedback(request=item, feedback=merged)
+    try:
+        services.add_feedback(request=item, feedback=merged)
+    except Request.DoesNotExist:
+        raise Http404 from None
     messages.success(request, _("Feedback saved."))
     return redirect(f"{reverse('request', kwargs={'request_id': item.pk})}#feedback")
 

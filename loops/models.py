@@ -12,6 +12,7 @@ from accounts.confirmed import confirmed
 from db.columns import LookupField, bucket_constraint, owned_id_field
 from loops.active_members import IS_ACTIVE
 from loops.invite_codes import new_code
+from loops.keeping import MIN_DAYS
 
 
 class LoopQuerySet(models.QuerySet["Loop"]):
@@ -46,7 +47,8 @@ class Loop(models.Model):
     """A named group of reviewers. A deleted loop keeps its row for its finished requests.
 
     `require_verified` and `allowed_domains` limit who may join (`loops.admission`). Answers that
-    choose an option in `comment_required_for` need a comment (`loops.comment_rule`).
+    choose an option in `comment_required_for` need a comment (`loops.comment_rule`). Finished
+    requests and their texts are kept for so many days; None is as long as the service keeps them.
     """
 
     id = owned_id_field("creator_id")
@@ -60,6 +62,8 @@ class Loop(models.Model):
     require_verified = models.BooleanField(default=True, db_default=True)
     allowed_domains = ArrayField(models.CharField(max_length=253), default=list, db_default=[])
     comment_required_for = ArrayField(models.CharField(max_length=200), default=list, db_default=[])
+    keep_requests_days = models.PositiveSmallIntegerField(null=True)
+    keep_texts_days = models.PositiveSmallIntegerField(null=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, editable=False)
@@ -71,6 +75,11 @@ class Loop(models.Model):
         constraints = [
             bucket_constraint("creator_id", name="loop_in_bucket"),
             models.UniqueConstraint(fields=["invite_code"], name="loop_invite_code_unique"),
+            models.CheckConstraint(
+                condition=(Q(keep_requests_days__isnull=True) | Q(keep_requests_days__gte=MIN_DAYS))
+                & (Q(keep_texts_days__isnull=True) | Q(keep_texts_days__gte=MIN_DAYS)),
+                name="loop_keeps_long_enough",
+            ),
         ]
         indexes = [
             models.Index(

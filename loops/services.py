@@ -17,6 +17,7 @@ from db.ids import owned_id, owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
 from loops.admission import check_admission
 from loops.invite_codes import is_well_formed, new_code, normalize_code
+from loops.keeping import COLUMNS, describe_days
 from loops.models import Loop, Membership
 
 
@@ -66,7 +67,12 @@ def create_loop(
 def update_loop(*, loop: Loop, changes: dict[str, Any], key_id: str | None = None) -> None:
     """Updates the loop's fields and `updated_at`. Raises Loop.DoesNotExist."""
     write_loop(loop, changes)
-    record_audit(loop, "loop.edited", changes.get("name", loop.name), key_id=key_id)
+    name = changes.get("name", loop.name)
+    days = {column: changes[column] for column in COLUMNS if column in changes}
+    if changes.keys() - days.keys():
+        record_audit(loop, "loop.edited", name, key_id=key_id)
+    if days:
+        record_audit(loop, "loop.days_changed", f"{name}: {describe_days(days)}", key_id=key_id)
 
 
 @transaction.atomic

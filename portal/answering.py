@@ -14,7 +14,7 @@ from reviews import services, viewers
 from reviews.comments import InvalidComment
 from reviews.lifecycle import states
 from reviews.models import Request
-from reviews.plain_text import extract_headline
+from reviews.prose import render_headline
 from reviews.response_types import InvalidAnswer, get_response_type
 from web.guards import SignedInRequest
 from web.languages import translate
@@ -82,7 +82,7 @@ def done(request: SignedInRequest, request_id: str) -> HttpResponse:
     context = {
         "item": item,
         "answer": item.format_answer(item.response_data),
-        "headline": extract_headline(item.request_text),
+        "headline": render_headline(item.request_text),
         "answered": max(1, progress.answered),
         "was_skipped": bool(progress.skipped),
         "waiting": waiting.total,

@@ -13,8 +13,7 @@ from portal.progress import Progress, find_place, read_next
 from reviews import outline
 from reviews.lifecycle import states
 from reviews.models import Request
-from reviews.plain_text import extract_headline
-from reviews.prose import render_prose
+from reviews.prose import render_headline, render_prose
 from web.guards import SignedInRequest
 from web.humanize import format_time_left
 from web.image_policy import render_with_image
@@ -72,7 +71,7 @@ def _describe_request(item: Request) -> dict[str, Any]:
     return {
         "item": item,
         "is_open": item.status in states.OPEN,
-        "headline": extract_headline(item.request_text),
+        "headline": render_headline(item.request_text),
         "question": render_prose(item.request_text),
         "context": outline.format_outline(item.context),
         "context_is_short": outline.is_short(item.context),
@@ -109,7 +108,7 @@ def _read_sent_answer(request: SignedInRequest, progress: Progress) -> dict[str,
     if progress.sent is None:
         return None
     mine = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
-    columns = ("request_text", "response_type", "response_config", "response_data")
+    columns = ("response_type", "response_config", "response_data", "texts_removed_at")
     previous = mine.only(*columns).filter(pk=progress.sent).first()
     if previous is None:
         return None

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from portal.access import page
 from reviews import outline
 from reviews.models import Request
-from reviews.plain_text import extract_headline
+from reviews.prose import render_headline
 from web.guards import SignedInRequest
 from web.humanize import format_count, format_countdown
 from web.keyset import read_cursor, read_page
@@ -58,7 +58,7 @@ def build_row(item: Request) -> dict[str, Any]:
     feedback = getattr(item, "feedback", None)
     return {
         "item": item,
-        "headline": extract_headline(item.request_text),
+        "headline": render_headline(item.request_text),
         "answer": item.format_answer(item.response_data),
         "took": format_countdown((item.response_at - item.created_at).total_seconds()),
         "feedback": outline.format_outline(feedback.body) if feedback else "",

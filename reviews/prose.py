@@ -2,8 +2,10 @@
 
 from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from reviews import markdown
+from reviews.plain_text import MAX_HEADLINE, extract_headline
 from web.languages import translate
 
 
@@ -13,3 +15,8 @@ def render_prose(text: str) -> SafeString:
     if not strip_tags(html).strip():
         return format_html("<p>{}</p>", text)
     return mark_safe(html)  # noqa: S308 (it is cleaned)
+
+
+def render_headline(text: str, max_length: int = MAX_HEADLINE) -> str:
+    """Returns the headline of a text, or that it was removed (`reviews.retention`)."""
+    return extract_headline(text, max_length) if text else _("Text removed")

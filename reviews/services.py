@@ -118,15 +118,19 @@ def may_have_feedback(request: Request) -> bool:
 
 @transaction.atomic
 def add_feedback(*, request: Request, feedback: dict[str, Any]) -> None:
-    """Sets the feedback on a completed request, replacing an earlier one."""
+    """Sets the feedback on a completed request, replacing an earlier one.
+
+    Raises Request.DoesNotExist if the request has been removed meanwhile.
+    """
+    own = Request.objects.created_by(request.creator_id)
+    if not own.filter(pk=request.pk).update(updated_at=Now()):  # and nobody removes it now
+        raise Request.DoesNotExist
     Feedback.objects.update_or_create(
         request=request,
         account_id=request.creator_id,
         defaults={"body": feedback, "updated_at": Now()},
         create_defaults={"body": feedback},
     )
-    own = Request.objects.created_by(request.creator_id)
-    own.filter(pk=request.pk).update(updated_at=Now())
 
 
 def claim_request(*, request: Request, reviewer_id: str) -> None:

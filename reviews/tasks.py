@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from celery import shared_task
 
-from db import worker_status
-from reviews import counters
+from db import deliveries, pruning, worker_status
+from reviews import counters, retention
 from reviews.lifecycle import states, transitions
 
 RUNS = 2
@@ -31,6 +31,15 @@ def release_lapsed() -> int:
 def fold_counters() -> int:
     """Adds the changes to the counters of requests; returns how many changes."""
     return _run_batches("fold_counters", counters.fold, counters.FOLD_BATCH)
+
+
+@shared_task(expires=60)
+def prune_requests() -> int:
+    """Removes requests and texts that are no longer kept; returns from how many requests.
+
+    A restored copy, which sends nothing yet, keeps what somebody may want to find in it.
+    """
+    return retention.prune(until=pruning.start()) if deliveries.are_on() else 0
 
 
 def _sweep(name: str, transition: states.Transition) -> int:

@@ -2,8 +2,8 @@
 
 from celery import shared_task
 
-from db import deliveries, worker_status
-from webhooks import event_log
+from db import deliveries, pruning, worker_status
+from webhooks import event_log, retention
 from webhooks.dispatch import DISPATCHER
 from webhooks.expiry import expire
 from webhooks.outage_emails import email_outages, forget_hosts
@@ -35,3 +35,9 @@ def forget_events() -> int:
         removed = event_log.forget_old()
         total += removed
     return total
+
+
+@shared_task(expires=60)
+def prune_deliveries() -> int:
+    """Removes deliveries and attempts that are no longer kept; returns how many."""
+    return retention.prune(until=pruning.start()) if deliveries.are_on() else 0

@@ -160,6 +160,12 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
         "type": ["string", "null"],
         "description": "What the reviewer wrote beside the answer; null without a comment.",
     },
+    (RequestDetail, "texts_removed_at"): {
+        "type": ["string", "null"],
+        "format": "date-time",
+        "description": "When the texts of the request were removed, because its loop keeps them "
+        "for a limited time; null while it has them.",
+    },
     (RequestDetail, "answered_by"): nullable(one_of(["human", "default"])),
     (RequestDetail, "feedback"): nullable(component(FeedbackFields.__name__)),
 }

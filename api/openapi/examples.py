@@ -66,6 +66,7 @@ DETAIL: Final[dict[str, Any]] = {
     "response_comment": "The photo shows the crack.",
     "response_by_user": REVIEWER,
     "feedback": None,
+    "texts_removed_at": None,
 }
 CREATED: Final[dict[str, Any]] = {
     "request_id": LISTED["id"],

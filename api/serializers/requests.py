@@ -197,6 +197,7 @@ class RequestDetail(RequestListed):
     response_comment = serializers.CharField(allow_null=True)
     response_by_user = Person(source="response_by", allow_null=True)
     feedback = serializers.SerializerMethodField()
+    texts_removed_at = Timestamp(allow_null=True)
 
     def get_feedback(self, request: Request) -> dict[str, Any] | None:
         feedback = getattr(request, "feedback", None)

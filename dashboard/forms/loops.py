@@ -7,6 +7,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.emails import validate_address
+from dashboard.forms.days import DaysField
+from loops import keeping
 from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
 from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_options
 from loops.icons import ICONS, NAMES, get_symbol
@@ -115,6 +117,23 @@ class EditForm(LoopForm):
         ),
     )
 
+    keep_texts_days = DaysField(
+        label=_lazy("Delete texts after"),
+        help_text=_lazy(
+            "Days after a request has ended. Question, image, context, comment and text answers"
+            " go, and its webhooks. Choices, numbers and times stay."
+        ),
+    )
+    keep_requests_days = DaysField(
+        label=_lazy("Delete finished requests after"),
+        help_text=_lazy("Days after they have ended. They go with their answers and feedback."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for kind, limit in keeping.get_limits().items():
+            self.fields[f"keep_{kind}_days"].set_limit(limit)  # type: ignore[attr-defined]
+
     def clean_allowed_domains(self) -> list[str]:
         typed = self.cleaned_data["allowed_domains"].replace(",", " ").split()
         try:
@@ -140,13 +159,13 @@ class EditForm(LoopForm):
         fields = {name: self.cleaned_data[name] for name in ("name", "description", "icon")}
         if self.cleaned_data["joiners"]:
             fields["require_verified"] = self.cleaned_data["joiners"] == "confirmed"
-        for name in ("allowed_domains", "comment_required_for"):
+        for name in ("allowed_domains", "comment_required_for", *keeping.COLUMNS):
             if name in self.data:
                 fields[name] = self.cleaned_data[name]
         return {name: value for name, value in fields.items() if value != getattr(loop, name)}
 
     @staticmethod
-    def build_initial(loop: Loop) -> dict[str, str]:
+    def build_initial(loop: Loop) -> dict[str, Any]:
         """Returns the loop's fields as the form shows them."""
         return {
             "name": isolate(loop.name),
@@ -155,6 +174,7 @@ class EditForm(LoopForm):
             "joiners": "confirmed" if loop.require_verified else "anyone",
             "allowed_domains": ", ".join(loop.allowed_domains),
             "comment_required_for": "\n".join(loop.comment_required_for),
+            **{name: getattr(loop, name) for name in keeping.COLUMNS},
         }
 
 

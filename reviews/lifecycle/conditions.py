@@ -5,7 +5,7 @@ values. Readers settle what is due (`reviews.lifecycle.settling`) and then trust
 transitions check again once they have locked the row.
 """
 
-from django.db.models import Q
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Now
 
 from reviews.lifecycle import states
@@ -18,6 +18,17 @@ OPEN = "r.status IN ('pending', 'claimed')"
 # list: its condition is that the expression is not null. Its statistics know that few rows are
 # overdue; those of the column `timeout_at` also count finished requests.
 DUE_AT = f"CASE WHEN {OPEN} THEN r.timeout_at END"
+
+# When a request ended. The planner uses the indexes `request_with_texts` and
+# `request_without_texts` only for exactly these expressions. ENDED is the same for the model.
+FINAL = "r.status IN ('completed', 'timeout', 'cancelled')"
+ENDED_AT = """CASE WHEN r.status = 'completed' THEN r.response_at
+     WHEN r.status = 'timeout' THEN r.timeout_at ELSE r.updated_at END"""
+ENDED = Case(
+    When(status=states.COMPLETED, then=F("response_at")),
+    When(status=states.TIMEOUT, then=F("timeout_at")),
+    default=F("updated_at"),
+)
 
 
 def in_time(now: str = NOW) -> str:

@@ -64,6 +64,7 @@ REQUEST: dict[str, str | Value] = {
     "response_comment": "r.response_comment",
     "response_by_user": raw(f"CASE WHEN r.status = 'completed' THEN {_ANSWERER} END"),
     "feedback": raw("NULL"),
+    "texts_removed_at": moment("r.texts_removed_at"),
 }
 
 BODY: dict[str, str | Value] = {

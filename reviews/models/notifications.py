@@ -102,8 +102,14 @@ class Notification(models.Model):
         db_index=False,
         db_constraint=False,  # the request refers to it
     )
+    # No foreign key: the database would read the whole table for each request that is deleted.
+    # Whoever deletes a request deletes these first (`reviews.retention`).
     request = models.ForeignKey(
-        "reviews.Request", on_delete=models.CASCADE, related_name="notifications", db_index=False
+        "reviews.Request",
+        on_delete=models.CASCADE,
+        related_name="notifications",
+        db_index=False,
+        db_constraint=False,
     )
     recipient = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False

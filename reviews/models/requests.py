@@ -8,13 +8,14 @@ from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Now
 from django.db.models.lookups import IsNull
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from db.columns import ExactJSONField, bucket_constraint, owned_id_field
 from loops.models import Loop, Membership
 from reviews import response_types
 from reviews.lifecycle import states
-from reviews.lifecycle.conditions import IS_DUE, is_free_for
+from reviews.lifecycle.conditions import ENDED, IS_DUE, is_free_for
 from webhooks.trace_context import LENGTH
 
 PRIORITIES = ("low", "medium", "high", "critical")
@@ -136,6 +137,7 @@ class Request(models.Model):
     notifications_sent = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    texts_removed_at = models.DateTimeField(null=True)  # by reviews.retention
 
     objects: ClassVar[Any] = RequestQuerySet.as_manager()
     now: datetime  # by RequestQuerySet.with_clock()
@@ -171,6 +173,10 @@ class Request(models.Model):
                 | Q(claimed_by__isnull=False, claimed_at__isnull=False)
                 & Q(claim_expires_at__isnull=False),
                 name="request_claimed_by_somebody",
+            ),
+            models.CheckConstraint(
+                condition=Q(texts_removed_at__isnull=True) | Q(status__in=sorted(states.FINAL)),
+                name="request_open_with_texts",
             ),
         ]
         indexes = [
@@ -225,6 +231,19 @@ class Request(models.Model):
                 condition=Q(status="timeout"),
                 name="request_timeouts",
             ),
+            *(
+                models.Index(  # reviews.retention
+                    F("loop"),
+                    ENDED,
+                    condition=Q(status__in=["completed", "timeout", "cancelled"])
+                    & Q(texts_removed_at__isnull=has_texts),
+                    name=name,
+                )
+                for name, has_texts in (
+                    ("request_with_texts", True),
+                    ("request_without_texts", False),
+                )
+            ),
         ]
 
     def __str__(self) -> str:
@@ -232,6 +251,8 @@ class Request(models.Model):
 
     def format_answer(self, answer: object) -> str:
         """Formats an answer to this request for people: labels instead of values."""
+        if answer == "" and self.texts_removed_at:
+            return _("Text removed")
         kind = response_types.get_response_type(self.response_type)
         return kind.format_answer(self.response_config, answer)
 

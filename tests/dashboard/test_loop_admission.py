@@ -1,9 +1,9 @@
-"""The loop's settings: who may join, and which options need a comment."""
+"""The loop's settings: who may join, which options need a comment, how long requests stay."""
 
 import pytest
 from pytest_django import Settings
 
-from accounts.models import User
+from accounts.models import AuditEntry, User
 from accounts.services import create_account
 from loops.models import Loop
 from loops.services import join_loop
@@ -77,3 +77,44 @@ def test_which_options_need_a_comment(owner: User, loop: Loop) -> None:
     assert "Enter up to 100 options, each of up to 200 characters" in page
     assert edit(owner, loop, comment_required_for="")[0] == 302
     assert loop.comment_required_for == []
+
+
+def test_how_long_requests_and_texts_stay(owner: User, loop: Loop, settings: Settings) -> None:
+    settings.KEEP_REQUESTS_DAYS = 1_000
+    page = words(signed_in(owner).get(f"/dashboard/loops/{loop.pk}/edit/"))
+    assert "Empty: after 1,000 days, like the whole service." in page
+    assert "Empty: never." in page
+    assert edit(owner, loop, keep_texts_days=" 7 ", keep_requests_days="90")[0] == 302
+    assert (loop.keep_texts_days, loop.keep_requests_days) == (7, 90)
+    entry = AuditEntry.objects.filter(account=owner).latest("created_at")
+    assert entry.action == "loop.days_changed"
+    assert entry.subject == "Refund desk: texts 7 days, requests 90 days"
+    assert edit(owner, loop, name="Renamed")[0] == 302
+    assert (loop.keep_texts_days, loop.keep_requests_days) == (7, 90)
+    source = signed_in(owner).get(f"/dashboard/loops/{loop.pk}/edit/").content.decode()
+    assert 'value="90"' in source
+    assert edit(owner, loop, keep_texts_days="", keep_requests_days="90")[0] == 302
+    assert (loop.keep_texts_days, loop.keep_requests_days) == (None, 90)
+
+
+@pytest.mark.parametrize("typed", ["3", "0", "-4", "5.5", "1001", "٣٠", "never"])
+def test_what_is_no_number_of_days(owner: User, loop: Loop, settings: Settings, typed: str) -> None:
+    settings.KEEP_REQUESTS_DAYS = 1_000
+    status, page = edit(owner, loop, keep_requests_days=typed)
+    assert status == 422
+    assert "Enter a whole number of days from 4 to 1,000" in page
+    assert loop.keep_requests_days is None
+
+
+def test_deleting_sooner_asks_who_it_is(owner: User, loop: Loop, settings: Settings) -> None:
+    Loop.objects.filter(pk=loop.pk).update(keep_requests_days=90)
+    settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 0
+    response = signed_in(owner).post(
+        f"/dashboard/loops/{loop.pk}/edit/",
+        {"name": loop.name, "icon": loop.icon, "keep_requests_days": "80"},
+    )
+    loop.refresh_from_db()
+    assert "/reauthenticate/" in response["Location"]
+    assert loop.keep_requests_days == 90
+    assert edit(owner, loop, keep_requests_days="100")[0] == 302
+    assert loop.keep_requests_days == 100

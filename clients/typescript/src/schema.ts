@@ -322,6 +322,11 @@ export interface components {
             response_comment: string | null;
             response_by_user: components["schemas"]["Person"] | null;
             feedback: components["schemas"]["FeedbackFields"] | null;
+            /**
+             * Format: date-time
+             * @description When the texts of the request were removed, because its loop keeps them for a limited time; null while it has them.
+             */
+            texts_removed_at: string | null;
         };
         /** @description A request in a list. */
         RequestListed: {

@@ -77,6 +77,7 @@ class Request(ListedRequest):
     response_comment: str | None
     response_by_user: dict[str, Any] | None
     feedback: dict[str, Any] | None
+    texts_removed_at: str | None
 
 
 class CreatedRequest(TypedDict):

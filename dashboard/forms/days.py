@@ -1,0 +1,41 @@
+"""A form field for how many days a loop keeps something."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+
+from loops.keeping import MAX_DAYS, MIN_DAYS
+from web.humanize import format_count
+
+
+class DaysField(forms.CharField):
+    """A number of days; empty is as long as the service keeps it, and None."""
+
+    widget = forms.TextInput
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, max_length=20, **options)
+        self.widget.attrs |= {"inputmode": "numeric", "autocomplete": "off", "class": "number"}
+        self._limit: int | None = None
+
+    def set_limit(self, limit: int | None) -> None:
+        """Sets for how many days the service keeps it, None for ever."""
+        self._limit = limit
+        empty = _("Empty: never.")
+        if limit:
+            empty = _("Empty: after %(days)s days, like the whole service.")
+            empty %= {"days": format_count(limit)}
+        self.help_text = f"{self.help_text} {empty}"
+
+    def clean(self, value: Any) -> Any:
+        typed = super().clean(value).strip()
+        if not typed:
+            return None
+        most = self._limit or MAX_DAYS
+        if not (typed.isascii() and typed.isdecimal() and MIN_DAYS <= int(typed) <= most):
+            raise forms.ValidationError(
+                _("Enter a whole number of days from %(least)s to %(most)s")
+                % {"least": MIN_DAYS, "most": format_count(most)}
+            )
+        return int(typed)

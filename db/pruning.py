@@ -1,0 +1,39 @@
+"""Removes what is older than a number of days, in batches so small that nobody waits for them."""
+
+import time
+from collections.abc import Callable
+
+BATCH = 500
+"""Rows of a statement: locks are held for a few milliseconds."""
+SECONDS = 60.0
+"""Time of one run; the next one goes on, ten minutes later."""
+
+
+def run_batches(remove: Callable[[], int], *, batch: int = BATCH, until: float) -> int:
+    """Calls `remove` until it removes less than a whole batch; returns how many rows in all.
+
+    Begins no batch after `until`, a time of `time.monotonic()`.
+    """
+    total = 0
+    while time.monotonic() < until:
+        removed = remove()
+        total += removed
+        if removed < batch:
+            break
+    return total
+
+
+def start() -> float:
+    """Returns the end of a run that begins now."""
+    return time.monotonic() + SECONDS
+
+
+def older_than_sql(days: str = "%(days)s") -> str:
+    """Returns SQL for the moment so many days ago, which an index condition may use."""
+    return f"statement_timestamp() - make_interval(days => {days}::int)"
+
+
+def id_before_sql(days: str = "%(days)s") -> str:
+    """Returns SQL for the least id of a row that is made now minus so many days (`db.ids`)."""
+    moment = f"extract(epoch FROM {older_than_sql(days)})"
+    return f"lpad(to_hex(({moment} * 1000)::bigint), 12, '0')"
