@@ -34,11 +34,13 @@ class TimeLimits:
 
 @dataclass(frozen=True)
 class Databases:
-    """Entries of DATABASES: what this process uses, PostgreSQL itself, and the pooler or None."""
+    """Entries of DATABASES: what this process uses, PostgreSQL itself, the pooler or None, and the
+    replica or None."""
 
     used: dict[str, Any]
     direct: dict[str, Any]
     pooled: dict[str, Any] | None = None
+    replica: dict[str, Any] | None = None
 
 
 def read_databases(
@@ -49,9 +51,10 @@ def read_databases(
     A pooler that gives a connection to another client after each transaction keeps neither
     prepared statements nor settings nor LISTEN. Commands such as `migrate` go around it.
     """
+    replica = _read_replica(env, limits)
     if not pooler:
         direct = build_database("DATABASE_URL", url, limits)
-        return Databases(direct, direct)
+        return Databases(direct, direct, replica=replica)
     if not (direct_url := str(env.str("DATABASE_DIRECT_URL", default=""))):
         raise ImproperlyConfigured(
             f"DATABASE_POOLER is {pooler}, and DATABASE_DIRECT_URL is not set. Set it to {EXAMPLE}"
@@ -59,7 +62,16 @@ def read_databases(
         )
     pooled = build_database("DATABASE_URL", url, None)
     direct = build_database("DATABASE_DIRECT_URL", direct_url, limits)
-    return Databases(direct if kind == "command" else pooled, direct, pooled)
+    return Databases(direct if kind == "command" else pooled, direct, pooled, replica)
+
+
+def _read_replica(env: environ.Env, limits: TimeLimits) -> dict[str, Any] | None:
+    """Reads DATABASE_REPLICA_URL, which web servers use."""
+    url = str(env.str("DATABASE_REPLICA_URL", default=""))
+    replica = build_database("DATABASE_REPLICA_URL", url, limits) if url else None
+    if replica:
+        replica["OPTIONS"]["connect_timeout"] = 2  # the primary serves instead
+    return replica
 
 
 def build_database(name: str, url: str, limits: TimeLimits | None) -> dict[str, Any]:

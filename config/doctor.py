@@ -115,6 +115,29 @@ def check_pooler() -> Iterator[Finding]:
         yield Finding(OK, "The pooler answers, with limits of time.")
 
 
+def check_replica() -> Iterator[Finding]:
+    if settings.REPLICA_DATABASE is None:
+        return
+    replica = connections.wrap(settings.REPLICA_DATABASE, alias="replica")
+    try:
+        with closing(replica), replica.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_is_in_recovery(), coalesce(extract(epoch FROM"
+                " clock_timestamp() - pg_last_xact_replay_timestamp()), 0)::float"
+            )
+            is_standby, age = cursor.fetchone()
+    except (DatabaseError, InterfaceError) as error:
+        reason = str(error).strip().splitlines()[0]
+        advice = "Check DATABASE_REPLICA_URL; until then the primary serves every page."
+        yield Finding(WARNING, f"The replica cannot be reached: {reason}", advice)
+        return
+    if is_standby:
+        yield Finding(OK, f"The replica answers; its last transaction is {age:.0f} s old.")
+    else:
+        advice = "That is so while the only replica is away; else change DATABASE_REPLICA_URL."
+        yield Finding(WARNING, "DATABASE_REPLICA_URL leads to a primary.", advice)
+
+
 def check_migrations() -> Iterator[Finding]:
     if pending_migrations():
         yield Finding(WRONG, "The database lacks migrations.", "Run `manage.py migrate`.")
@@ -247,6 +270,7 @@ def check_disk() -> Iterator[Finding]:
 
 IN_DATABASE: tuple[Check, ...] = (
     check_pooler,
+    check_replica,
     check_migrations,
     check_clock,
     check_connections,

@@ -151,6 +151,7 @@ _databases = database_urls.read_databases(
 )
 DATABASES = {"default": _databases.used}
 DIRECT_DATABASE, POOLED_DATABASE = _databases.direct, _databases.pooled
+REPLICA_DATABASE = _databases.replica
 
 _redis = read_redis(
     require(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock."),

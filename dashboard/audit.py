@@ -14,9 +14,11 @@ from web.days import midnight
 from web.guards import SignedInRequest, page
 from web.keyset import KeysetPage, read_cursor
 from web.languages import translate
+from web.replica import prefer_replica
 
 
 @page
+@prefer_replica
 def audit(request: SignedInRequest) -> HttpResponse:
     filters = AuditFilterForm(request.GET, auto_id="filter-%s")
     window, status = KeysetPage([]), 422

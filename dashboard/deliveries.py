@@ -22,6 +22,7 @@ from web.guards import SignedInRequest, action, page
 from web.keyset import KeysetPage, read_cursor
 from web.languages import gettext_lazy as _lazy
 from web.languages import translate
+from web.replica import prefer_replica
 from web.web_urls import hide_credentials
 from webhooks import safe_text, services
 from webhooks.failing_hosts import MAX_COUNTED, Failing, read_failing
@@ -40,11 +41,13 @@ USUAL_LAG, MAX_LAG = 3, 60  # seconds; sweeps run every second
 
 
 @page
+@prefer_replica
 def deliveries(request: SignedInRequest) -> HttpResponse:
     return list_page(request)
 
 
 @page
+@prefer_replica
 def delivery(request: SignedInRequest, delivery_id: str) -> HttpResponse:
     item = find_delivery(request, delivery_id)
     mine = item.attempts.filter(account_id=item.account_id)

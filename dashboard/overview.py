@@ -18,6 +18,7 @@ from web.bidi import isolate
 from web.charts import Chart, Series
 from web.guards import SignedInRequest
 from web.humanize import format_duration, group
+from web.replica import prefer_replica
 
 HOURS = 24
 MAX_KEYS = 8  # each with its own line
@@ -25,6 +26,7 @@ ALERT_SHARE = 0.8  # share of its hourly limit from which a key causes an alert
 
 
 @page
+@prefer_replica
 def overview(request: SignedInRequest) -> HttpResponse:
     account_id = request.user.pk
     waiting = stats.read_waiting(account_id)

@@ -10,9 +10,11 @@ from dashboard.access import page, read_cursor
 from dashboard.forms.requests import RequestFilterForm
 from dashboard.loop_choices import read_loop_choices
 from web.guards import SignedInRequest
+from web.replica import prefer_replica
 
 
 @page
+@prefer_replica
 def requests(request: SignedInRequest) -> HttpResponse:
     loops = read_loop_choices(request.user.pk, request.GET.get("loop", ""))
     form = RequestFilterForm(request.GET, loops=loops, auto_id="filter-%s")

@@ -25,7 +25,7 @@ def read_limit() -> int:
         return int(cursor.fetchone()[0])
 
 
-def wrap(database: dict[str, Any]) -> BaseDatabaseWrapper:
+def wrap(database: dict[str, Any], alias: str = "other") -> BaseDatabaseWrapper:
     """Returns a connection, not yet open, to another entry than DATABASES has."""
     wrapper = connections[DEFAULT_DB_ALIAS]
-    return type(wrapper)({**wrapper.settings_dict, **database}, alias="other")
+    return type(wrapper)({**wrapper.settings_dict, **database}, alias=alias)

@@ -68,6 +68,24 @@ class Watchdog:
             if call is not None:
                 call.ends_at = time.monotonic() + seconds
 
+    @contextmanager
+    def watching(self, wrapper: BaseDatabaseWrapper, seconds: float) -> Iterator[None]:
+        """For the block, the call of this thread uses another connection, for so long at most."""
+        call = self._calls.get(threading.get_ident())
+        if call is None:
+            yield
+            return
+        with self._lock:
+            kept = call.connection, call.ends_at
+            call.connection = wrapper
+            call.ends_at = min(call.ends_at, time.monotonic() + seconds)
+        try:
+            yield
+        finally:
+            with self._lock:
+                call.connection, call.ends_at = kept
+                call.is_over = time.monotonic() >= call.ends_at
+
     def _watch(self) -> None:
         while True:
             time.sleep(INTERVAL)
@@ -125,7 +143,8 @@ def cut(wrapper: BaseDatabaseWrapper) -> None:
     raw = wrapper.connection
     with suppress(OSError, psycopg.Error, AttributeError):  # closed meanwhile, or not yet open
         with socket.socket(fileno=os.dup(raw.fileno())) as stream:
-            GATE.is_shut = True  # before the thread of the call hears of it
+            # before the thread of the call hears of it
+            GATE.is_shut = GATE.is_shut or wrapper.alias != "replica"
             stream.shutdown(socket.SHUT_RDWR)
         log.error("database.cut", process=raw.pgconn.backend_pid)
 

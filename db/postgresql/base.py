@@ -12,7 +12,7 @@ from db.time_limits import GATE, WATCHDOG
 class DatabaseWrapper(base.DatabaseWrapper):
     """Runs Django's health check only if the socket shows that the server closed the connection.
 
-    In a web process, connects through the gate.
+    In a web process, connects through the gate; not to the replica, without which pages do well.
 
     With CONN_HEALTH_CHECKS, Django sends `SELECT 1` before the first statement of every call. The
     operating system already knows when the server has closed the connection: the socket becomes
@@ -29,7 +29,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.health_check_done = True
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        if settings.PROCESS_KIND != "web":
+        if settings.PROCESS_KIND != "web" or self.alias == "replica":
             return super().get_new_connection(conn_params)
         WATCHDOG.check()
         with GATE.pass_one():

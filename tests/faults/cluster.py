@@ -116,9 +116,11 @@ class ClusteredService:
     def __init__(self, folder: Path, cluster: Cluster, account: Account) -> None:
         data = DataFolder(folder)
         given = {name: cluster.variables[name] for name in ("DATABASE_URL", "REDIS_URL")}
+        replica = {"DATABASE_REPLICA_URL": cluster.variables["DATABASE_REPLICA_URL"]}
         environment = {
             **os.environ,
             **build_environment(given, data, 8000),
+            **replica,
             "TRUSTED_PROXIES": "1",
             "API_HOURLY_LIMIT": "1000000",
             "LOG_LEVEL": "WARNING",
