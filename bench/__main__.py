@@ -7,14 +7,17 @@ Durability (fsync) is on here, unlike in tests.
 import argparse
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 
 from bench import (
     answers,
     api,
     first_paint,
+    idle,
     inboxes,
     lighthouse,
     mcp,
@@ -80,6 +83,14 @@ def measure_webhooks(here: Stage, _sizes: dict[str, int]) -> Part:
     return Part({"webhooks": text}, page.webhook_goals(text))
 
 
+def measure_workers(here: Stage, _sizes: dict[str, int]) -> Part:
+    """Measures deliveries of several workers at a time."""
+    here.use()
+    from bench import workers
+
+    return workers.measure(here.postmaster)
+
+
 def measure_sweep(here: Stage, sizes: dict[str, int]) -> Part:
     """Measures sweeps of due requests among as many waiting ones as the largest size."""
     here.use()
@@ -124,6 +135,12 @@ def measure_streams(here: Stage, sizes: dict[str, int]) -> Part:
         return streams.measure(service, cast, here.load)
 
 
+def measure_idle(_here: Stage, _sizes: dict[str, int]) -> Part:
+    """Measures the whole service while nothing happens, on servers of its own."""
+    with tempfile.TemporaryDirectory(prefix="review-loop-idle-") as folder:
+        return idle.measure(Path(folder))
+
+
 def measure_inboxes(here: Stage, sizes: dict[str, int]) -> Part:
     """Measures the polls of open inboxes, in a database that no other part has filled."""
     cast = here.cast("pages", sizes["1k"])
@@ -159,11 +176,13 @@ PARTS: dict[str, Callable[[Stage, dict[str, int]], Part]] = {
     "api": measure_api,
     "scale": measure_scale,
     "webhooks": measure_webhooks,
+    "workers": measure_workers,
     "sweep": measure_sweep,
     "memory": measure_memory,
     "waits": measure_waits,
     "streams": measure_streams,
     "mcp": measure_mcp,
+    "idle": measure_idle,
     "inboxes": measure_inboxes,
     "paint": measure_paint,
     "answers": measure_answers,

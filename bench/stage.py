@@ -95,7 +95,7 @@ class Stage:
 def stage() -> Iterator[Stage]:
     """Starts embedded servers in a temporary folder, and sets the environment for them."""
     folder = DataFolder(Path(tempfile.mkdtemp(prefix="review-loop-bench-")))
-    postgres = Postgres(folder.path, folder.sockets, {"max_connections": "200"})
+    postgres = Postgres(folder.path, folder.sockets, {"max_connections": "400"})
     redis = Redis(folder.path, folder.sockets)
     running = [(postgres, postgres.start())]
     try:

@@ -42,9 +42,9 @@ def run() -> str:
 
 
 @contextmanager
-def receiver(milliseconds: int) -> Iterator[list[str]]:
+def receiver(milliseconds: int, hosts: int = 0) -> Iterator[list[str]]:
     """Starts a receiver on as many hosts as there are threads: a host gets only a few at a time."""
-    hosts = settings.WEBHOOK_THREADS
+    hosts = hosts or settings.WEBHOOK_THREADS
     command = [sys.executable, "-m", "bench.receiver", str(milliseconds), str(hosts)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

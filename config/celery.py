@@ -2,9 +2,16 @@
 
 import logging.config
 import os
+import sys
 
 from celery import Celery
-from celery.signals import heartbeat_sent, setup_logging, worker_ready, worker_shutting_down
+from celery.signals import (
+    heartbeat_sent,
+    setup_logging,
+    task_prerun,
+    worker_ready,
+    worker_shutting_down,
+)
 
 from config import alive
 
@@ -13,7 +20,11 @@ os.environ.setdefault("PROCESS_KIND", "worker")
 
 app = Celery("reviewloop")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["accounts", "mailing", "reviews", "reviews.notifications", "webhooks"])
+# Without it Celery closes a thread's connection before and after each task.
+app.conf.update(CELERY_DB_REUSE_MAX=sys.maxsize)
+app.autodiscover_tasks(
+    ["accounts", "db", "mailing", "reviews", "reviews.notifications", "webhooks"]
+)
 
 
 @setup_logging.connect
@@ -33,6 +44,14 @@ def serve_metrics(**_: object) -> None:
     from web import metrics_server
 
     metrics_server.start()
+
+
+@task_prerun.connect
+def check_connection(**_: object) -> None:
+    """Closes this thread's connection to the database if the server has closed it, or it failed."""
+    from django.db import close_old_connections
+
+    close_old_connections()
 
 
 @heartbeat_sent.connect

@@ -37,7 +37,7 @@ class DatabaseNumbers(Collector):
         lags = worker_status.read_lags()
         yield build(
             "sweep_lag_seconds",
-            "Seconds since a sweep last ran; infinite if it never has",
+            "Seconds since a sweep last ran or had nothing to do; infinite if it never has",
             "sweep",
             {name: lags.get(name, math.inf) for name in worker_status.SWEEPS},
         )

@@ -326,25 +326,17 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     **_redis.build_broker_options(),
 }
 CELERY_TASK_ROUTES = {
+    "db.tasks.*": {"queue": "deadlines"},
     "reviews.tasks.*": {"queue": "deadlines"},
     "reviews.notifications.tasks.*": {"queue": "notifications"},
     "mailing.tasks.*": {"queue": "notifications"},
     "webhooks.tasks.*": {"queue": "webhooks"},
 }
 CELERY_BEAT_SCHEDULER = "config.beat:Scheduler"
+# One tick a second starts the sweeps that have something to do (`db.sweeps`).
 CELERY_BEAT_SCHEDULE = {
-    f"{number}: {task}": {"task": task, "schedule": 1.0, "options": {"expires": 2.0}}
-    for number, task in enumerate((
-        "reviews.tasks.settle_overdue",
-        "reviews.tasks.settle_overdue",  # twice, to share thousands of due requests
-        "reviews.tasks.release_lapsed",
-        "reviews.tasks.fold_counters",
-        "reviews.notifications.tasks.push_due",
-        "reviews.notifications.tasks.mail_due",
-        "mailing.tasks.send_queued",
-        "webhooks.tasks.deliver_due",
-    ))
-}  # fmt: skip
+    "db.tasks.tick": {"task": "db.tasks.tick", "schedule": 1.0, "options": {"expires": 2.0}}
+}
 CELERY_BEAT_SCHEDULE["webhooks.tasks.watch_hosts"] = {
     "task": "webhooks.tasks.watch_hosts",
     "schedule": 10.0,

@@ -1,7 +1,8 @@
 """Records when each sweep last ran.
 
-A sweep is background work that Celery beat starts every second. It finds its rows in PostgreSQL,
-so a lost message only delays it by a second, and running it twice does no harm.
+A sweep is background work that a tick starts in each second in which it has something to do
+(`db.sweeps`). It finds its rows in PostgreSQL, so a lost message only delays it by a second, and
+running it twice does no harm. In the other seconds the tick records that it had nothing to do.
 """
 
 import math
@@ -12,7 +13,6 @@ from django.db.models.functions import Now
 
 from db.models import Heartbeat
 
-# Each runs every second (CELERY_BEAT_SCHEDULE in config/settings.py).
 SWEEPS = (
     "deliver_due",
     "fold_counters",

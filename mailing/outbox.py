@@ -23,6 +23,9 @@ SELECT %(id)s, %(sealed)s, statement_timestamp(), 0, statement_timestamp(),
  WHERE (SELECT count(*) FROM (SELECT 1 FROM mailing_queuedmail LIMIT %(most)s::int) AS waiting)
        < %(most)s::int
 """
+ANY_DUE = """
+EXISTS (SELECT FROM mailing_queuedmail WHERE next_attempt_at <= statement_timestamp())
+"""
 _CLAIM = """
 WITH due AS (  -- two workers never wait for one another
     SELECT id FROM mailing_queuedmail WHERE next_attempt_at <= statement_timestamp()

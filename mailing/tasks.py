@@ -2,8 +2,9 @@
 
 from celery import shared_task
 
-from db import worker_status
+from db import sweeps, worker_status
 from mailing.dispatch import DISPATCHER
+from mailing.outbox import ANY_DUE
 
 
 @shared_task(expires=2)
@@ -11,3 +12,6 @@ def send_queued() -> int:
     """Sends due emails, and returns how many it claimed."""
     worker_status.record_heartbeat("send_queued")
     return DISPATCHER.run_due()
+
+
+sweeps.register(send_queued, due=ANY_DUE)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from celery import shared_task
 
-from db import deliveries, pruning, worker_status
+from db import deliveries, pruning, sweeps, worker_status
 from reviews import counters, retention
-from reviews.lifecycle import states, transitions
+from reviews.lifecycle import conditions, states, transitions
 
 RUNS = 2
 """Runs of one sweep at a time in a process: a locked table must not occupy all its threads."""
@@ -67,3 +67,13 @@ def _run_batches(name: str, run_batch: Callable[[], int], batch: int) -> int:
         _places[name].release()
     worker_status.record_heartbeat(name)
     return total
+
+
+def _any_request(condition: str) -> str:
+    return f"EXISTS (SELECT FROM reviews_request r WHERE {condition})"
+
+
+# Two of them share thousands of due requests.
+sweeps.register(settle_overdue, due=_any_request(conditions.overdue()), runs=2)
+sweeps.register(release_lapsed, due=_any_request(conditions.lapsed()))
+sweeps.register(fold_counters, due=counters.ANY_CHANGE)

@@ -1,4 +1,4 @@
-"""The statement that claims due deliveries, for `webhooks.outbox`.
+"""The statements that claim due deliveries, for `webhooks.outbox`.
 
 Deliveries of one account to one host form a lane, which has a few places. In one of them the newest
 delivery goes first, so that a fresh event does not wait for a long backlog; in the others the
@@ -21,15 +21,35 @@ TESTS_AT_ONCE = 2  # under way for an account
 _DUE = f"""
     state = 'waiting' AND next_attempt_at <= statement_timestamp() AND event <> '{TEST_EVENT}'
 """
-_LANES = """
+_LANE = """
 lane AS (  -- from lane to lane by index, however many wait in one
-    (SELECT account_id, host FROM webhooks_delivery WHERE state = 'waiting'
+    (SELECT account_id, host FROM webhooks_delivery WHERE state = 'waiting' {after}
       ORDER BY account_id, host LIMIT 1)
     UNION ALL
     SELECT following.account_id, following.host FROM lane CROSS JOIN LATERAL (
         SELECT account_id, host FROM webhooks_delivery
          WHERE state = 'waiting' AND (account_id, host) > (lane.account_id, lane.host)
          ORDER BY account_id, host LIMIT 1) following
+)
+"""
+_HAS_DUE = """
+EXISTS (SELECT FROM webhooks_delivery
+         WHERE account_id = lane.account_id AND host = lane.host AND state = 'waiting'
+           AND next_attempt_at <= statement_timestamp())
+"""
+ANY_DUE = f"EXISTS (WITH RECURSIVE {_LANE.format(after='')} SELECT FROM lane WHERE {_HAS_DUE})"
+# The next lanes with something due, and whether their account is locked for this transaction.
+_AFTER = "AND (account_id, host) > (%(after_account)s, %(after_host)s)"
+LOCK_LANES = f"""
+WITH RECURSIVE {_LANE.format(after=_AFTER)}
+SELECT account_id, host, pg_try_advisory_xact_lock(%(lock)s, hashtext(account_id))
+  FROM (SELECT account_id, host FROM lane WHERE {_HAS_DUE} LIMIT %(lanes)s) AS found
+"""  # noqa: S608
+AWAIT_ACCOUNT = "SELECT pg_advisory_xact_lock(%(lock)s, hashtext(%(account)s))"
+_LANES = """
+lane AS (
+    SELECT account_id, host
+      FROM unnest(%(lane_accounts)s::text[], %(lane_hosts)s::text[]) AS each (account_id, host)
 ), busy AS (
     SELECT account_id, host, event = %(test_event)s AS is_test, count(*) AS n,
            count(*) FILTER (WHERE newest_first) AS newest
@@ -77,7 +97,8 @@ due AS (
         SELECT id, next_attempt_at, account_id,
                row_number() OVER (PARTITION BY account_id ORDER BY next_attempt_at, id) AS place
           FROM webhooks_delivery
-         WHERE state = 'waiting' AND event = '{TEST_EVENT}' AND claim_id IS NULL
+         WHERE account_id = ANY (%(lane_accounts)s::text[])
+           AND state = 'waiting' AND event = '{TEST_EVENT}' AND claim_id IS NULL
            AND next_attempt_at <= statement_timestamp()
     ) test LEFT JOIN holding USING (account_id)
      WHERE place + coalesce(tests, 0) <= {TESTS_AT_ONCE}
@@ -107,7 +128,7 @@ due AS (
 )
 """  # noqa: S608
 CLAIM = f"""
-WITH RECURSIVE {_LANES}, {_CANDIDATES}, claimed AS (
+WITH {_LANES}, {_CANDIDATES}, claimed AS (
     UPDATE webhooks_delivery
        SET claim_id = %(claim_id)s,
            newest_first = id IN (SELECT id FROM picked WHERE newest_first),

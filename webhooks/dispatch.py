@@ -35,6 +35,7 @@ class Dispatcher(Engine):
         self._under_way: set[Future[None]] = set()
         self._wanting = threading.Event()  # set while threads have little or nothing left to do
         self._claim_after = 0.0
+        self._walk = outbox.Walk()
 
     def stop(self) -> None:
         super().stop()
@@ -65,7 +66,9 @@ class Dispatcher(Engine):
             limit, per_account, exceptions = self._queue.limits()
         began = time.monotonic()
         begin_by = began + spare_seconds()  # a little early: the lease begins after this
-        items = outbox.claim_due(limit, per_account=per_account, exceptions=exceptions)
+        items = outbox.claim_due(
+            limit, per_account=per_account, exceptions=exceptions, walk=self._walk
+        )
         with self._lock:
             for item in items:
                 self._queue.add(item.account_id, item, begin_by=begin_by, in_doubt=item.in_doubt)

@@ -235,7 +235,7 @@ class GuardedAdapter(HTTPAdapter):
 
     def __init__(self, dialler: Dialler, tls: ssl.SSLContext) -> None:
         self.dialler, self.tls = dialler, tls
-        super().__init__(max_retries=0)
+        super().__init__(max_retries=0, pool_connections=1, pool_maxsize=1)  # it sends once
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs, ssl_context=self.tls)

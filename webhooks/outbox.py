@@ -1,10 +1,12 @@
 """SQL of the webhook outbox: claims due deliveries, records outcomes, gives claims back.
 
-A claim is one statement (`webhooks.claim_sql`). It picks due deliveries: a few for each account and
-host, none where a circuit is open, one where it probes; accounts take turns, those with the fewest
-under way first. It leases them under a fresh claim id, ends the attempt that a crashed worker left
-open, and inserts each new attempt. Recording is one statement too, fenced by the claim id: a worker
-that has lost its lease writes nothing.
+A claim is two statements (`webhooks.claim_sql`). The first finds up to LANES lanes, pairs of an
+account and a host, with something due, and locks their accounts; workers that claim at the same
+time take different ones, and each goes on from where it was. The second picks due deliveries: a few
+for each lane, none where a circuit is open, one where it probes; accounts take turns, those with
+the fewest under way first. It leases them under a fresh claim id, ends the attempt that a crashed
+worker left open, and inserts each new attempt. Recording is one statement too, fenced by the claim
+id: a worker that has lost its lease writes nothing.
 """
 
 from collections.abc import Mapping
@@ -14,11 +16,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from psycopg.types.json import Json
 
 from db.columns import dumps
 from db.ids import new_id
-from webhooks.claim_sql import CLAIM
+from webhooks.claim_sql import AWAIT_ACCOUNT, CLAIM, LOCK_LANES
 from webhooks.event_ids import EVENT_ID_SQL
 from webhooks.failing_hosts import NOTE_FAILURE, NOTE_SUCCESS
 from webhooks.models import TEST_EVENT, Delivery
@@ -40,7 +43,10 @@ FAILURES_TO_OPEN = 5
 MAX_PAUSE = 600
 INTERRUPTED = "Interrupted: no result was recorded in time."
 NO_EXCEPTIONS: Mapping[str, int] = MappingProxyType({})
-_ONE_CLAIMS_AT_A_TIME = 0x5265766C  # of this database's advisory locks
+LANES = 200  # looked at in one statement
+Lane = tuple[str, str]
+"""An account and a host."""
+_CLAIMS_OF_AN_ACCOUNT = 0x5265766C  # an advisory lock of this database for each account
 _RECORD = f"""
 WITH fenced AS (
     UPDATE webhooks_delivery
@@ -124,37 +130,109 @@ class Outcome:
     response_body: bytes | None = None
 
 
-@transaction.atomic
+class Walk:
+    """How far a dispatcher has come on its way through the lanes; its next claim goes on there."""
+
+    def __init__(self) -> None:
+        self.account, self.host = "", ""
+
+    def pass_lanes(self, lanes: list[Lane], full: set[str]) -> None:
+        """Goes behind these lanes, and behind all others of an account that may have no more."""
+        account, self.host = lanes[-1]
+        self.account = f"{account}~" if account in full else account
+
+    def begin_again(self) -> None:
+        """Goes back to the first lane."""
+        self.account, self.host = "", ""
+
+
 def claim_due(
-    limit: int, *, per_account: int | None = None, exceptions: Mapping[str, int] = NO_EXCEPTIONS
+    limit: int,
+    *,
+    per_account: int | None = None,
+    exceptions: Mapping[str, int] = NO_EXCEPTIONS,
+    walk: Walk | None = None,
 ) -> list[Item]:
     """Leases up to `limit` due deliveries and begins an attempt of each.
 
-    An account gets at most `per_account` of them; one that `exceptions` names, that many.
+    An account gets at most `per_account` of them; one that `exceptions` names, that many. Goes on
+    where `walk` has come to, from some lanes to the next, until there are enough or it has come
+    round.
+    """
+    walk = walk or Walk()
+    bounds = dict(exceptions)
+    each = limit if per_account is None else per_account
+    items: list[Item] = []
+    is_on_its_way = bool(walk.account)
+    while len(items) < limit:
+        lanes, found = _claim_of_lanes(walk, limit - len(items), each, bounds)
+        items += found
+        for item in found:
+            bounds[item.account_id] = bounds.get(item.account_id, each) - 1
+        if len(lanes) == LANES:
+            walk.pass_lanes(lanes, {name for name, bound in bounds.items() if bound <= 0})
+            continue
+        walk.begin_again()
+        if not is_on_its_way:
+            break
+        is_on_its_way = False
+    return items
+
+
+@transaction.atomic
+def _claim_of_lanes(
+    walk: Walk, limit: int, each: int, bounds: dict[str, int]
+) -> tuple[list[Lane], list[Item]]:
+    """Claims of the next lanes with something due; returns those lanes, and the items.
+
+    Claims of one account are made one after the other, so that no host gets more than its share.
+    Lanes of accounts for which another worker claims just now are left to it.
     """
     claim_id = new_id()
     with connection.cursor() as cursor:
-        # one claim at a time, so that no host gets more than its share
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ONE_CLAIMS_AT_A_TIME])
-        cursor.execute(
-            CLAIM,
-            {
-                "claim_id": claim_id,
-                "lease": float(settings.WEBHOOK_LEASE_SECONDS),
-                "most": limit,
-                "per_host": settings.WEBHOOK_PER_HOST,
-                "to_open": FAILURES_TO_OPEN,
-                "each": limit if per_account is None else per_account,
-                "accounts": list(exceptions),
-                "bounds": list(exceptions.values()),
-                "test_event": TEST_EVENT,
-                "interrupted": INTERRUPTED,
-            },
-        )
-        return [
+        lanes, mine = _lock_lanes(cursor, walk)
+        if not mine:
+            return lanes, []
+        params = {
+            "claim_id": claim_id,
+            "lease": float(settings.WEBHOOK_LEASE_SECONDS),
+            "most": limit,
+            "per_host": settings.WEBHOOK_PER_HOST,
+            "to_open": FAILURES_TO_OPEN,
+            "each": each,
+            "accounts": list(bounds),
+            "bounds": list(bounds.values()),
+            "lane_accounts": [account for account, _ in mine],
+            "lane_hosts": [host for _, host in mine],
+            "test_event": TEST_EVENT,
+            "interrupted": INTERRUPTED,
+        }
+        cursor.execute(CLAIM, params)
+        return lanes, [
             Item(pk, attempt_id, claim_id, account_id, host, url, bytes(body), *others)
             for pk, attempt_id, account_id, host, url, body, *others in cursor.fetchall()
         ]
+
+
+def _lock_lanes(cursor: CursorWrapper, walk: Walk) -> tuple[list[Lane], list[Lane]]:
+    """Returns the next lanes with something due, and those of accounts that are locked for us.
+
+    Waits for the first account if others claim for all of them.
+    """
+    params: dict[str, str | int] = {
+        "after_account": walk.account,
+        "after_host": walk.host,
+        "lanes": LANES,
+        "lock": _CLAIMS_OF_AN_ACCOUNT,
+    }
+    cursor.execute(LOCK_LANES, params)
+    found = cursor.fetchall()
+    if found and not any(is_locked for _, _, is_locked in found):
+        cursor.execute(AWAIT_ACCOUNT, {"lock": _CLAIMS_OF_AN_ACCOUNT, "account": found[0][0]})
+        cursor.execute(LOCK_LANES, params)
+        found = cursor.fetchall()
+    lanes = [(account, host) for account, host, _ in found]
+    return lanes, [(account, host) for account, host, is_locked in found if is_locked]
 
 
 def record(item: Item, outcome: Outcome, *, state: Delivery.State, delay: float = 0.0) -> bool:

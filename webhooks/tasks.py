@@ -2,8 +2,9 @@
 
 from celery import shared_task
 
-from db import deliveries, pruning, worker_status
+from db import deliveries, pruning, sweeps, worker_status
 from webhooks import event_log, retention
+from webhooks.claim_sql import ANY_DUE
 from webhooks.dispatch import DISPATCHER
 from webhooks.expiry import expire
 from webhooks.outage_emails import email_outages, forget_hosts
@@ -41,3 +42,6 @@ def forget_events() -> int:
 def prune_deliveries() -> int:
     """Removes deliveries and attempts that are no longer kept; returns how many."""
     return retention.prune(until=pruning.start()) if deliveries.are_on() else 0
+
+
+sweeps.register(deliver_due, due=ANY_DUE)

@@ -2,10 +2,12 @@
 
 from celery import shared_task
 
-from db import worker_status
+from db import sweeps, worker_status
 from reviews.notifications import outbox
 from reviews.notifications.mail import dispatch as mail
+from reviews.notifications.mail.outbox import ANY_DUE as ANY_MAIL_DUE
 from reviews.notifications.push import dispatch as push
+from reviews.notifications.push.outbox import ANY_DUE as ANY_PUSH_DUE
 
 
 @shared_task(expires=2)
@@ -26,3 +28,7 @@ def mail_due() -> int:
 def forget_old() -> int:
     """Deletes notifications that ended some days ago; returns how many."""
     return outbox.remove_old()
+
+
+sweeps.register(push_due, due=ANY_PUSH_DUE)
+sweeps.register(mail_due, due=ANY_MAIL_DUE)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
@@ -46,15 +45,6 @@ def test_so_is_one_that_is_long(db: None, client: Client) -> None:
             " WHERE name = 'mail_due'"
         )
     assert client.get("/readyz").json()["background"] == "late"
-
-
-def test_every_sweep_of_each_second_is_known() -> None:
-    every_second = {
-        str(entry["task"]).rpartition(".")[2]
-        for entry in settings.CELERY_BEAT_SCHEDULE.values()
-        if entry["schedule"] == 1.0
-    }
-    assert every_second == set(worker_status.SWEEPS)
 
 
 def test_readyz_waits_for_migrations(db: None, client: Client) -> None:

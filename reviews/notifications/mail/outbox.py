@@ -15,15 +15,18 @@ from reviews.notifications.outbox import record as record
 INTERVAL = 60  # seconds between two emails to the same person
 LEASE = 300.0  # seconds
 
-_CLAIM = f"""
-WITH people AS (
-    SELECT n.recipient_id, min(n.next_attempt_at) AS since
-      FROM reviews_notification n
-      LEFT JOIN reviews_emailpreference c ON c.user_id = n.recipient_id
+_DUE = f"""
+    reviews_notification n LEFT JOIN reviews_emailpreference c ON c.user_id = n.recipient_id
      WHERE n.channel = 'mail' AND n.state = 'waiting'
        AND n.next_attempt_at <= statement_timestamp()
        AND (c.mailed_at IS NULL
-            OR c.mailed_at <= statement_timestamp() - make_interval(secs => %(interval)s::float))
+            OR c.mailed_at <= statement_timestamp() - interval '{INTERVAL} seconds')
+"""
+ANY_DUE = f"EXISTS (SELECT FROM {_DUE})"
+_CLAIM = f"""
+WITH people AS (
+    SELECT n.recipient_id, min(n.next_attempt_at) AS since
+      FROM {_DUE}
      GROUP BY n.recipient_id ORDER BY since LIMIT %(limit)s::int
 ), held AS (
     SELECT id, account_id FROM reviews_notification
@@ -88,7 +91,6 @@ def claim_due(limit: int) -> list[Batch]:
     params: dict[str, Any] = {
         "claim": claim_id,
         "lease": LEASE,
-        "interval": INTERVAL,
         "limit": limit,
     }
     with connection.cursor() as cursor:

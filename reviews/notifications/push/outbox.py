@@ -15,6 +15,10 @@ from reviews.notifications.push.message import Message, Target, about_request
 
 LEASE = 20.0  # seconds
 
+ANY_DUE = """
+EXISTS (SELECT FROM reviews_notification
+         WHERE channel = 'push' AND state = 'waiting' AND next_attempt_at <= statement_timestamp())
+"""
 _CLAIM = f"""
 WITH due AS (
     SELECT n.id, n.account_id, n.next_attempt_at,
