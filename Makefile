@@ -5,7 +5,9 @@ RUN = .venv/bin/python -m
 # The tests generate clients in TypeScript too, where there is a Node.
 NODE_MODULES := $(if $(shell command -v npm),node_modules/.package-lock.json)
 EXAMPLE_MODULES := $(if $(NODE_MODULES),examples/ai-sdk/node_modules/.package-lock.json)
-PIP = $(RUN) pip install --quiet --disable-pip-version-check --no-input -c constraints.txt
+CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo >&2 \
+	'Review Loop needs Python 3.11 or newer: install it, or name it with make PYTHON=python3.12 …'; \
+	exit 1; }
 # mypy reads the settings, which need these variables; nothing connects.
 LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://localhost/x \
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
@@ -33,8 +35,12 @@ help:  ## List the commands
 	@echo
 	@echo 'All of them need Python 3.11 or newer; PYTHON=python3.12 selects another one than python3.'
 
+# The port and the disk are looked at before anything is installed, which takes a minute.
 # exec: make passes its signals directly to the supervisor.
-run: .venv/run.stamp staticfiles/staticfiles.json
+run:
+	@$(CHECK_PYTHON)
+	@$(PYTHON) -m local check
+	@$(MAKE) --no-print-directory .venv/run.stamp staticfiles/staticfiles.json
 	@exec $(RUN) local run
 
 # Each part of the suite prints its output when it ends (tests/parts.py).
@@ -99,25 +105,23 @@ examples/ai-sdk/node_modules/.package-lock.json: examples/ai-sdk/package-lock.js
 
 # The files that pages load, compressed and with a hash in each name.
 staticfiles/staticfiles.json: .venv/run.stamp $(shell find static -type f 2>/dev/null)
-	@echo 'Collecting static files'
+	@echo 'Collecting and compressing static files'
 	@$(LINT_ENV) $(RUN) django collectstatic --settings config.settings --no-input -v 0 \
 		--ignore redoc --ignore '*.map' --ignore 'swagger-ui-es*'
 	@touch $@
 
 .venv/made.stamp:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo >&2 \
-	'Review Loop needs Python 3.11 or newer: install it, or name it with make PYTHON=python3.12 …'; \
-	exit 1; }
+	@$(CHECK_PYTHON)
 	@echo 'Making the virtual environment .venv'
 	@$(PYTHON) -m venv .venv
 	@touch $@
 
 .venv/run.stamp: .venv/made.stamp constraints.txt requirements.txt requirements-local.txt
-	@echo 'Installing what it needs'
-	@$(PIP) -r requirements.txt -r requirements-local.txt
+	@echo 'Installing what it needs, which takes about a minute'
+	@$(RUN) local.install requirements.txt requirements-local.txt
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp requirements-dev.txt
 	@echo 'Installing what the tests need'
-	@$(PIP) -r requirements-dev.txt
+	@$(RUN) local.install requirements-dev.txt
 	@touch $@

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from local import CannotStart, DidNotStart
 from local.account import Account, find_account
+from local.disk import describe_scarcity
 from local.leftover import read_lines, stop_leftover
 from local.processes import Check, ended_within, finish, keep_waiting, spawn, stop
 
@@ -151,4 +152,6 @@ class Postgres:
 
     def _build_error(self, what: str) -> DidNotStart:
         last = read_lines(self.log)[-1:] or ["it said nothing"]
-        return DidNotStart(f"PostgreSQL {what} ({last[0].strip()}): more is in {self.log}")
+        text = f"PostgreSQL {what} ({last[0].strip()}): more is in {self.log}"
+        full = describe_scarcity(self.folder)
+        return DidNotStart(f"{text}. {full}" if full else text)

@@ -12,6 +12,7 @@ from local import CannotStart, DidNotStart, Interrupted
 from local.apps import MANAGE, ROOT, App, list_apps
 from local.child import Child
 from local.datafolder import DataFolder
+from local.disk import NO_SPACE, check_space, describe_scarcity
 from local.environment import build_environment, check_port, fetch_readiness, read_port
 from local.output import Output
 from local.patience import ATTEMPTS, Patience
@@ -54,7 +55,6 @@ class Supervisor:
             self._stop()
 
     def _start_servers(self) -> None:
-        check_port(self.port)
         folder, sockets = self.folder.path, self.folder.sockets
         if not self.environment.get("DATABASE_URL"):
             postgres = Postgres(folder, sockets, {})
@@ -165,12 +165,18 @@ class Supervisor:
                 self.output.say(
                     f"{child.name} ended ({status}); starting it again in {seconds:.0f} s"
                 )
+                self._mention_full_disk()
             elif child.process is None and time.monotonic() >= child.due:
                 try:
                     child.start(check)
                 except CannotStart as error:
                     child.postpone()
                     self.output.say(str(error))
+
+    def _mention_full_disk(self) -> None:
+        """Says so where the disk is the likely reason: logs may have had no room to say it."""
+        if sentence := describe_scarcity(self.folder.path):
+            self.output.say(sentence)
 
     def _stop(self) -> None:
         self.output.say("Stopping (another Ctrl-C does not wait for the applications)")
@@ -189,6 +195,22 @@ class Supervisor:
         self.output.say("Stopped")
 
 
+def check() -> int:
+    """Says what would stop a start, before anything is installed; returns the exit status."""
+    try:
+        check_port(read_port(os.environ.get("PORT") or "8000"))
+        check_space(find_folder())
+    except CannotStart as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def find_folder() -> Path:
+    """Finds the data folder: DATA_DIR, or .data."""
+    return Path(os.environ.get("DATA_DIR") or ROOT / ".data").absolute()
+
+
 def run() -> int:
     """Runs the service; returns the exit status 0 after a stop, 1 if it cannot start."""
     if "MAKELEVEL" in os.environ:
@@ -196,9 +218,15 @@ def run() -> int:
     signals = Signals()
     try:
         port = read_port(os.environ.get("PORT") or "8000")
-        folder = DataFolder(Path(os.environ.get("DATA_DIR") or ROOT / ".data"))
+        folder = DataFolder(find_folder())
         try:
+            check_port(port)
+            check_space(folder.path)
             Supervisor(folder, port, signals).run()
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            raise CannotStart(f"{error}: free some space, or choose another DATA_DIR=…") from error
         finally:
             folder.close()
     except CannotStart as error:
