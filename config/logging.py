@@ -32,8 +32,20 @@ RENDERERS: dict[str, Any] = {
 }
 
 
-def configure_logging(level: str, form: str = "logfmt") -> dict[str, Any]:
-    """Configures structlog and returns Django's LOGGING; `form` is one of RENDERERS."""
+HANDLERS: dict[str, Any] = {
+    "stderr": {"class": "logging.StreamHandler", "formatter": "lines"},
+    "reports": {"class": "web.error_reports.Handler"},
+}
+
+
+def configure_logging(
+    level: str, form: str = "logfmt", *, reports_errors: bool = False
+) -> dict[str, Any]:
+    """Configures structlog and returns Django's LOGGING; `form` is one of RENDERERS.
+
+    With `reports_errors`, errors go to Sentry as well.
+    """
+    handlers = HANDLERS if reports_errors else {"stderr": HANDLERS["stderr"]}
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -58,8 +70,8 @@ def configure_logging(level: str, form: str = "logfmt") -> dict[str, Any]:
                 ],
             }
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
-        "root": {"handlers": ["stderr"], "level": level},
+        "handlers": handlers,
+        "root": {"handlers": list(handlers), "level": level},
         "loggers": {
             "django": {"handlers": [], "level": "INFO", "propagate": True},
             "django.request": {"level": "ERROR"},

@@ -10,7 +10,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config import database_urls, environment, logging
+from config import database_urls, environment, logging, telemetry
 from config.database_urls import TimeLimits
 from config.environment import require
 from config.redis_urls import read_redis
@@ -105,6 +105,11 @@ MIDDLEWARE = [
     "accounts.middleware.PreferencesMiddleware",
     "web.middleware.OutageMiddleware",
 ]
+
+# Traces go to OTEL_EXPORTER_OTLP_ENDPOINT.
+TRACING = telemetry.read_tracing(env)
+if TRACING:
+    MIDDLEWARE.insert(1, "web.tracing.TracingMiddleware")
 
 TEMPLATES = [
     {
@@ -402,7 +407,8 @@ CONTENT_SECURITY_POLICY = {
 LOG_LEVEL = environment.read_choice(env, "LOG_LEVEL", ("info", "debug", "warning", "error")).upper()
 LOG_FORMAT = environment.read_choice(env, "LOG_FORMAT", ("logfmt", "json"))
 ACCESS_LOG = env.bool("ACCESS_LOG", default=False)
-LOGGING = logging.configure_logging(LOG_LEVEL, LOG_FORMAT)
+SENTRY_DSN = telemetry.read_sentry_dsn(env)
+LOGGING = logging.configure_logging(LOG_LEVEL, LOG_FORMAT, reports_errors=bool(SENTRY_DSN))
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 METRICS_NETWORKS = environment.read_networks(env, "METRICS_NETWORKS")
 METRICS_HOST = env.str("METRICS_HOST", default="127.0.0.1")

@@ -57,6 +57,10 @@ def pinned(requirements: str) -> set[str]:
 
 # The last two come with requests, whose transport webhooks take apart.
 PRODUCTION = pinned("requirements.txt")
+# Imported only where a variable asks for it (`config.telemetry`).
+OPTIONAL = {
+    name: pinned("requirements-observability.txt") for name in ("web.tracing", "web.error_reports")
+}
 BRINGERS = importlib.metadata.packages_distributions()
 
 
@@ -64,7 +68,8 @@ BRINGERS = importlib.metadata.packages_distributions()
 def test_nothing_needs_what_only_the_tests_install(name: str) -> None:
     foreign = {other.split(".")[0] for other in imports(MODULES[name])} & BRINGERS.keys()
     for other in foreign:
-        assert {canonical(bringer) for bringer in BRINGERS[other]} & PRODUCTION, other
+        allowed = PRODUCTION | OPTIONAL.get(name, set())
+        assert {canonical(bringer) for bringer in BRINGERS[other]} & allowed, other
 
 
 def test_status_is_written_in_one_place() -> None:

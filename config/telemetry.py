@@ -1,0 +1,66 @@
+"""Reads whether traces and errors are reported elsewhere: the standard variables of OpenTelemetry
+and Sentry. Both are off where theirs are not set, and then nothing of them is imported."""
+
+import importlib.util
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+PROTOCOLS = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+INSTALL = "pip install -c constraints.txt -r requirements-observability.txt"
+
+
+def read_tracing(env: environ.Env) -> bool:
+    """Whether spans go to a collector. Raises ImproperlyConfigured."""
+    name = next((each for each in ENDPOINTS if env.str(each, default="").strip()), "")
+    if not name or env.str("OTEL_SDK_DISABLED", default="").strip().lower() == "true":
+        return False
+    require_package("opentelemetry", "opentelemetry.exporter.otlp.proto.http", name)
+    address = env.str(name).strip()
+    if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).hostname:
+        raise ImproperlyConfigured(
+            f"{name} is {address!r}; set it to the address of a collector, such as"
+            " http://localhost:4318."
+        )
+    for each in PROTOCOLS:
+        if env.str(each, default="") not in ("", "http/protobuf"):
+            raise ImproperlyConfigured(
+                f"{each} is {env.str(each)!r}; the service speaks http/protobuf, to port 4318 of"
+                " a collector."
+            )
+    return True
+
+
+def read_sentry_dsn(env: environ.Env) -> str:
+    """Returns where errors are reported; '' is nowhere. Raises ImproperlyConfigured."""
+    dsn = str(env.str("SENTRY_DSN", default="")).strip()
+    if not dsn:
+        return ""
+    require_package("sentry_sdk", "sentry_sdk", "SENTRY_DSN")
+    try:
+        parts = urlsplit(dsn)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname and parts.username)
+        is_valid = is_valid and parts.path.rpartition("/")[2].isdigit() and parts.port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise ImproperlyConfigured(
+            "SENTRY_DSN is no DSN; copy it from the settings of the project:"
+            " https://KEY@HOST/NUMBER."
+        )
+    return dsn
+
+
+def require_package(package: str, module: str, variable: str) -> None:
+    """Raises ImproperlyConfigured if what a variable needs is not installed."""
+    try:
+        is_there = importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # a parent of the module
+        is_there = False
+    if not is_there:
+        raise ImproperlyConfigured(
+            f"{variable} is set, but the package {package} is not installed. Run {INSTALL}, or"
+            f" remove {variable}."
+        )
