@@ -13,7 +13,7 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench run test test-examples check coverage chaos lint format styles languages screenshots
+.PHONY: help bench docs run test test-examples check coverage chaos lint format styles languages screenshots
 .DELETE_ON_ERROR:
 
 help:  ## List the commands
@@ -31,6 +31,7 @@ help:  ## List the commands
 	@echo 'make format  format the code with ruff'
 	@echo 'make styles  compile the stylesheet and the icons (needs Node 20 or newer)'
 	@echo 'make languages  add new texts to the catalogues in locale/ and compile them'
+	@echo 'make docs    write the documentation as a site to build/docs'
 	@echo 'make screenshots  take pictures of every page, to look at and for the documents (needs chromium)'
 	@echo
 	@echo 'All of them need Python 3.11 or newer; PYTHON=python3.12 selects another one than python3.'
@@ -57,6 +58,12 @@ check: .venv/dev.stamp
 coverage: .venv/dev.stamp
 	$(RUN) pytest -q -n 2 --dist worksteal --cov --cov-report term:skip-covered tests \
 		--ignore tests/browser --ignore tests/processes --ignore tests/faults
+
+# Its makers announce their next product in every run otherwise.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: .venv/dev.stamp
+	@$(RUN) mkdocs build --quiet --strict
+	@echo 'The site is in build/docs'
 
 bench: .venv/dev.stamp staticfiles/staticfiles.json
 	$(RUN) bench

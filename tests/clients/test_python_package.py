@@ -27,7 +27,8 @@ from webhooks import signing
 PACKAGE = ROOT / "clients" / "python"
 PROJECT: dict[str, Any] = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
 MODULES = sorted(SOURCE.rglob("*.py"))
-ANSWERS = {"single_select": None, "rating": 4, "number": 3}  # None: the first option
+ANSWERS = {"rating": 4, "number": 3}  # to everything else the first option
+GUIDES_FOLDER = ROOT / "docs" / "guides"
 URL, KEY = "http://127.0.0.1:8000/v1", "rl_live_…"
 
 
@@ -36,14 +37,19 @@ def blocks(path: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
 
 
+GUIDES = [
+    "docs/tutorial.md",
+    *sorted(f"docs/guides/{each.name}" for each in GUIDES_FOLDER.iterdir()),
+]
 PYTHON = [
     *[("README.md", block) for block in blocks("README.md", "python")],
     *[("docs/api.md", block) for block in blocks("docs/api.md", "python") if "reviewloop" in block],
+    *[(path, block) for path in GUIDES for block in blocks(path, "python")],
     *[("its README", block) for block in blocks("clients/python/README.md", "python")],
 ]
 SHELL = [
     line
-    for path in ("README.md", "clients/python/README.md", "docs/api.md")
+    for path in ("README.md", "clients/python/README.md", "docs/api.md", *GUIDES)
     for block in [*blocks(path, "sh"), *blocks(path, "bash")]
     for line in block.splitlines()
     if re.match(r"(\.venv/bin/)?reviewloop (?!listen)", line)  # which has no end
@@ -116,7 +122,8 @@ def answer_until_it_ends(process: "subprocess.Popen[str]", reviewer: User) -> tu
             join_loop(user=reviewer, code=loop.invite_code)
         for request in Request.objects.filter(status="pending"):
             first = request.response_config.get("options", [None])[0]
-            value = ANSWERS[request.response_type] or first
+            chosen = [first] if request.response_type == "multi_select" else first
+            value = ANSWERS.get(request.response_type, chosen)
             answer_request(request=request, reviewer_id=reviewer.pk, answer=value)
         return process.poll() is not None
 
@@ -138,7 +145,7 @@ def start(command: list[str], variables: dict[str, str]) -> "subprocess.Popen[st
 def test_the_samples_in_python(
     service: str, key: str, member: User, installed: Path, tmp_path: Path
 ) -> None:
-    assert len(PYTHON) == 8
+    assert len(PYTHON) == 14
     variables = environment(installed, service, key, tmp_path)
     for path, block in PYTHON:
         for loop in Loop.objects.alive():  # each begins with the only loop, or makes it
@@ -153,7 +160,7 @@ def test_the_samples_in_python(
 def test_the_samples_in_shell(
     service: str, key: str, member: User, installed: Path, tmp_path: Path
 ) -> None:
-    assert len(SHELL) == 6
+    assert len(SHELL) == 8
     variables = environment(installed, service, key, tmp_path)
     for line in SHELL:
         command = start(["sh", "-c", line.removeprefix(".venv/bin/")], variables)
