@@ -91,7 +91,7 @@ def read_contact(env: environ.Env, name: str) -> str:
     return text
 
 
-def read_time_limit(env: environ.Env, name: str, *, default: float, more_than: float) -> float:
+def read_time_limit(env: environ.Env, name: str, *, default: float, more_than: float = 0) -> float:
     """Reads a number of seconds."""
     seconds = float(env.float(name, default=default))
     if not seconds > more_than:

@@ -141,6 +141,12 @@ WORKER_LOCK_SECONDS = environment.read_time_limit(
 WORKER_DATABASE_SECONDS = environment.read_time_limit(
     env, "WORKER_DATABASE_SECONDS", default=300, more_than=WORKER_LOCK_SECONDS
 )
+# a migration that waits for a lock stops everybody who comes after it
+MIGRATE_LOCK_SECONDS = environment.read_time_limit(env, "MIGRATE_LOCK_SECONDS", default=0.5)
+MIGRATE_STATEMENT_SECONDS = environment.read_time_limit(
+    env, "MIGRATE_STATEMENT_SECONDS", default=10
+)
+MIGRATE_PATIENCE_SECONDS = environment.read_time_limit(env, "MIGRATE_PATIENCE_SECONDS", default=600)
 DATABASE_POOLER = environment.read_choice(env, "DATABASE_POOLER", ("", "transaction"))
 _databases = database_urls.read_databases(
     env,
@@ -151,7 +157,6 @@ _databases = database_urls.read_databases(
         # the server ends a statement a second before the whole call is cut off
         "web": TimeLimits(lock=WEB_LOCK_SECONDS, statement=WEB_DATABASE_SECONDS - 1),
         "worker": TimeLimits(lock=WORKER_LOCK_SECONDS, statement=WORKER_DATABASE_SECONDS),
-        # a migration that waits for a lock stops everybody who comes after it
     }.get(PROCESS_KIND, TimeLimits(lock=30, statement=0)),
 )
 DATABASES = {"default": _databases.used}

@@ -20,10 +20,4 @@ class Migration(migrations.Migration):
             "former_ids",
             ArrayField(models.CharField(max_length=24), db_default=[], default=list),
         ),
-        migrations.AddIndex(
-            "membership",
-            models.Index(
-                fields=["email"], condition=models.Q(status="pending"), name="invited_by_email"
-            ),
-        ),
     ]

@@ -1,5 +1,6 @@
 """Adds for how many days a loop keeps finished requests and their texts."""
 
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 from django.db.models import Q
 
@@ -11,7 +12,7 @@ class Migration(migrations.Migration):
             "loop", "keep_requests_days", models.PositiveSmallIntegerField(null=True)
         ),
         migrations.AddField("loop", "keep_texts_days", models.PositiveSmallIntegerField(null=True)),
-        migrations.AddConstraint(
+        AddConstraintNotValid(
             "loop",
             models.CheckConstraint(
                 condition=(Q(keep_requests_days__isnull=True) | Q(keep_requests_days__gte=4))

@@ -1,5 +1,6 @@
 """Adds the comment that a reviewer may write with an answer."""
 
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
 
@@ -7,7 +8,7 @@ class Migration(migrations.Migration):
     dependencies = [("reviews", "0003_test_pushes")]
     operations = [
         migrations.AddField("request", "response_comment", models.TextField(null=True)),
-        migrations.AddConstraint(
+        AddConstraintNotValid(
             "request",
             models.CheckConstraint(
                 condition=models.Q(response_comment__isnull=True) | models.Q(status="completed"),

@@ -17,8 +17,4 @@ class Migration(migrations.Migration):
                 ("expires_at", models.DateTimeField()),
             ],
         ),
-        migrations.AddIndex(
-            model_name="request",
-            index=models.Index(condition=models.Q(("response_by__isnull", False)), fields=["creator", "response_by", "-created_at", "-id"], name="request_by_answerer"),
-        ),
     ]

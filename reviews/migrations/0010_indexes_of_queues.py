@@ -1,10 +1,11 @@
 """Adds the index that finds what a person has claimed, and replaces the one that finds what is due by
 one that the planner cannot take for a list."""
 
-from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.db import migrations
 from django.db.models import Case, F, Index, Q, When
 from django.db.models.lookups import IsNull
+
+from db.operations import AddIndexWhileInUse, RemoveIndexWhileInUse
 
 DUE_AT = Case(When(status__in=["pending", "claimed"], then=F("timeout_at")))
 
@@ -13,12 +14,12 @@ class Migration(migrations.Migration):
     atomic = False
     dependencies = [("reviews", "0009_notification_call_id")]
     operations = [
-        AddIndexConcurrently(
+        AddIndexWhileInUse(
             "request",
             Index(fields=["claimed_by"], condition=Q(status="claimed"), name="request_holder"),
         ),
-        AddIndexConcurrently(
+        AddIndexWhileInUse(
             "request", Index(DUE_AT, condition=Q(IsNull(DUE_AT, False)), name="request_overdue")
         ),
-        RemoveIndexConcurrently("request", "request_due"),
+        RemoveIndexWhileInUse("request", "request_due"),
     ]

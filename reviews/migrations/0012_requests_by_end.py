@@ -1,8 +1,10 @@
 """Adds the indexes that find requests by their end, while the service keeps running."""
 
-from django.contrib.postgres.operations import AddIndexConcurrently, ValidateConstraint
+from django.contrib.postgres.operations import ValidateConstraint
 from django.db import migrations, models
 from django.db.models import Case, F, Q, When
+
+from db.operations import AddIndexWhileInUse
 
 ENDED = Case(
     When(status="completed", then=F("response_at")),
@@ -16,7 +18,7 @@ class Migration(migrations.Migration):
     atomic = False
     dependencies = [("reviews", "0011_texts_removed_at")]
     operations = [
-        AddIndexConcurrently(
+        AddIndexWhileInUse(
             "request",
             models.Index(
                 F("loop"),
@@ -25,7 +27,7 @@ class Migration(migrations.Migration):
                 name="request_with_texts",
             ),
         ),
-        AddIndexConcurrently(
+        AddIndexWhileInUse(
             "request",
             models.Index(
                 F("loop"),

@@ -9,12 +9,4 @@ class Migration(migrations.Migration):
             name="newest_first",
             field=models.BooleanField(db_default=False),
         ),
-        migrations.AddIndex(
-            model_name="delivery",
-            index=models.Index(
-                condition=models.Q(("event", "webhook.test"), ("state", "waiting")),
-                fields=["account", "next_attempt_at"],
-                name="delivery_test",
-            ),
-        ),
     ]

@@ -41,16 +41,4 @@ class Migration(migrations.Migration):
             model_name="failinghost",
             index=models.Index(fields=["last_failed_at"], name="failing_host_by_age"),
         ),
-        migrations.AddIndex(
-            model_name="delivery",
-            index=models.Index(fields=["account", "host", "-created_at", "-id"], name="delivery_by_host"),
-        ),
-        migrations.AddIndex(
-            model_name="delivery",
-            index=models.Index(condition=models.Q(("state", "dead")), fields=["account", "host", "-created_at", "-id"], name="delivery_dead_by_host"),
-        ),
-        migrations.AddIndex(
-            model_name="delivery",
-            index=models.Index(condition=models.Q(("failed_attempts__gt", 0), ("state", "waiting")), fields=["account", "-created_at", "-id"], name="delivery_failing"),
-        ),
     ]

@@ -1,0 +1,108 @@
+"""Operations of migrations for tables that are in use: nobody waits for them.
+
+They run outside of a transaction (`atomic = False` in the migration), and may run again after they
+were interrupted.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.contrib.postgres.operations import (
+    AddIndexConcurrently,
+    NotInTransactionMixin,
+    RemoveIndexConcurrently,
+)
+from django.db.migrations.operations.base import Operation
+
+_STATE = """
+SELECT i.indisvalid FROM pg_index i
+ WHERE i.indexrelid = to_regclass(quote_ident(current_schema()) || '.' || quote_ident(%s))
+"""
+
+
+class AddIndexWhileInUse(AddIndexConcurrently):
+    """Adds an index while the table is read and written; does nothing if it is there.
+
+    What an interrupted attempt has left is made anew. It waits for transactions that are under way,
+    without a limit: it has no lock meanwhile that stops anybody.
+    """
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.collect_sql:
+            return super().database_forwards(app_label, schema_editor, from_state, to_state)
+        with without_limits(schema_editor.connection) as cursor:
+            cursor.execute(_STATE, [self.index.name])
+            found = cursor.fetchone()
+            if found and found[0]:
+                return None
+            if found:
+                name = schema_editor.quote_name(self.index.name)
+                schema_editor.execute(f"DROP INDEX CONCURRENTLY {name}")
+            return super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+class RemoveIndexWhileInUse(RemoveIndexConcurrently):
+    """Removes an index while the table is read and written; does nothing if it is gone."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        with without_limits(schema_editor.connection):
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+class FillInBatches(NotInTransactionMixin, Operation):
+    """Runs a statement until it finds no more rows; each run is a transaction of its own.
+
+    It changes a few thousand rows and finds those that are left by itself, such as
+    `UPDATE t SET a = 1 WHERE id IN (SELECT id FROM t WHERE a IS NULL LIMIT 2000)`.
+    """
+
+    reversible = True
+
+    def __init__(self, statement: str) -> None:
+        self.statement = statement
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        """Changes no model."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        self._ensure_not_in_transaction(schema_editor)
+        if schema_editor.collect_sql:
+            schema_editor.execute(self.statement)
+            return
+        with schema_editor.connection.cursor() as cursor:
+            cursor.execute(self.statement)
+            while cursor.rowcount > 0:
+                cursor.execute(self.statement)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        """Leaves the rows as they are."""
+
+    def describe(self) -> str:
+        return "Fills rows in batches"
+
+
+@contextmanager
+def without_limits(connection: Any) -> Iterator[Any]:
+    """A cursor whose statements may wait and take as long as they need."""
+    names = ("lock_timeout", "statement_timeout")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"
+        )
+        before = cursor.fetchone()
+        try:
+            for name in names:
+                cursor.execute("SELECT set_config(%s, '0', false)", [name])
+            yield cursor
+        finally:
+            for name, value in zip(names, before, strict=True):
+                cursor.execute("SELECT set_config(%s, %s, false)", [name, value])
