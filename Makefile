@@ -13,7 +13,7 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench docs run test test-examples check coverage chaos lint format styles languages screenshots
+.PHONY: help bench docs run test test-examples check coverage chaos lint format styles languages screenshots release
 .DELETE_ON_ERROR:
 
 help:  ## List the commands
@@ -32,6 +32,7 @@ help:  ## List the commands
 	@echo 'make styles  compile the stylesheet and the icons (needs Node 20 or newer)'
 	@echo 'make languages  add new texts to the catalogues in locale/ and compile them'
 	@echo 'make docs    write the documentation as a site to build/docs'
+	@echo 'make release  write the next version and its date everywhere (VERSION=1.2.3 chooses it)'
 	@echo 'make screenshots  take pictures of every page, to look at and for the documents (needs chromium)'
 	@echo
 	@echo 'All of them need Python 3.11 or newer; PYTHON=python3.12 selects another one than python3.'
@@ -88,6 +89,9 @@ styles: .venv/run.stamp node_modules/.package-lock.json
 
 languages: .venv/dev.stamp
 	@$(LINT_ENV) $(RUN) languages
+
+release: .venv/dev.stamp
+	@$(LINT_ENV) $(RUN) release $(VERSION)
 
 screenshots: .venv/dev.stamp
 	@DJANGO_ALLOW_ASYNC_UNSAFE=true $(RUN) pytest -q tests/browser/screenshots.py
