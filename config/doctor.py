@@ -1,5 +1,6 @@
 """Looks at everything that the service needs, for `manage.py doctor`: what is wrong, what to do."""
 
+import platform
 import shutil
 import smtplib
 import socket
@@ -9,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import django
 from celery import Celery
 from celery.exceptions import OperationalError
 from django.conf import settings
@@ -21,6 +23,9 @@ from redis.exceptions import RedisError
 
 from accounts import key_rotation
 from accounts.sign_in_codes import can_send
+from config.backups import Refused
+from config.backups.programs import find_programs
+from config.release import VERSION
 from config.waiting import count_waiting
 from db import connections, deliveries, worker_status
 from mailing import gauges as mailing
@@ -47,6 +52,7 @@ Check = Callable[[], Iterator[Finding]]
 
 def examine() -> Iterator[Finding]:
     """Runs all checks. Those that need the database are left out where it does not answer."""
+    yield from check_versions()
     yield from check_settings()
     reachable = [*check_database()]
     yield from reachable
@@ -55,6 +61,11 @@ def examine() -> Iterator[Finding]:
             yield from check()
     for check in ELSEWHERE:
         yield from check()
+
+
+def check_versions() -> Iterator[Finding]:
+    python = platform.python_version()
+    yield Finding(OK, f"Review Loop {VERSION}, Python {python}, Django {django.__version__}.")
 
 
 def check_settings() -> Iterator[Finding]:
@@ -210,6 +221,16 @@ def check_deliveries() -> Iterator[Finding]:
         yield Finding(OK, line)
 
 
+def check_programs() -> Iterator[Finding]:
+    """Checks that a backup can be made."""
+    try:
+        found = find_programs()
+    except Refused as reason:
+        yield Finding(WARNING, "`manage.py backup` does not work.", str(reason))
+    else:
+        yield Finding(OK, f"pg_dump of PostgreSQL {found.major} is there for backups.")
+
+
 def check_redis() -> Iterator[Finding]:
     client: Redis = caches["default"]._cache.get_client()  # type: ignore[attr-defined]
     try:
@@ -277,5 +298,6 @@ IN_DATABASE: tuple[Check, ...] = (
     check_keys,
     check_background_work,
     check_deliveries,
+    check_programs,
 )
 ELSEWHERE: tuple[Check, ...] = (check_redis, check_mail, check_push, check_disk)

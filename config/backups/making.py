@@ -5,6 +5,7 @@ import secrets
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,17 @@ def make_backup(path: Path) -> Manifest:
             manifest = Manifest(**facts, size=size, sha256=digest(file, size))
         append(partial, manifest)
     return manifest
+
+
+def name_backup(now: datetime) -> str:
+    """Returns a name for a backup in a folder; names are in the order of time."""
+    return f"review-loop-{now:%Y-%m-%dT%H%M%S}.dump"
+
+
+def remove_oldest(folder: Path, keep: int) -> None:
+    """Removes the oldest backups of a folder that `name_backup` has named, but for `keep`."""
+    for path in sorted(folder.glob("review-loop-????-??-??T??????.dump"))[:-keep]:
+        path.unlink()
 
 
 def run(command: list[str], environment: dict[str, str]) -> None:

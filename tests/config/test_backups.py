@@ -269,6 +269,19 @@ def test_a_backup_that_fails_leaves_the_last_one(
     assert [path.name for path in backup.parent.iterdir()] == [backup.name]
 
 
+def test_a_folder_keeps_the_newest(tmp_path: Path) -> None:
+    old = [f"review-loop-2026-01-0{day}T000000.dump" for day in (1, 2, 3)]
+    for name in [*old, "mine.dump"]:
+        (tmp_path / name).touch()
+    manage("backup", str(tmp_path), "--keep", "2")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert (names[0], names[1]) == ("mine.dump", old[-1])
+    assert re.fullmatch(r"review-loop-20\d\d-\d\d-\d\dT\d{6}\.dump", names[2])
+    assert len(names) == 3
+    for wrong in ((str(tmp_path / "mine.dump"), "--keep", "2"), (str(tmp_path), "--keep", "0")):
+        assert "--keep needs a folder" in refused("backup", *wrong)
+
+
 def refuse() -> None:
     raise OSError(28, "No space left on device")
 

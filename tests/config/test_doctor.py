@@ -15,6 +15,8 @@ from accounts.models import User
 from accounts.secret_services import read_secrets
 from bench.serving import free_port
 from config import doctor
+from config.backups import programs
+from config.release import VERSION
 from db import worker_status
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +47,7 @@ def test_all_is_well() -> None:
     assert status == 0, said
     assert {line.split()[0] for line in said.splitlines()} == {"ok"}
     assert re.search(r"ok +PostgreSQL \d+\S* answers; the database has \d+ [kM]B\.", said)
+    assert f"Review Loop {VERSION}, Python 3." in said
     assert "Redis answers, for the broker and for the cache." in said
 
 
@@ -78,6 +81,10 @@ def fill_disk(_: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "LITTLE_DISK", 10**18)
 
 
+def lose_programs(_: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "_list_found", lambda: iter(()))
+
+
 def close_push(_: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "is_reachable", lambda host: "apple" not in host)
 
@@ -104,6 +111,7 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
         (forget_migration, "wrong", "lacks migrations", "`manage.py migrate`"),
         (set_clock_back, "wrong", "The clock differs by", "NTP"),
         (fill_disk, "warning", "GB are free on the disk", "Make room"),
+        (lose_programs, "warning", "backup` does not work", "install those of version"),
         (close_push, "warning", "cannot be reached: web.push.apple.com.", "port 443"),
         (lose_database, "wrong", "PostgreSQL cannot be reached: connection", "DATABASE_URL"),
         (

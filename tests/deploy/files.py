@@ -11,7 +11,8 @@ import yaml
 from tests.processes.stack import ROOT
 
 DEPLOY = ROOT / "deploy"
-UNITS = ("web@", "worker", "beat", "migrate")
+UNITS = ("web@", "worker", "beat", "migrate", "backup")
+WORKLOADS = ("Deployment", "Job", "CronJob")
 Command = tuple[str, ...]
 
 
@@ -49,7 +50,9 @@ def commands_of_compose() -> dict[str, Command]:
 def commands_of_kubernetes() -> dict[str, Command]:
     found = {}
     for name in UNITS:
-        workload = read_yaml(DEPLOY / f"kubernetes/{name.strip('@')}.yaml")[0]
-        (container,) = workload["spec"]["template"]["spec"]["containers"]
+        documents = read_yaml(DEPLOY / f"kubernetes/{name.strip('@')}.yaml")
+        (workload,) = (each for each in documents if each["kind"] in WORKLOADS)
+        spec = workload["spec"].get("jobTemplate", workload)["spec"]
+        (container,) = spec["template"]["spec"]["containers"]
         found[name.strip("@")] = tuple(container["command"][1:])
     return found

@@ -66,7 +66,9 @@ class Installation:
     def words_of(self, name: str, port: int = 0) -> list[str]:
         """The command of a unit after that of Python."""
         return [
-            word.replace("%i", str(port)).replace("/run/review-loop", str(self.folder / "run"))
+            word.replace("%i", str(port))
+            .replace("/run/review-loop", str(self.folder / "run"))
+            .replace("/var/lib/review-loop", str(self.folder / "run"))
             for word in commands_of_units()[name]
         ]
 

@@ -13,6 +13,7 @@ import requests
 from django.conf import settings
 
 from accounts.models import ApiKey, User
+from config.backups import manifest
 from local.account import find_account
 from local.datafolder import DataFolder
 from local.redis import Redis
@@ -150,6 +151,10 @@ def test_a_person_answers_while_servers_restart(
     page = installation.get("/accounts/login/")
     assert page.headers["Strict-Transport-Security"]
     assert installation.get("/metrics").status_code == 404
+
+    assert installation.start_unit("backup").wait(60) == 0, installation.log("backup")
+    (backup,) = (installation.folder / "run").glob("review-loop-*.dump")
+    assert manifest.read(backup).migrations
 
     tries = call_while_servers_restart(installation, owner_key, loop)
     assert Request.objects.count() == len(tries) + 1
