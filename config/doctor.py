@@ -5,9 +5,8 @@ import shutil
 import smtplib
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import django
@@ -25,29 +24,17 @@ from accounts import key_rotation
 from accounts.sign_in_codes import can_send
 from config.backups import Refused
 from config.backups.programs import find_programs
+from config.findings import OK, WARNING, WRONG, Check, Finding
 from config.release import VERSION
 from config.waiting import count_waiting
 from db import connections, deliveries, worker_status
 from mailing import gauges as mailing
 from web.health import pending_migrations
 
-OK, WARNING, WRONG = "ok", "warning", "wrong"
 OLDEST_POSTGRES = 140_000  # server_version_num
 MAX_SKEW = 2.0  # seconds
 LITTLE_DISK = 1_000_000_000  # bytes
 PUSH_SERVICES = ("fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What one check found; `advice` says what to do about it."""
-
-    level: str
-    sentence: str
-    advice: str = ""
-
-
-Check = Callable[[], Iterator[Finding]]
 
 
 def examine() -> Iterator[Finding]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.doctor import OK, WRONG, examine
+from config.doctor import examine
+from config.findings import OK, WRONG
 
 
 class Command(BaseCommand):
