@@ -176,7 +176,6 @@ def test_the_last_release_is_known() -> None:
     loader = MigrationLoader(None)
     for app, name in read_released():
         assert (app, name) in loader.disk_migrations
-    assert ("webhooks", "0007_event_log") in NEW
 
 
 @pytest.mark.django_db(transaction=True)
