@@ -13,7 +13,7 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench docs run test test-examples check coverage chaos lint format styles languages screenshots release
+.PHONY: help bench docs soak run test test-examples check coverage chaos lint format styles languages screenshots release
 .DELETE_ON_ERROR:
 
 help:  ## List the commands
@@ -26,6 +26,7 @@ help:  ## List the commands
 	@echo 'make test-examples  test examples/ against the libraries of others (installs 200 MB first)'
 	@echo 'make coverage  show which lines the tests run'
 	@echo 'make chaos   cause faults and check the results (20 minutes; rewrites docs/reliability.md)'
+	@echo 'make soak    twenty minutes of load beside all maintenance; nothing may grow'
 	@echo 'make bench   measure performance (ten minutes; rewrites docs/performance.md)'
 	@echo 'make lint    ruff, mypy and the import rules'
 	@echo 'make format  format the code with ruff'
@@ -68,6 +69,9 @@ docs: .venv/dev.stamp
 
 bench: .venv/dev.stamp staticfiles/staticfiles.json
 	$(RUN) bench
+
+soak: .venv/dev.stamp staticfiles/staticfiles.json
+	$(RUN) tests.faults.soak
 
 chaos: .venv/dev.stamp staticfiles/staticfiles.json
 	$(RUN) tests.faults.chaos
