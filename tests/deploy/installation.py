@@ -119,7 +119,8 @@ class Installation:
     def is_ready(self) -> bool:
         """Whether both web servers are, and the background work behind them."""
         for name, process in self.running.items():
-            assert name == "migrate" or process.poll() is None, f"{name}: {self.log(name)}"
+            is_over = name in ("migrate", "backup")
+            assert is_over or process.poll() is None, f"{name}: {self.log(name)}"
         try:
             states = [
                 requests.get(f"http://127.0.0.1:{port}/readyz", timeout=5).json()
