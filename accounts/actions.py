@@ -58,6 +58,8 @@ SENTENCES = {
     "account.email_removed": say("removed the email address"),
     "account.email_confirmed": say("confirmed the email address"),
     "account.email_lost": say("confirmed the sign-up address elsewhere; this account now uses"),
+    "account.erased": say("deleted the account"),
+    "account.exported": say("downloaded everything stored about them"),
     "account.switched_off": say("disabled the account"),
     "account.switched_on": say("enabled the account"),
     "account.limit_changed": say("changed the hourly limit of the account"),

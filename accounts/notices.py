@@ -41,6 +41,7 @@ HEADLINES = {
     "account.email_added": _lazy("An email address was added to your account"),
     "account.email_changed": _lazy("The primary email address of your account was changed"),
     "account.email_removed": _lazy("An email address was removed from your account"),
+    "account.erased": _lazy("Your account was deleted"),
     "key.created": _lazy("An API key was created"),
     "key.rolled": _lazy("An API key was rolled"),
     "webhook_secret.revealed": _lazy("Your webhook secret was revealed"),
@@ -97,6 +98,7 @@ def _write(
         "when": format_long_moment(moment),
         "origin": origin and Origin(translate(origin.browser), origin.ip),
         "site_url": settings.SITE_URL,
+        "is_final": action == "account.erased",
     }
     body = render_to_string("accounts/email/notice.txt", context)
     title = f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{headline}"

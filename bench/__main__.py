@@ -99,6 +99,14 @@ def measure_sweep(here: Stage, sizes: dict[str, int]) -> Part:
     return sweep.measure(max(sizes.values()))
 
 
+def measure_growth(here: Stage, sizes: dict[str, int]) -> Part:
+    """Measures pruning of the largest size, and dropping a partition."""
+    here.use()
+    from bench import growth
+
+    return growth.measure(max(sizes.values()))
+
+
 def measure_memory(here: Stage, sizes: dict[str, int]) -> Part:
     """Measures the memory of a web process over many calls."""
     cast = here.cast("1k", sizes["1k"])
@@ -178,6 +186,7 @@ PARTS: dict[str, Callable[[Stage, dict[str, int]], Part]] = {
     "webhooks": measure_webhooks,
     "workers": measure_workers,
     "sweep": measure_sweep,
+    "growth": measure_growth,
     "memory": measure_memory,
     "waits": measure_waits,
     "streams": measure_streams,

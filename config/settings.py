@@ -365,6 +365,12 @@ CELERY_BEAT_SCHEDULE |= {
     )
 }
 
+CELERY_BEAT_SCHEDULE["reviews.tasks.finish_erasing"] = {
+    "task": "reviews.tasks.finish_erasing",
+    "schedule": 30.0,
+    "options": {"expires": 30.0},
+}
+
 # How long things are kept, in days; None is for ever. Streams read events of the last three days,
 # and a delivery is retried for three: what they need stays for four at least.
 

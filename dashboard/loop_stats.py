@@ -47,6 +47,14 @@ def annotate_stats(loops: LoopQuerySet) -> LoopQuerySet:
     return loops.annotate(**columns)
 
 
+def count_own(account_id: str) -> tuple[int, int]:
+    """Counts the account's loops, and its requests from the counters."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OWN, {"account": account_id})
+        loops, requests = cursor.fetchone()
+    return loops, requests
+
+
 def _count(rows: QuerySet[Any, Any]) -> Coalesce:
     counted = Subquery(rows.annotate(n=Count("pk")).values("n"), output_field=IntegerField())
     return Coalesce(counted, 0)
@@ -66,6 +74,13 @@ class Record:
 
 
 NO_RECORD = Record(0, None, None)
+
+_OWN = f"""
+SELECT (SELECT count(*) FROM loops_loop
+         WHERE creator_id = %(account)s AND deleted_at IS NULL),
+       (SELECT coalesce(sum(n), 0)::bigint
+          FROM ({counters.build_counts_sql("creator_id", "%(account)s")}) AS number)
+"""  # noqa: S608 (nothing in it comes from outside)
 
 _RECORDS = f"""
 SELECT r.response_by_id, count(*),

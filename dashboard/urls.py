@@ -20,6 +20,7 @@ from dashboard import (
     setup,
     sharing,
     webhook_secret,
+    your_data,
 )
 
 LOOP, REQUEST = "loops/<id:loop_id>/", "requests/<id:request_id>/"
@@ -75,4 +76,7 @@ urlpatterns = [
     path("account/", profile.account, name="account"),
     path("account/sessions/", profile.session_list, name="sessions"),
     path("account/sessions/end/", profile.end_sessions, name="end-sessions"),
+    path("account/data/", your_data.your_data, name="your-data"),
+    path("account/data/download/", your_data.download, name="download-data"),
+    path("account/data/delete/", your_data.delete, name="delete-account"),
 ]

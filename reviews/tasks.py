@@ -7,7 +7,7 @@ from collections.abc import Callable
 from celery import shared_task
 
 from db import deliveries, pruning, sweeps, worker_status
-from reviews import counters, retention
+from reviews import counters, erasing, retention
 from reviews.lifecycle import conditions, states, transitions
 
 RUNS = 2
@@ -40,6 +40,12 @@ def prune_requests() -> int:
     A restored copy, which sends nothing yet, keeps what somebody may want to find in it.
     """
     return retention.prune(until=pruning.start()) if deliveries.are_on() else 0
+
+
+@shared_task(expires=60)
+def finish_erasing() -> int:
+    """Removes the rest of people who are being erased; returns how many are done."""
+    return erasing.finish_all(until=pruning.start())
 
 
 def _sweep(name: str, transition: states.Transition) -> int:

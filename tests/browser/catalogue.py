@@ -130,6 +130,8 @@ ACCOUNT = [
     Stop("recovery-codes-new", "mfa_generate_recovery_codes", who="guarded", pictured=False),
     Stop("account", "account"),
     Stop("sessions", "sessions"),
+    Stop("your-data", "your-data", pictured=False),
+    Stop("your-data-delete", "your-data", opens="#delete summary", pictured=False),
     Stop("reauthenticate", "account_reauthenticate", pictured=False),
     Stop("reauthenticate-code", "mfa_reauthenticate", who="guarded", pictured=False),
     Stop("passkey-new", "mfa_add_webauthn", pictured=False),

@@ -18,6 +18,7 @@ OWNED = {
     "loops_membership": "account_id",
     "reviews_pushsubscription": "user_id",
     "reviews_feedback": "account_id",
+    "reviews_erasure": "account_id",
     "reviews_exportlease": "account_id",
     "reviews_emailpreference": "user_id",
     "reviews_notification": "account_id",

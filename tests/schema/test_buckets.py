@@ -11,7 +11,7 @@ from accounts.services import create_account
 from db.ids import is_in_bucket, new_id
 from loops.models import Loop, Membership
 from loops.services import invite_member
-from reviews import tasks
+from reviews import erasing, tasks
 from reviews.models import Request
 from reviews.notifications import services as notifications
 from reviews.notifications.push.dispatch import DISPATCHER
@@ -93,6 +93,7 @@ def live(owner: User, member: User, client: Api) -> None:
     tasks.fold_counters()
     client.post(path, asked, **{"Idempotency-Key": "once"})
     fail(outbox.claim_due(9)[0])
+    erasing.begin(person=account("leaver"))
     page.get("/dashboard/requests/export.csv")  # goes on for as long as nobody takes it
     assert {row.event for row in Delivery.objects.all()} == {
         *("request.claimed", "request.completed", "request.timeout")

@@ -90,6 +90,14 @@ def end_sessions(browser: Client, owner: User) -> tuple[str, dict[str, str]]:
     return "/dashboard/account/sessions/end/", {}
 
 
+def download_data(browser: Client, owner: User) -> tuple[str, dict[str, str]]:
+    return "/dashboard/account/data/download/", {}
+
+
+def delete_account(browser: Client, owner: User) -> tuple[str, dict[str, str]]:
+    return "/dashboard/account/data/delete/", {"typed": owner.email}
+
+
 def add_address(browser: Client, owner: User) -> tuple[str, dict[str, str]]:
     return "/accounts/email/", {"action_add": "", "email": "new@example.org"}
 
@@ -107,7 +115,7 @@ def make_primary(browser: Client, owner: User) -> tuple[str, dict[str, str]]:
 Change = Callable[[Client, User], tuple[str, dict[str, str]]]
 CHANGES: list[Change] = [
     new_key, roll, switch, revoke, delete_key, reveal, set_secret, rotate, end_overlap, delete_loop,
-    end_sessions, add_address, remove_address, make_primary,
+    end_sessions, download_data, delete_account, add_address, remove_address, make_primary,
 ]  # fmt: skip
 
 

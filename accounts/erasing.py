@@ -1,0 +1,98 @@
+"""Makes an account anonymous: what names the person goes, and the row stays for what refers to it.
+
+Answers of other accounts' requests, and their audit logs, go on to refer to the same id, whose name
+is now a pseudonym. It is random, so nobody can compute the person from it.
+"""
+
+import secrets
+from collections.abc import Sequence
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from django.contrib.admin.models import LogEntry
+from django.db import connection, transaction
+
+from accounts import sessions
+from accounts.emails import lock_address, match_email
+from accounts.models import ApiKey, AuditEntry, ReservedId, StoredResponse, Usage, User
+from accounts.models import WebhookSecret as Secret
+
+DOMAIN = "erased.invalid"  # a name that nobody can register (RFC 6761)
+_ALLOW = "SELECT set_config('review_loop.audit', 'erase', true)"
+_EMPTY_AUDIT = """
+UPDATE accounts_auditentry SET subject = '', ip = NULL
+ WHERE account_id = %s AND (subject <> '' OR ip IS NOT NULL)
+"""
+_FIND_SUBJECTS = """
+SELECT id, account_id, subject FROM accounts_auditentry
+ WHERE account_id <> %s AND strpos(lower(subject), %s) > 0
+"""
+_WRITE_SUBJECT = "UPDATE accounts_auditentry SET subject = %s WHERE id = %s AND account_id = %s"
+
+
+def is_erased(user: User) -> bool:
+    """Tells whether the account has been made anonymous."""
+    return user.email.endswith(f"@{DOMAIN}")
+
+
+def lock_person(person: User) -> tuple[User, list[str]]:
+    """Locks an account and its addresses; returns it as it is now, with its addresses."""
+    rows = EmailAddress.objects.filter(user=person)
+    addresses = sorted({person.email.lower(), *(row.email.lower() for row in rows)})
+    for address in addresses:
+        lock_address(address)
+    return User.objects.select_for_update(no_key=True).get(pk=person.pk), addresses
+
+
+def anonymize(person: User, addresses: Sequence[str]) -> str:
+    """Removes what names a person or lets them in, in the caller's transaction.
+
+    Returns the pseudonym.
+    """
+    sessions.end_sessions(person.pk, except_key=None)
+    Authenticator.objects.filter(user=person).delete()
+    EmailAddress.objects.filter(user=person).delete()
+    for address in addresses:
+        ReservedId.objects.filter(match_email(address)).delete()
+    pseudonym = f"Erased person {secrets.token_hex(3)}"
+    person.email, person.name = f"erased-{person.pk}@{DOMAIN}", pseudonym
+    person.is_active = person.is_staff = person.is_superuser = False
+    person.time_zone, person.language, person.browser_language = "UTC", "", "en"
+    person.last_login = None
+    person.set_unusable_password()
+    person.save()
+    LogEntry.objects.filter(object_id=person.pk).update(object_repr=pseudonym)
+    ApiKey.objects.filter(user=person).update(
+        state=ApiKey.State.DELETED, name="", prefix="", last_four=""
+    )
+    Secret.objects.filter(account=person).delete()
+    return pseudonym
+
+
+@transaction.atomic
+def remove_records(account_id: str) -> None:
+    """Removes an account's usage and stored responses, and what its audit log names.
+
+    The entries of the audit log stay, in their order.
+    """
+    Usage.objects.filter(account_id=account_id).delete()
+    StoredResponse.objects.filter(account_id=account_id).delete()
+    with connection.cursor() as cursor:
+        cursor.execute(_ALLOW)
+        cursor.execute(_EMPTY_AUDIT, [account_id])
+
+
+@transaction.atomic
+def rewrite_audit(account_id: str, address: str, pseudonym: str) -> list[str]:
+    """Writes the pseudonym in place of an address into other accounts' audit logs.
+
+    Returns the accounts in which the person did something.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_ALLOW)
+        cursor.execute(_FIND_SUBJECTS, [account_id, address])
+        for pk, owner_id, subject in cursor.fetchall():
+            words = [pseudonym if word.lower() == address else word for word in subject.split(" ")]
+            cursor.execute(_WRITE_SUBJECT, [" ".join(words)[:200], pk, owner_id])
+    acted = AuditEntry.objects.filter(actor_id=account_id).exclude(account_id=account_id)
+    return list(acted.order_by().values_list("account_id", flat=True).distinct())

@@ -1,0 +1,161 @@
+"""Erases a person: their account, and their name wherever other accounts see it.
+
+`begin` is one transaction. From then on nobody can sign in or call with their keys, and every page,
+API read, export and search shows a pseudonym. `finish` does the rest in batches, and can be
+repeated.
+
+What is theirs goes: loops, requests with their answers, keys, devices, sessions. What they did for
+others stays under the pseudonym: answers, claims, and who opened a request.
+"""
+
+import json
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from accounts import vault
+from accounts.audit import record
+from accounts.erasing import anonymize, is_erased, lock_person, remove_records, rewrite_audit
+from accounts.models import User
+from accounts.notices import Origin, notify
+from db import pruning
+from db.time_limits import allow_longer
+from loops.models import Loop, Membership
+from loops.services import lock_loop, touch
+from mailing.erasing import forget_mail_to
+from reviews import counters
+from reviews.models import (
+    Counter,
+    EmailPreference,
+    Erasure,
+    ExportLease,
+    PushSubscription,
+    Request,
+)
+from reviews.retention import remove_requests
+from reviews.services import remove_member
+from webhooks.erasing import remove_all, rewrite_bodies
+from webhooks.models import Delivery
+
+BEGIN_SECONDS = 60.0  # a person may be in hundreds of loops
+_OWN = f"""
+SELECT id, claim_count FROM reviews_request WHERE creator_id = %s
+ ORDER BY created_at DESC, id DESC LIMIT {pruning.BATCH} FOR UPDATE
+"""  # noqa: S608 (nothing in it comes from outside)
+
+
+class AlreadyErased(Exception):
+    """The account has been made anonymous before."""
+
+
+@transaction.atomic
+def begin(*, person: User, origin: Origin | None = None) -> None:
+    """Makes the account anonymous at once, and leaves the rest to `finish`.
+
+    Their confirmed addresses get an email. `origin` is None where the operator does it. Raises
+    AlreadyErased.
+    """
+    allow_longer(BEGIN_SECONDS)
+    locked, addresses = lock_person(person)
+    if is_erased(locked):
+        raise AlreadyErased
+    forget_mail_to(addresses)
+    notify(account=locked, action="account.erased", origin=origin)
+    accounts = _leave_loops(locked, addresses)
+    _close_own_loops(locked)
+    PushSubscription.objects.filter(user=locked).delete()
+    EmailPreference.objects.filter(user=locked).delete()
+    anonymize(locked, addresses)
+    record(account_id=locked.pk, actor_id=locked.pk, action="account.erased")
+    found = {"addresses": addresses, "accounts": accounts}
+    Erasure.objects.create(account=locked, sealed=vault.seal(json.dumps(found)))
+
+
+def finish_all(*, until: float) -> int:
+    """Finishes what has begun; returns how many people. Begins no batch after `until`."""
+    waiting = Erasure.objects.filter(done_at=None).order_by("begun_at")
+    return sum(
+        finish(account_id, until=until) for account_id in waiting.values_list("pk", flat=True)
+    )
+
+
+def finish(account_id: str, *, until: float) -> bool:
+    """Removes the rest of a person who is anonymous; False if time was too short."""
+    row = Erasure.objects.get(pk=account_id)
+    if row.done_at is not None:
+        return True
+    found: dict[str, list[str]] = json.loads(vault.open_sealed(row.sealed))
+    pruning.run_batches(lambda: _remove_own_requests(account_id), until=until)
+    remove_all(account_id, until=until)
+    if (
+        Request.objects.created_by(account_id).exists()
+        or Delivery.objects.of_account(account_id).exists()
+    ):
+        return False
+    _remove_own_loops(account_id)
+    remove_records(account_id)
+    _rewrite_others(User.objects.get(pk=account_id), found)
+    Erasure.objects.filter(pk=account_id).update(done_at=Now(), sealed=b"")
+    return True
+
+
+def _leave_loops(person: User, addresses: list[str]) -> list[str]:
+    """Ends memberships in other accounts' loops, and invitations; returns these accounts."""
+    theirs = Membership.objects.exclude(account_id=person.pk)
+    joined = theirs.filter(user=person).order_by("loop_id").select_related("loop")
+    accounts = set()
+    for membership in joined:
+        accounts.add(membership.account_id)
+        if membership.loop.deleted_at is None:
+            place = {"loop_id": membership.loop_id, "account_id": membership.account_id}
+            remove_member(**place, member_id=person.pk, actor_id=person.pk)
+        else:
+            membership.delete()
+    pending = theirs.filter(status=Membership.Status.PENDING)
+    invited = pending.filter(email__in=addresses).order_by("loop_id").select_related("loop")
+    for membership in invited:
+        if membership.loop.deleted_at is None:
+            lock_loop(membership.loop_id, account_id=membership.account_id)
+            touch(membership.loop_id, account_id=membership.account_id)
+        membership.delete()
+    return sorted(accounts)
+
+
+def _close_own_loops(person: User) -> None:
+    """Has reviewers no longer see the person's loops, and nobody join them."""
+    own = Loop.objects.of_creator(person.pk)
+    list(own.order_by("pk").select_for_update().only("pk"))
+    own.update(deleted_at=Now(), updated_at=Now())
+
+
+@transaction.atomic
+def _remove_own_requests(account_id: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_OWN, [account_id])
+        found = cursor.fetchall()
+    remove_requests(account_id, found, waiting=True)
+    return len(found)
+
+
+def _remove_own_loops(account_id: str) -> None:
+    ExportLease.objects.filter(account_id=account_id).delete()
+    while counters.fold() == counters.FOLD_BATCH:
+        pass
+    with transaction.atomic():
+        Counter.objects.filter(creator_id=account_id, n=0, scope_id=account_id).delete()
+        loop_ids = list(Loop.objects.filter(creator_id=account_id).values_list("pk", flat=True))
+        Counter.objects.filter(n=0, scope_id__in=loop_ids).delete()
+        Membership.objects.filter(account_id=account_id, loop_id__in=loop_ids).delete()
+        Loop.objects.filter(creator_id=account_id).delete()
+
+
+def _rewrite_others(person: User, found: dict[str, list[str]]) -> None:
+    """Writes the pseudonym into the audit logs and the stored events of other accounts."""
+    accounts: set[Any] = set(found["accounts"])
+    for address in found["addresses"]:
+        accounts.update(rewrite_audit(person.pk, address, person.name))
+    answered = Request.objects.filter(response_by=person).order_by()
+    accounts.update(answered.values_list("creator_id", flat=True).distinct())
+    for account_id in sorted(accounts):
+        rewrite_bodies(account_id, person_id=person.pk, name=person.name, email=person.email)

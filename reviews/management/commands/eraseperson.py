@@ -1,0 +1,34 @@
+"""`manage.py eraseperson EMAIL` erases a person: their account, loops, requests, keys and name."""
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from reviews import erasing
+from reviews.management.people import find_person
+
+LONGEST = 24 * 3600.0
+
+
+class Command(BaseCommand):
+    help = "Erases a person. What they answered for others stays under a pseudonym."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", help="any address of the account")
+        parser.add_argument("--no-input", action="store_true", help="do not ask")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        person = find_person(options["email"])
+        if not options["no_input"]:
+            self.stderr.write(
+                f"This deletes the account {person.email} with its loops, requests and answers to"
+                " them, keys and devices, for good. Type the address to go on:"
+            )
+            if input().strip().lower() != person.email:
+                raise CommandError("Nothing was deleted.")
+        erasing.begin(person=person)
+        erasing.finish(person.pk, until=time.monotonic() + LONGEST)
+        person.refresh_from_db()
+        self.stderr.write(f"Done. Others now see {person.name} ({person.pk}).")

@@ -1,0 +1,140 @@
+"""Writes everything that is a person's as one JSON object, in parts of bounded size.
+
+That is the account with its addresses, browsers and devices; the loops and requests that it owns;
+what the person answered in others' loops; and its keys, usage and audit log.
+Passwords, keys and secrets are not in it.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import F, Q, Sum
+from django.db.models.functions import TruncDay
+
+from accounts.models import ApiKey, AuditEntry, Usage, User
+from loops.models import Loop, Membership
+from reviews.lifecycle.settling import scope_to_account, settle_unlocked
+from reviews.models import EmailPreference, PushSubscription, Request, Viewer
+from reviews.queries.single_read import read_many_as_json
+
+PAGE = 200
+Read = Callable[[User], Iterator[str]]
+
+PROFILE = (
+    "id", "email", "name", "created_at", "last_login", "time_zone", "language",
+    "browser_language", "is_active", "hourly_limit",
+)  # fmt: skip
+
+
+def export(person: User) -> Iterator[str]:
+    """Returns the parts of the JSON, one after the other."""
+    profile = User.objects.filter(pk=person.pk).values(*PROFILE).get()
+    yield '{"account": ' + dump(profile)
+    for name, read in SECTIONS.items():
+        yield f',\n"{name}": ['
+        separator = "\n"
+        for entry in read(person):
+            yield separator + entry
+            separator = ",\n"
+        yield "]"
+    yield "}\n"
+
+
+def dump(value: Any) -> str:
+    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False)
+
+
+def read_rows(rows: Any, *columns: str, key: str = "pk", **named: Any) -> Iterator[str]:
+    """Returns rows in the order of their unique `key`, a page at a time."""
+    last = None
+    ordered = rows.order_by(key).values(*columns, place=F(key), **named)
+    while True:
+        following = ordered if last is None else ordered.filter(**{f"{key}__gt": last})
+        page = list(following[:PAGE])
+        for row in page:
+            last = row.pop("place")
+            yield dump(row)
+        if len(page) < PAGE:
+            return
+
+
+def read_requests(person: User) -> Iterator[str]:
+    """Returns the requests of the account, as GET /api/requests/{id} does, the oldest first."""
+    settle_unlocked(scope_to_account(person.pk))
+    last = ""
+    while True:
+        own = Request.objects.created_by(person.pk).filter(pk__gt=last).order_by("pk")
+        ids = list(own.values_list("pk", flat=True)[:PAGE])
+        yield from read_many_as_json(ids, user_id=person.pk)
+        if len(ids) < PAGE:
+            return
+        last = ids[-1]
+
+
+def read_answers(person: User) -> Iterator[str]:
+    """Returns what the person answered, also in loops that they have left."""
+    answered = Request.objects.filter(response_by=person)
+    return read_rows(
+        answered,
+        "id",
+        "response_data",
+        "response_comment",
+        "response_at",
+        loop_name=F("loop__name"),
+    )
+
+
+def read_usage(person: User) -> Iterator[str]:
+    days = Usage.objects.filter(key__user=person).annotate(day=TruncDay("hour"))
+    counted = days.order_by("day").values("day", "key_id").annotate(calls=Sum("calls"))
+    return map(dump, counted)
+
+
+SECTIONS: dict[str, Read] = {
+    "email_addresses": lambda person: read_rows(
+        EmailAddress.objects.filter(user=person), "email", "verified", "primary"
+    ),
+    "second_factors": lambda person: read_rows(
+        Authenticator.objects.filter(user=person), "type", "created_at", "last_used_at"
+    ),
+    "browsers": lambda person: read_rows(
+        UserSession.objects.filter(user=person), "ip", "user_agent", "created_at", "last_seen_at"
+    ),
+    "devices": lambda person: read_rows(
+        PushSubscription.objects.filter(user=person),
+        *("label", "host", "is_on", "created_at", "last_used_at"),
+    ),
+    "email_preference": lambda person: read_rows(
+        EmailPreference.objects.filter(user=person), "mails"
+    ),
+    "memberships": lambda person: read_rows(
+        Membership.objects.filter(Q(user=person) | Q(member_id=person.pk)),
+        *("loop_id", "status", "invited_at", "joined_at"),
+        loop_name=F("loop__name"),
+    ),
+    "answers": read_answers,
+    "opened_requests": lambda person: read_rows(
+        Viewer.objects.filter(person=person),
+        *("request_id", "opened_at", "skipped_at", "claimed_at"),
+        key="request_id",
+    ),
+    "loops": lambda person: read_rows(
+        Loop.objects.filter(creator=person),
+        *("id", "name", "description", "icon", "created_at", "updated_at", "deleted_at"),
+    ),
+    "requests": read_requests,
+    "keys": lambda person: read_rows(
+        ApiKey.objects.of_account(person.pk),
+        *("id", "name", "prefix", "last_four", "permissions", "state", "created_at", "expires_at"),
+    ),
+    "usage": read_usage,
+    "audit": lambda person: read_rows(
+        AuditEntry.objects.filter(Q(account=person) | Q(actor=person)),
+        *("account_id", "actor_id", "action", "subject", "ip", "created_at"),
+    ),
+}
