@@ -6,24 +6,27 @@ each with ten callers. The time until a caller knows counts from when the ending
 
 import asyncio
 import json
-import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from bench import api
 from bench.cast import Cast
-from bench.memory import megabytes
-from bench.outcome import Goal, Part, table
+from bench.held import Trial, Words, cancel, delays_of, wait_for
+from bench.outcome import Part
 from bench.serving import Load, Web, get, post
 
 WAITERS, REQUESTS = 2_000, 200
 WAIT = 50  # seconds; then a caller asks again
-ROUNDS, SECONDS = 4, 2.0
-PAUSE = 0.02  # seconds between two endings
-PATIENCE = 30.0
+WORDS = Words(
+    part="waits",
+    beside="calls that wait",
+    short="waits",
+    told="from the ending to its ten callers",
+    goal="from the ending to those who wait",
+)
 
 
 async def exchange(
@@ -115,81 +118,32 @@ def count_calls(port: int, keys: list[str]) -> int:
     return sum(asyncio.run(read(key)) for key in keys)
 
 
-def wait_for(condition: Callable[[], bool], problem: Callable[[], str]) -> None:
-    """Waits until the condition holds. Raises RuntimeError."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > deadline:
-            raise RuntimeError(problem())
-        time.sleep(0.05)
-
-
 def measure(web: Web, cast: Cast, load: Load) -> Part:
     """Measures polls without and with callers that wait, then how soon these know."""
-    polls = api.calls(cast)["poll"]
+    trial = Trial(web, cast, load)
     keys, account = cast.keys[0], cast.loops[0]
     key = keys[0]
     made = [
         ask(web.port, post(f"/v1/api/loops/{account}/requests", key, api.BODY))["request_id"]
         for _ in range(REQUESTS)
     ]
-    paths = [f"/v1/api/requests/{request_id}" for request_id in made]
-
-    def rate() -> float:
-        return statistics.median(
-            load.fire(web.port, polls, seconds=SECONDS).rate for _ in range(ROUNDS)
-        )
-
-    def memory() -> float:
-        return sum(map(megabytes, web.workers()))
-
-    rate()  # warms up
-    alone, before = rate(), memory()
     with crowd(web.port) as waiting:
         begun, charged = time.perf_counter(), count_calls(web.port, keys)
         for number in range(WAITERS):
-            waiting.add(paths[number % REQUESTS], keys[number % len(keys)])
+            path = f"/v1/api/requests/{made[number % REQUESTS]}"
+            waiting.add(path, keys[number % len(keys)])
 
         def count_seated() -> int:
             return count_calls(web.port, keys) - charged
 
         wait_for(lambda: count_seated() >= WAITERS, lambda: f"only {count_seated()} are waiting")
-        beside, grown = rate(), memory() - before
-        delays = end(web.port, waiting, made, paths, key)
+        trial.look_beside()
+        sent = cancel(ask, web.port, ((request_id, key) for request_id in made))
+        wait_for(
+            lambda: waiting.count() >= WAITERS,
+            lambda: f"only {waiting.count()} of {WAITERS} callers were told",
+        )
         is_early = time.perf_counter() - begun < WAIT
     if waiting.refused and is_early:
         raise RuntimeError(f"{waiting.refused} calls were answered before their request ended")
-    return report(alone, beside, grown, delays)
-
-
-def end(port: int, waiting: Crowd, made: list[str], paths: list[str], key: str) -> list[float]:
-    """Cancels the requests; returns the seconds until each caller knew."""
-    ended = {}
-    for request_id, path in zip(made, paths, strict=True):
-        ended[request_id] = time.perf_counter()
-        ask(port, get(path, key).replace("GET", "DELETE", 1))
-        time.sleep(PAUSE)
-    wait_for(
-        lambda: waiting.count() >= WAITERS,
-        lambda: f"only {waiting.count()} of {WAITERS} callers were told",
-    )
-    return sorted(at - ended[pk] for pk, times in waiting.known.items() for at in times)
-
-
-def report(alone: float, beside: float, grown: float, delays: list[float]) -> Part:
-    p50, p99 = (delays[len(delays) * percent // 100] * 1000 for percent in (50, 99))
-    rows = [
-        ["polls alone", f"{alone:,.0f}/s"],
-        [f"polls beside {WAITERS:,} calls that wait", f"{beside:,.0f}/s"],
-        ["memory of the web processes", f"+{grown:.0f} MB"],
-        ["from the ending to its ten callers, p50", f"{p50:.0f} ms"],
-        ["p99", f"{p99:.0f} ms"],
-    ]
-    return Part(
-        {"waits": table(["", "measured"], rows)},
-        [
-            Goal("polls beside 2,000 waits against polls alone", 0.9, None, beside / alone),
-            Goal("memory of 2,000 waits", 100, None, grown, " MB", at_most=True),
-            Goal("from the ending to those who wait, p99", 200, None, p99, " ms", at_most=True),
-        ],
-    )
+    return trial.report(WAITERS, WORDS, delays_of(sent, waiting.known))

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.db import connection
+from django.template import Context, Template
 from django.test import Client, TransactionTestCase
-from pytest_django import Settings
+from django.test.signals import template_rendered
+from django.utils.safestring import SafeString
+from pytest_django import DjangoDbBlocker, Settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from accounts.models import User
@@ -22,6 +25,7 @@ from local.pytest_plugin import PREPARED
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from tests.emptying import empty_tables
+from tests.serving import serving
 
 PASSWORD = "correct horse battery"
 
@@ -94,6 +98,22 @@ def _only_filled_tables_are_emptied() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _only_whole_pages_are_noted(django_test_environment: None) -> Iterator[None]:
+    """Test clients keep a copy of each template's context, of those that a page includes too: that
+    was a fifth of the time of a page. Tests read the page's own.
+    """
+
+    def render(template: Template, context: Context) -> SafeString:
+        if context.template is template:  # not what it extends or includes
+            template_rendered.send(sender=template, template=template, context=context)
+        return template.nodelist.render(context)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Template, "_render", render)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings: Settings) -> None:
     """A real hash costs a quarter of a second, and every test has people in it."""
@@ -117,6 +137,25 @@ def _fresh_throttles(request: pytest.FixtureRequest) -> None:
     """No test inherits another one's throttles."""
     if "db" in request.fixturenames or "transactional_db" in request.fixturenames:
         cache.clear()
+
+
+@pytest.fixture(scope="session")
+def service_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("service") / "server.log"
+
+
+@pytest.fixture(scope="session")
+def service(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, service_log: Path
+) -> Iterator[str]:
+    """The address of a web server over the database of the tests. Starting one takes a second of
+    CPU time, so there is one for all tests; none of them may stop it.
+    """
+    with django_db_blocker.unblock():
+        started = serving(service_log)
+        site = started.__enter__()
+    yield site
+    started.__exit__(None, None, None)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import psycopg
@@ -18,7 +17,7 @@ from reviews.lifecycle.transitions import ENDED
 from reviews.models import Request
 from tests.conftest import Api, key_of
 from tests.reviews.conftest import Make, make, make_overdue
-from tests.serving import database_url, serving, start
+from tests.serving import database_url, start
 from tests.waiting import stretched, wait_until
 from webhooks.event_log import LOG
 from webhooks.models import Delivery, LoggedEvent
@@ -74,17 +73,6 @@ class Stream:
         return [self.next()["event"] for _ in range(count)]
 
 
-@pytest.fixture(scope="module")
-def site(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    with django_db_blocker.unblock():
-        started = serving(tmp_path_factory.mktemp("events") / "web.log")
-        address = started.__enter__()
-    yield address
-    started.__exit__(None, None, None)
-
-
 @pytest.fixture
 def key(owner: User) -> str:
     return key_of(owner, hourly_limit=1000)
@@ -106,8 +94,8 @@ class Open:
 
 
 @pytest.fixture
-def listen(site: str, key: str) -> Iterator[Open]:
-    opener = Open(site, key)
+def listen(service: str, key: str) -> Iterator[Open]:
+    opener = Open(service, key)
     yield opener
     for stream in opener.opened:
         stream.close()

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import requests
@@ -17,7 +16,7 @@ from reviews import services
 from reviews.models import Request
 from tests.conftest import Api
 from tests.reviews.conftest import Make, make
-from tests.serving import is_read, serving
+from tests.serving import is_read
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -80,9 +79,9 @@ def listens() -> bool:
 
 
 @pytest.fixture
-def site(tmp_path: Path, owner_key: str) -> Iterator[Site]:
-    with serving(tmp_path / "web.log") as address, ThreadPoolExecutor(8) as pool:
-        yield Site(address, owner_key, pool)
+def site(service: str, owner_key: str) -> Iterator[Site]:
+    with ThreadPoolExecutor(8) as pool:
+        yield Site(service, owner_key, pool)
 
 
 def status_of(response: requests.Response) -> str:
@@ -91,7 +90,6 @@ def status_of(response: requests.Response) -> str:
 
 
 def test_a_call_waits_for_the_end(site: Site, make: Make, member: User, owner: User) -> None:
-    """One server for all of it, because starting one takes longer than the test."""
     answered, cancelled, timed_out = make(), make(), make()
     waiting = [site.wait(answered.pk), site.wait(answered.pk), site.wait(cancelled.pk)]
     plain = site.read(answered.pk)

@@ -22,22 +22,9 @@ from tests.clients.gate import Gate, gate_before
 from tests.conftest import key_of
 from tests.processes.stack import ROOT
 from tests.reviews.conftest import make_overdue
-from tests.serving import serving
 from tests.waiting import stretched, wait_until
 
 SOURCE = ROOT / "clients" / "python" / "src"
-
-
-@pytest.fixture(scope="module")
-def service(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """The address of a server; one for all tests of a module."""
-    with django_db_blocker.unblock():
-        started = serving(tmp_path_factory.mktemp("service") / "server.log")
-        site = started.__enter__()
-    yield site
-    started.__exit__(None, None, None)
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from reviews.models import Request
 from reviews.services import answer_request
 from tests.clients import node
 from tests.conftest import key_of
-from tests.serving import serving
 from tests.waiting import stretched, wait_until
 
 HERE = Path(__file__).parent
@@ -40,27 +39,28 @@ def api_document(tmp_path: Path) -> Path:
     return path
 
 
-def go_through(command: list[str], folder: Path, owner: User, **environment: str) -> dict[str, Any]:
+def go_through(
+    service: str, command: list[str], folder: Path, owner: User, **environment: str
+) -> dict[str, Any]:
     """Runs a program against the service while a person answers; returns what it printed."""
-    with serving(folder / "server.log") as site:
-        variables = {"SITE": site, "KEY": key_of(owner, hourly_limit=100_000), **environment}
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**os.environ, **variables},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        try:
-            cancelled = Request.objects.filter(status="cancelled")
-            wait_until(lambda: cancelled.exists() or process.poll() is not None, 60)
-            if process.poll() is None:
-                asked = Request.objects.get(response_type="single_select")
-                answer_request(request=asked, reviewer_id=owner.pk, answer="yes")
-            printed, complaints = process.communicate(timeout=stretched(60))
-        finally:
-            process.kill()
+    variables = {"SITE": service, "KEY": key_of(owner, hourly_limit=100_000), **environment}
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        cancelled = Request.objects.filter(status="cancelled")
+        wait_until(lambda: cancelled.exists() or process.poll() is not None, 60)
+        if process.poll() is None:
+            asked = Request.objects.get(response_type="single_select")
+            answer_request(request=asked, reviewer_id=owner.pk, answer="yes")
+        printed, complaints = process.communicate(timeout=stretched(60))
+    finally:
+        process.kill()
     assert process.returncode == 0, complaints
     result: dict[str, Any] = json.loads(printed)
     return result
@@ -79,7 +79,7 @@ def check(result: dict[str, Any]) -> None:
 
 
 def test_openapi_python_client(
-    transactional_db: None, api_document: Path, owner: User, tmp_path: Path
+    transactional_db: None, service: str, api_document: Path, owner: User, tmp_path: Path
 ) -> None:
     scripts = Path(sys.executable).parent
     node.run(
@@ -92,13 +92,17 @@ def test_openapi_python_client(
     )
     check(
         go_through(
-            [sys.executable, str(HERE / "flow.py")], tmp_path, owner, PYTHONPATH=str(tmp_path)
+            service,
+            [sys.executable, str(HERE / "flow.py")],
+            tmp_path,
+            owner,
+            PYTHONPATH=str(tmp_path),
         )
     )
 
 
 def test_openapi_typescript(
-    transactional_db: None, api_document: Path, owner: User, tmp_path: Path
+    transactional_db: None, service: str, api_document: Path, owner: User, tmp_path: Path
 ) -> None:
     compiler = node.program("typescript", "bin/tsc")
     generator = node.program("openapi-typescript", "bin/cli.js")
@@ -109,7 +113,7 @@ def test_openapi_typescript(
     settings = {"compilerOptions": COMPILER_OPTIONS, "files": ["flow.ts"]}
     (tmp_path / "tsconfig.json").write_text(json.dumps(settings))
     node.run([*compiler, "--project", "."], tmp_path)
-    check(go_through(["node", "flow.js"], tmp_path, owner))
+    check(go_through(service, ["node", "flow.js"], tmp_path, owner))
 
 
 def test_redocly_finds_nothing(api_document: Path, tmp_path: Path) -> None:

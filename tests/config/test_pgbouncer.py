@@ -88,7 +88,7 @@ def test_eight_threads_share_five_connections(
     monkeypatch.setenv("DATABASE_POOLER", "transaction")
     monkeypatch.setenv("DATABASE_DIRECT_URL", database_url())
     monkeypatch.setenv("API_HOURLY_LIMIT", str(2 * CALLS))
-    log = tmp_path / "web.log"
+    log, others = tmp_path / "web.log", connected()
     with serving(log, "--threads", str(THREADS), database=pooler) as site:
         headers = {"Authorization": f"Bearer {owner_key}"}
         create = f"{site}/v1/api/loops/{loop.pk}/requests"
@@ -113,27 +113,22 @@ def test_eight_threads_share_five_connections(
             made = requests.post(create, json=question(), headers=headers, timeout=30).json()
             one = f"{site}/v1/api/requests/{made['data']['request_id']}"
             waiting = pool.submit(requests.get, f"{one}?wait=50", headers=headers, timeout=30)
-            wait_until(is_listening)
+            wait_until(lambda: connected(listening=True) - others)
             requests.delete(one, headers=headers, timeout=30)
             ended = waiting.result()
             assert ended.ok, (ended.text, log.read_text())
             assert ended.json()["data"]["request"]["status"] == "cancelled"
-        assert 0 < count_connections() <= CONNECTIONS
+        assert 0 < len(connected() - others) <= CONNECTIONS
     with psycopg.connect(pooler) as asking:
         assert asking.execute("SHOW lock_timeout").fetchone() == ("2s",)
 
 
-def is_listening() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN %%'")
-        return cursor.fetchone() is not None
-
-
-def count_connections() -> int:
-    """Those of PgBouncer: not of this test, nor the one that listens."""
+def connected(*, listening: bool = False) -> set[int]:
+    """The connections of others, those that listen or the rest."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND pid <> pg_backend_pid() AND query NOT LIKE 'LISTEN %%'"
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND (query LIKE 'LISTEN %%') = %s",
+            [listening],
         )
-        return int(cursor.fetchone()[0])
+        return {pid for (pid,) in cursor.fetchall()}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.clients.conftest import finish, gate, key, service
+from tests.clients.conftest import finish, gate, key
 from tests.clients.gate import Gate
 from tests.processes.stack import ROOT
 
-__all__ = ["gate", "key", "service"]  # fixtures
+__all__ = ["gate", "key"]  # fixtures
 
 EXAMPLES = ROOT / "examples"
 PROGRAMS = Path(__file__).parent / "programs"

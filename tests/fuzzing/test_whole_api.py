@@ -96,10 +96,10 @@ def operations() -> list[tuple[re.Pattern[str], str, dict[str, Any]]]:
 
 def reached(calls: list[dict[str, Any]]) -> set[tuple[str, int]]:
     """Which operation answered with which status."""
-    met = set()
+    met, known = set(), operations()
     for call in calls:
         path = urlsplit(call["request"]["url"]).path
-        for address, method, operation in operations():
+        for address, method, operation in known:
             if method == call["request"]["method"].lower() and address.fullmatch(path):
                 met.add((operation["operationId"], call["response"]["status"]))
     return met

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from loops.models import Loop
 from reviews.models import Request
 from tests.conftest import key_of
 from tests.portal import signed_in
-from tests.serving import serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 IN_TIME = 10.0  # seconds
@@ -28,12 +26,6 @@ QUESTION = {
     "processing_type": "deferred", "type": "markdown", "priority": "high", "request_text": "Made?",
     "response_type": "text", "response_config": {}, "default_response": "", "platform": "api",
 }  # fmt: skip
-
-
-@pytest.fixture
-def site(tmp_path: Path, loop: Loop) -> Iterator[str]:
-    with serving(tmp_path / "server.log") as site:
-        yield site
 
 
 @contextmanager
@@ -76,8 +68,8 @@ class Caller:
 
 
 @pytest.fixture
-def caller(site: str, owner: User, member: User) -> Caller:
-    return Caller(site, key_of(owner, hourly_limit=100_000), member)
+def caller(service: str, owner: User, member: User, loop: Loop) -> Caller:
+    return Caller(service, key_of(owner, hourly_limit=100_000), member)
 
 
 def test_calls_get_503_in_time_and_other_tables_go_on(caller: Caller, loop: Loop) -> None:

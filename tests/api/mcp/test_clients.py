@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,18 +20,12 @@ from tests.api.mcp.test_tools import NAMES
 from tests.api.mcp.wire import LEGACY, QUESTION, TASKS
 from tests.api.test_wait import calls_of
 from tests.clients import node
-from tests.serving import is_read, serving, start
+from tests.serving import is_read, start
 from tests.waiting import stretched, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HERE = Path(__file__).parent
 LATER = 20.0  # seconds to wait for what comes at once on a quiet machine
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("mcp") / "web.log") as address:
-        yield address
 
 
 def ask(
@@ -92,10 +85,10 @@ def lines_of(command: list[str], member: User, folder: Path, **environment: str)
     return [json.loads(line) for line in printed.splitlines()]
 
 
-def test_who_waits_is_answered(site: str, owner_key: str, loop: Loop, member: User) -> None:
+def test_who_waits_is_answered(service: str, owner_key: str, loop: Loop, member: User) -> None:
     """The call is made again when there is an answer; the request is created once, and charged."""
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(ask, site, owner_key, loop)
+        waiting = pool.submit(ask, service, owner_key, loop)
         request_id = answer_once_asked(member, waiting)
         answer = content(waiting.result(LATER))
     assert (answer["request_id"], answer["status"]) == (request_id, "completed")
@@ -103,9 +96,9 @@ def test_who_waits_is_answered(site: str, owner_key: str, loop: Loop, member: Us
     assert (Request.objects.count(), calls_of(owner_key)) == (1, 1)
 
 
-def test_nobody_answers(site: str, owner_key: str, loop: Loop) -> None:
+def test_nobody_answers(service: str, owner_key: str, loop: Loop) -> None:
     begun = time.monotonic()
-    asked = content(ask(site, owner_key, loop, wait=1))
+    asked = content(ask(service, owner_key, loop, wait=1))
     assert time.monotonic() - begun >= 1
     assert asked["status"] == "pending"
     assert asked["next_step"].startswith("Nobody has answered yet. Call get_answer")
@@ -113,10 +106,10 @@ def test_nobody_answers(site: str, owner_key: str, loop: Loop) -> None:
 
 
 def test_a_key_that_is_revoked_meanwhile(
-    site: str, owner_key: str, loop: Loop, member: User
+    service: str, owner_key: str, loop: Loop, member: User
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(ask, site, owner_key, loop)
+        waiting = pool.submit(ask, service, owner_key, loop)
         wait_until(lambda: Request.objects.exists() and is_read(), LATER)
         ApiKey.objects.update(state=ApiKey.State.DELETED)
         answer_once_asked(member, waiting)
@@ -129,7 +122,7 @@ def test_a_key_that_is_revoked_meanwhile(
     [("auto", True, "2026-07-28"), ("auto", False, "2026-07-28"), ("legacy", False, "2025-11-25")],
 )
 def test_the_python_client(
-    site: str,
+    service: str,
     owner: User,
     owner_key: str,
     loop: Loop,
@@ -140,7 +133,7 @@ def test_the_python_client(
     version: str,
 ) -> None:
     ApiKey.objects.update(hourly_limit=10_000)  # with tasks it polls faster than it should
-    environment = {"SITE": site, "KEY": owner_key, "LOOP": loop.pk, "MODE": mode, "NAME": "one"}
+    environment = {"SITE": service, "KEY": owner_key, "LOOP": loop.pk, "MODE": mode, "NAME": "one"}
     if tasks:
         environment["TASKS"] = "yes"
     command = [sys.executable, str(HERE / "agent.py")]
@@ -162,7 +155,7 @@ def test_the_python_client(
     [("sdk", "2025-11-25"), ("legacy", "2025-11-25"), ("auto", "2026-07-28")],
 )
 def test_the_typescript_client(
-    site: str,
+    service: str,
     owner_key: str,
     loop: Loop,
     member: User,
@@ -174,7 +167,7 @@ def test_the_typescript_client(
     node.program("@modelcontextprotocol/client", "dist/index.mjs")
     (tmp_path / "agent.mjs").write_bytes((HERE / "agent.mjs").read_bytes())
     (tmp_path / "node_modules").symlink_to(node.MODULES)
-    environment = {"SITE": site, "KEY": owner_key, "LOOP": loop.pk, "NAME": "one", "MODE": mode}
+    environment = {"SITE": service, "KEY": owner_key, "LOOP": loop.pk, "NAME": "one", "MODE": mode}
     lines = lines_of(["node", "agent.mjs"], member, tmp_path, **environment)
     assert lines[0] == {"version": version, "tools": NAMES}
     assert (lines[1]["answer"]["response_data"], lines[1]["error"]) == ("yes", False)
@@ -183,7 +176,9 @@ def test_the_typescript_client(
     assert Request.objects.get().asked_through == named
 
 
-def test_the_web_server_is_killed(owner_key: str, loop: Loop, member: User, tmp_path: Path) -> None:
+def test_the_web_server_is_killed(
+    service: str, owner_key: str, loop: Loop, member: User, tmp_path: Path
+) -> None:
     """What was asked is there afterwards, under the same id, and nothing is asked twice."""
     server, address = start(tmp_path / "first.log")
     try:
@@ -197,9 +192,8 @@ def test_the_web_server_is_killed(owner_key: str, loop: Loop, member: User, tmp_
     finally:
         server.kill()
         server.wait(20)
-    with serving(tmp_path / "second.log") as address:
-        again = ask(address, owner_key, loop, tasks=True, idempotency_key="a").json()["result"]
-        found = content(ask(address, owner_key, loop, idempotency_key="b", wait=1))
+    again = ask(service, owner_key, loop, tasks=True, idempotency_key="a").json()["result"]
+    found = content(ask(service, owner_key, loop, idempotency_key="b", wait=1))
     assert (again["taskId"], again["status"]) == (task["taskId"], "working")
     ids = set(Request.objects.values_list("id", flat=True))
     assert ids == {task["taskId"], found["request_id"]}
