@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 
 # Opens each in turn and closes it again. Each control inside must be on the screen, at most after
 # scrolling down to it; axe-core looks at what is open where it is asked to.
-OPENED = """async ({rules}) => {
+OPENED = """async ({rules, examined}) => {
   const faults = [];
   const shown = each => each.checkVisibility({visibilityProperty: true});
   const named = each => (each.innerText.trim().replace(/\\s+/g, " ")
@@ -33,8 +33,19 @@ OPENED = """async ({rules}) => {
     const tooWide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
     if (tooWide > 0) say(what, `wider than the screen by ${tooWide} px`);
   }
-  async function examine(...opened) {
+  function contentOf(element) {  // as a short text, without form tokens
+    let [one, other] = [0, 0];
+    const html = element.outerHTML.replace(/value="\\w{64}"/g, "");
+    for (let place = 0; place < html.length; place++) {
+      one = Math.imul(one ^ html.charCodeAt(place), 2654435761);
+      other = Math.imul(other ^ html.charCodeAt(place), 1597334677);
+    }
+    return `${html.length} ${one} ${other}`;
+  }
+  async function examine(...all) {
+    const opened = all.filter(each => !examined.includes(contentOf(each)));
     if (!rules.length || !opened.length) return;
+    examined.push(...opened.map(contentOf));
     const options = {runOnly: rules, resultTypes: ["violations"], preload: false, iframes: false};
     const {violations} = await axe.run({include: opened}, options);
     for (const each of violations) for (const node of each.nodes)
@@ -53,7 +64,7 @@ OPENED = """async ({rules}) => {
   const already = document.querySelector("dialog[open]");  // as the catalogue has it
   if (already) {
     reach(already, already, true);
-    return faults;
+    return {faults, examined};
   }
   const before = [scrollX, scrollY];
   const details = [...document.querySelectorAll("details:not([open])")]
@@ -81,12 +92,13 @@ OPENED = """async ({rules}) => {
   }
   document.activeElement?.blur();
   scrollTo(...before);
-  return faults;
+  return {faults, examined};
 }"""
 
 
-def faults_when_opened(page: Page, rules: list[str]) -> list[str]:
+def faults_when_opened(page: Page, rules: list[str], examined: set[str]) -> list[str]:
     """What is wrong with all that a page can open, at its present size. axe-core must be there
-    unless there are no rules."""
-    faults: list[str] = page.evaluate(OPENED, {"rules": rules})
-    return faults
+    unless there are no rules; it looks at nothing whose content was examined already."""
+    found = page.evaluate(OPENED, {"rules": rules, "examined": list(examined)})
+    examined.update(found["examined"])
+    return list(found["faults"])

@@ -35,12 +35,13 @@ def test_nothing_is_pushed_out(chromium: Browser, site: str, transactional_db: N
     overfill(scene)
     faults = []
     with signed_in_contexts(chromium, site, scene) as contexts:
+        pages = {name: context.new_page() for name, context in contexts.items()}
         for stop in EVERY_PAGE:
             if stop.title in LONG:
-                page = contexts[stop.who].new_page()
+                page = pages[stop.who]
+                page.set_viewport_size(SIZES["phone"])  # type: ignore[arg-type]
                 arrive(page, stop, scene)
                 faults += [f"{stop.title}: {fault}" for fault in pushed_out(page)]
-                page.close()
     assert faults == [], "\n".join(faults)
 
 

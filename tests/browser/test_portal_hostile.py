@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, Page
 
 from accounts.models import User
 from tests.browser.contexts import SIZES, opened
 from tests.browser.hostile import questions
+from tests.browser.looking import DRAWN
 from tests.browser.visitor import TOO_WIDE
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
@@ -50,26 +50,29 @@ class Guard:
     def look(self, path: str) -> list[str]:
         """What is wrong with a page."""
         self.faults = []
+        self.page.set_viewport_size(SIZES["phone"])  # type: ignore[arg-type]
         self.page.goto(path)
         for fold in self.page.locator(".context > summary").all():
             if not fold.evaluate("each => each.parentElement.open"):
                 fold.click()
         found: list[Any] = self.page.evaluate(ALIEN)
-        found += self.page.evaluate(OFF_SCREEN)
-        if self.page.evaluate(TOO_WIDE):
-            found.append(f"wider by {self.page.evaluate(TOO_WIDE)} px")
+        for name, size in SIZES.items():
+            self.page.set_viewport_size(size)  # type: ignore[arg-type]
+            self.page.evaluate(DRAWN)
+            found += [f"{name}: {each}" for each in self.page.evaluate(OFF_SCREEN)]
+            if wider := self.page.evaluate(TOO_WIDE):
+                found.append(f"{name}: wider by {wider} px")
         if self.page.evaluate("window.hacked"):
             found.append("a script ran")
         return [*found, *self.faults]
 
 
-@pytest.mark.parametrize("size", SIZES)
 def test_whatever_comes_stays_harmless(
-    chromium: Browser, site: str, size: str, member: User, make: Make
+    chromium: Browser, site: str, member: User, make: Make
 ) -> None:
     made = {name: make(**fields) for name, fields in questions().items()}
     assert len(made) >= 40
-    with opened(chromium, site, member, size=size) as context:
+    with opened(chromium, site, member) as context:
         guard = Guard(context.new_page(), site)
         faults = {name: guard.look(f"/inbox/{each.pk}/") for name, each in made.items()}
         faults["inbox"] = guard.look("/inbox/")

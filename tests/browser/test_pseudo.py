@@ -3,6 +3,7 @@
 from playwright.sync_api import Browser, Page
 
 from tests.browser.catalogue import EVERY_PAGE
+from tests.browser.contexts import SIZES
 from tests.browser.looking import DRAWN, arrive, signed_in_contexts
 from tests.browser.scene import set_the_scene
 from tests.browser.visitor import TOO_WIDE
@@ -32,11 +33,12 @@ def test_every_layout_has_room(
     with signed_in_contexts(chromium, site, scene) as contexts:
         for context in contexts.values():
             context.set_extra_http_headers({"Accept-Language": pseudo_locale})
+        pages = {name: context.new_page() for name, context in contexts.items()}
         for stop in (stop for stop in EVERY_PAGE if stop.title in LAYOUTS):
-            page = contexts[stop.who].new_page()
+            page = pages[stop.who]
+            page.set_viewport_size(SIZES["phone"])  # type: ignore[arg-type]
             arrive(page, stop, scene)
             faults += [f"{stop.title}: {fault}" for fault in measure(page)]
-            page.close()
     assert faults == [], "\n".join(faults)
 
 

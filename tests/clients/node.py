@@ -1,8 +1,12 @@
 """The Node programs of package.json."""
 
+import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +15,7 @@ import pytest
 from tests.processes.stack import ROOT
 
 MODULES = ROOT / "node_modules"
+MADE = ROOT / "build" / "tests"  # what takes long to make (made_once)
 LEAST = (20, 19)  # the version that the linters need
 
 
@@ -35,6 +40,26 @@ def program(package: str, path: str) -> list[str]:
     if reason:
         pytest.skip(reason)
     return ["node", str(MODULES / package / path)]
+
+
+def made_once(name: str, inputs: Iterable[Path], make: Callable[[Path], None]) -> Path:
+    """The folder that `make` fills from these files and the packages: once for all processes and
+    runs, and anew as soon as one of the files or packages is another one."""
+    digest = hashlib.sha256(repr(version()).encode())
+    for path in sorted({*inputs, ROOT / "package-lock.json", Path(__file__)}):
+        if path.is_file():
+            digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    made = MADE / f"{name}-{digest.hexdigest()[:16]}"
+    MADE.mkdir(parents=True, exist_ok=True)
+    with (MADE / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            for old in MADE.glob(f"{name}-*"):
+                shutil.rmtree(old)
+            unfinished = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=MADE))
+            make(unfinished)
+            unfinished.rename(made)
+    return made
 
 
 def run(command: list[str], folder: Path, **environment: str) -> str:

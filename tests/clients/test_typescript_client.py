@@ -20,7 +20,7 @@ from loops.models import Loop
 from loops.services import create_loop
 from reviews.models import Request
 from reviews.services import answer_request, cancel_request, create_request
-from tests.clients import node
+from tests.clients import node, test_generated
 from tests.clients.conftest import answer, asked, finish, let_time_run_out
 from tests.clients.gate import Fault, Gate
 from tests.clients.schema import TYPES, TYPESCRIPT, generate
@@ -43,11 +43,19 @@ MOMENTS = {
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def project() -> Path:
     """A project that has installed the package, with a program that uses it."""
+    node.program("typescript", "bin/tsc")
+    sources = [
+        path for path in TYPESCRIPT.rglob("*") if not {"dist", "node_modules"} & {*path.parts}
+    ]
+    inputs = [*sources, HERE / "ask.ts", Path(__file__), Path(test_generated.__file__)]
+    return node.made_once("typescript", inputs, make_project) / "project"
+
+
+def make_project(folder: Path) -> None:
     compiler = node.program("typescript", "bin/tsc")
-    folder = tmp_path_factory.mktemp("typescript")
     (folder / "node_modules").symlink_to(node.MODULES)
     ignored = shutil.ignore_patterns("dist", "*.tgz", "node_modules")
     shutil.copytree(TYPESCRIPT, folder / "package", ignore=ignored)
@@ -66,7 +74,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = {"compilerOptions": options, "files": ["ask.ts"]}
     (project / "tsconfig.json").write_text(json.dumps(settings))
     node.run([*compiler, "--project", "."], project)
-    return project
 
 
 @pytest.fixture

@@ -27,6 +27,6 @@ def new_stack(tmp_path: Path) -> Iterator[StackMaker]:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A stack that is up for every test of the module; none of them may stop it."""
-    stack = Stack(tmp_path_factory.mktemp("running") / "data", fresh=True).start_until_ready()
+    stack = Stack(tmp_path_factory.mktemp("running") / "data").start_until_ready()
     yield stack
     stack.discard()

@@ -228,7 +228,7 @@ def test_a_life_of_requests(db: None) -> None:
     run_state_machine_as_test(
         Life,
         settings=settings(
-            max_examples=20,
+            max_examples=8,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -37,7 +37,7 @@ JSON = st.recursive(
 MOMENT = st.datetimes(datetime(2001, 1, 1), datetime(2099, 1, 1), timezones=st.just(UTC))
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=50, suppress_health_check=list(HealthCheck))
 @given(
     status=st.sampled_from(states.STATUSES),
     text=TEXT,

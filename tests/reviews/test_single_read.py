@@ -91,7 +91,7 @@ def compare(request_id: str, reader: str) -> None:
 @given(st.data())
 @settings(
     deadline=None,
-    max_examples=150,
+    max_examples=60,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_sql_and_serializer_agree(
