@@ -51,7 +51,7 @@ SERVICE = Part(
 # Playwright keeps an event loop running, beside which Django refuses its ORM by default.
 PAGES = Part(
     "Tests in a browser",
-    (*PYTEST, "-n", str(workers() + 2), "--dist", "worksteal"),
+    (*PYTEST, "-n", str(workers() + 1), "--dist", "worksteal"),
     BROWSER,
     {"DJANGO_ALLOW_ASYNC_UNSAFE": "true"},
 )
