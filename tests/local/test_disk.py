@@ -4,12 +4,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from bench.serving import free_port
 from local import CannotStart, disk, supervisor
 from local.apps import ROOT
+from local.child import Child
+from local.datafolder import DataFolder
 from local.postgres import Postgres
 
 MB = 2**20
@@ -48,6 +51,23 @@ def test_a_server_that_could_not_start_names_the_full_disk(
     free["bytes"] = 0
     text = str(postgres._build_error("did not start"))
     assert text.endswith(f"The disk of {tmp_path} is full (0 MB left): free some space")
+
+
+def test_a_server_that_ended_on_a_full_disk_is_explained(
+    tmp_path: Path, free: dict[str, int]
+) -> None:
+    said: list[str] = []
+    running = supervisor.Supervisor.__new__(supervisor.Supervisor)
+    running.folder = DataFolder(tmp_path)
+    running.output = Mock(say=said.append)
+    server = Child("postgres", Mock(), Mock())
+    server.process = Mock(poll=lambda: 1, returncode=1)
+    running._restart_ended([server], lambda: None)
+    assert said == ["postgres ended (1); starting it again in 1 s"]
+    server.process, free["bytes"] = Mock(poll=lambda: 1, returncode=1), 0
+    running._restart_ended([server], lambda: None)
+    assert said[2:] == [f"The disk of {tmp_path} is full (0 MB left): free some space"]
+    running.folder.close()
 
 
 def test_nothing_is_created_or_said_besides_the_reason(

@@ -308,3 +308,9 @@ def test_probes_and_pages_that_fail(spans: InMemorySpanExporter, db: None) -> No
 )
 def test_texts_hide_secrets(text: str, shown: str) -> None:
     assert error_reports.hide_secrets(text) == shown
+
+
+def test_what_an_integration_might_add_is_taken_out() -> None:
+    private = ("request", "user", "extra", "breadcrumbs", "modules")
+    event = {"message": "of ada@example.com", **{key: {"cookies": "s3cr3t"} for key in private}}
+    assert error_reports.scrub(event, {}) == {"message": "of [hidden]"}
