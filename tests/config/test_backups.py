@@ -147,7 +147,7 @@ def test_the_file(backup: Path, settings: Settings) -> None:
     assert key.encode() not in content
     manifest = json.loads(content.splitlines()[-1])
     assert manifest["keys"] == [get_fingerprint(key)]
-    assert manifest["postgres"] == find_programs().major
+    assert manifest["postgres"] == programs.read_major()
     pg_restore = find_programs().get("pg_restore")
     for arguments, given in (([str(backup)], None), ([], content)):
         listed = subprocess.run(
