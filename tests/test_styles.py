@@ -50,6 +50,12 @@ def test_no_class_name_is_put_together_at_run_time() -> None:
         assert set(found) <= {"series-"}, path  # of charts.css, which always has all three
 
 
+def test_layouts_follow_the_width_in_letters() -> None:
+    """A media query would not know the size of the text: docs/design.md, Widths."""
+    for path in sorted(sources.STYLES.glob("*.css")):
+        assert not re.search(r"@media[^{]*width", path.read_text(encoding="utf-8")), path.name
+
+
 def test_no_registry_stands_in_the_lock_file() -> None:
     assert '"resolved"' not in (ROOT / "package-lock.json").read_text(encoding="utf-8")
 

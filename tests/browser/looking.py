@@ -17,12 +17,16 @@ AXE = (Path(__file__).parent / "vendor/axe.min.js").read_text(encoding="utf-8")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 COLOUR_RULES = ["color-contrast", "link-in-text-block"]  # those of them that look at colours
 # No rule of these needs the style sheets themselves, which axe would fetch once more.
+# axe-core knows that what is under a fixed bar can be scrolled from there, but not of a sticky one.
 FAULTS = """async ({rules, without, otherThan}) => {
   const place = otherThan ? {include: drawnOtherThan(otherThan)} : document;
   if (place.include?.length === 0) return [];
+  const bar = document.querySelector(".tabbar");
+  if (bar) Object.assign(bar.style, {position: "fixed", inset: "auto 0 0"});
   const {violations} = await axe.run(place, {
     runOnly: rules, rules: Object.fromEntries(without.map(rule => [rule, {enabled: false}])),
     resultTypes: ["violations"], preload: false, iframes: false});
+  if (bar) Object.assign(bar.style, {position: "", inset: ""});
   return violations.flatMap(v => v.nodes.map(n =>
     `${v.id}: ${n.target} ${n.failureSummary.replace(/\\s+/g, " ")}`));
 }"""

@@ -9,6 +9,7 @@ from playwright.sync_api import Page
 # scrolling down to it; axe-core looks at what is open where it is asked to.
 OPENED = """async ({rules, examined}) => {
   const faults = [];
+  const bar = document.querySelector(".tabbar");
   const shown = each => each.checkVisibility({visibilityProperty: true});
   const named = each => (each.innerText.trim().replace(/\\s+/g, " ")
     || each.querySelector("[aria-label]")?.ariaLabel || each.ariaLabel || each.outerHTML
@@ -47,7 +48,9 @@ OPENED = """async ({rules, examined}) => {
     if (!rules.length || !opened.length) return;
     examined.push(...opened.map(contentOf));
     const options = {runOnly: rules, resultTypes: ["violations"], preload: false, iframes: false};
+    if (bar) Object.assign(bar.style, {position: "fixed", inset: "auto 0 0"});  // as in looking.py
     const {violations} = await axe.run({include: opened}, options);
+    if (bar) Object.assign(bar.style, {position: "", inset: ""});
     for (const each of violations) for (const node of each.nodes)
       faults.push(`open: ${each.id}: ${node.target} ${node.failureSummary.replace(/\\s+/g, " ")}`);
   }

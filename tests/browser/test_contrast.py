@@ -28,10 +28,12 @@ CHOSEN = [
     ("/dashboard/keys/", ".side a >> nth=1", MARK),
 ]
 # Visible icons in another colour than their words, and the colours of charts.
-STRANGE_ICONS = """() => [...document.querySelectorAll(".icon")].filter(each => {
+STRANGE_ICONS = """() => [...document.querySelectorAll(".icon:not(.stars .icon)")].filter(each => {
   const [own, words] = [each, each.parentElement].map(it => getComputedStyle(it).color);
   return each.checkVisibility() && own !== words;
 }).map(each => each.outerHTML)"""
+FILLED_STARS = """() => [...document.querySelectorAll(".stars .icon")].filter(
+  each => getComputedStyle(each).color !== "rgba(0, 0, 0, 0)").length"""
 FILLS = """() => [...document.querySelectorAll(".chart text, .chart [class^=series]")].map(
   each => getComputedStyle(each).fill)"""
 WITH_DRAWINGS = [
@@ -74,6 +76,7 @@ def test_drawings_have_the_colours_of_the_system(
             ours = set(page.evaluate(FILLS))
             page.emulate_media(forced_colors="active")
             assert page.evaluate(STRANGE_ICONS) == [], path
+            assert page.evaluate(FILLED_STARS) == 0, path
             assert not ours & set(page.evaluate(FILLS)), path
             page.emulate_media(forced_colors="none")
     assert ours  # of the last page's chart

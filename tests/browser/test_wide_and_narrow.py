@@ -1,10 +1,12 @@
 """Lists on a phone, two lines a row with the status beside the title; pages on a wide screen."""
 
+from django.urls import reverse
 from playwright.sync_api import Browser
 
 from loops.models import Loop
-from tests.browser.contexts import opened
+from tests.browser.contexts import SIZES, opened
 from tests.browser.scene import set_the_scene
+from tests.browser.visitor import TOO_WIDE
 
 LISTS = ("requests", "deliveries", "loops", "keys")
 WIDE = {"width": 1920, "height": 1080}
@@ -59,6 +61,29 @@ OVERLAPPING = """() => {
   const boxes = labels.map(each => each.getBoundingClientRect());
   return boxes.slice(1).filter((box, place) => box.left < boxes[place].right + 4).map(String);
 }"""
+# Fields to choose from that have no room for five letters.
+CRAMPED = """() => [...document.querySelectorAll("main select")].filter(each => {
+  const {fontSize, paddingLeft, paddingRight} = getComputedStyle(each);
+  const room = each.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return each.checkVisibility() && room < 5 * parseFloat(fontSize);
+}).map(each => each.name)"""
+IS_WHOLE = "each => each.scrollWidth <= each.clientWidth && each.scrollHeight <= each.clientHeight"
+TOP = "each => each.getBoundingClientRect().top"
+# Whether the digit and its word stay together, however wide the lines are.
+DIGIT_ALONE = """() => {
+  const line = [...document.querySelectorAll("main p")].find(each => each.innerText.includes("6-"));
+  const text = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  while (!text.nextNode().data.includes("6-"));
+  const [range, at] = [document.createRange(), text.currentNode.data.indexOf("6-")];
+  range.setStart(text.currentNode, at);
+  range.setEnd(text.currentNode, at + "6-digit".length);
+  const broken = [];
+  for (let width = 140; width < 360; width += 5) {
+    line.style.width = `${width}px`;
+    if (range.getClientRects().length > 1) broken.push(width);
+  }
+  return broken;
+}"""
 LARGER = "percent => { document.documentElement.style.fontSize = `${percent}%` }"
 
 
@@ -70,6 +95,10 @@ def test_what_does_not_fit(chromium: Browser, site: str, transactional_db: None)
         page.set_viewport_size({"width": 320, "height": 568})
         page.goto(f"/inbox/{scene.ids['critical']}/")
         assert page.locator(".bar-title > h1").evaluate(BEGINS_INSIDE)
+        page.goto(f"/inbox/{scene.ids['rating']}/")
+        arrows = page.locator("[data-key=previous], [data-key=following]")
+        tops = [arrows.nth(place).evaluate(TOP) for place in range(2)]
+        assert tops[0] == tops[1]
         page.goto("/dashboard/requests/")
         assert page.locator(".sub > bdi").first.evaluate(BEGINS_INSIDE)
         page.goto(f"/dashboard/keys/{scene.ids['key']}/")
@@ -82,6 +111,36 @@ def test_what_does_not_fit(chromium: Browser, site: str, transactional_db: None)
             page.goto(path.format(**scene.ids))
             page.evaluate(LARGER, 200)
             assert page.evaluate(BROKEN, selector) == [], path
+
+
+def test_text_of_twice_the_size(chromium: Browser, site: str, transactional_db: None) -> None:
+    """A phone has room for names and fields, and a desk is laid out like a tablet."""
+    scene = set_the_scene()
+    answered, delivery = scene.ids["answered"], scene.ids["delivery"]
+    with opened(chromium, site, scene.owner) as context:
+        page = context.new_page()
+        page.goto(f"/inbox/{scene.ids['critical']}/")
+        page.evaluate(LARGER, 200)
+        assert page.locator(".bar-title > h1").evaluate(IS_WHOLE)
+        for path in ("/inbox/", "/dashboard/requests/?status=pending"):
+            page.goto(path)
+            page.evaluate(LARGER, 200)
+            assert page.evaluate(CRAMPED) == [], path
+        page.set_viewport_size(SIZES["desk"])  # type: ignore[arg-type]
+        for path in (f"requests/{answered}/", f"deliveries/{delivery}/"):
+            page.goto(f"/dashboard/{path}")
+            assert page.evaluate(SIDE_BY_SIDE), path
+            page.evaluate(LARGER, 200)
+            assert not page.evaluate(SIDE_BY_SIDE), path
+            assert page.evaluate(TOO_WIDE) == 0, path
+            assert page.locator(".tabbar").bounding_box()["y"] < SIZES["desk"]["height"], path  # type: ignore[index]
+
+
+def test_digits_stay_with_their_word(chromium: Browser, site: str, transactional_db: None) -> None:
+    with opened(chromium, site) as context:
+        page = context.new_page()
+        page.goto(reverse("sign-in-by-code"))
+        assert page.evaluate(DIGIT_ALONE) == []
 
 
 def test_rows_and_columns(chromium: Browser, site: str, transactional_db: None) -> None:
