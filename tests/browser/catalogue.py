@@ -182,7 +182,7 @@ KEYS = [
 LOOPS = [
     Stop("overview", "overview"),
     Stop("overview-new", "overview", who="member", pictured=False),
-    Stop("overview-first", "overview", who="newcomer"),
+    Stop("overview-first", "overview", who="newcomer", pictured=False),
     Stop("loops", "loops"),
     Stop("loops-none", "loops", who="member"),
     Stop("loop-new", "new-loop"),
@@ -228,7 +228,7 @@ DASHBOARD = [
 ]
 PORTAL = [
     Stop("inbox", "inbox", who="member"),
-    Stop("inbox-first", "inbox", who="newcomer"),
+    Stop("inbox-first", "inbox", who="newcomer", pictured=False),
     Stop("answer-single", "review", ("critical",), who="member"),
     Stop("answer-text", "review", ("text",), who="member"),
     Stop("answer-rating", "review", ("rating",), who="member", pictured=False),

@@ -6,7 +6,7 @@ from typing import Any
 
 from accounts.models import User
 from accounts.services import create_account
-from loops.models import Loop
+from loops.models import Loop, Membership
 from loops.services import create_loop, invite_member, join_loop
 from reviews import services
 from reviews.models import Request
@@ -144,6 +144,7 @@ def set_the_scene() -> Scene:
     )
     for loop in (desk, texts):
         join_loop(user=member, code=loop.invite_code)
+    Membership.objects.update(joined_at=datetime.now(UTC) - timedelta(days=90))
     scene.ids.update(loop=desk.pk, quiet_loop=texts.pk, code=desk.invite_code)
     ask_everything(scene, desk, texts)
     fill_the_log(scene)

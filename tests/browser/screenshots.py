@@ -8,7 +8,7 @@ MODES=dark,arabic these modes. Not collected by `make test`.
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,15 +66,14 @@ class Mode:
     media: dict[str, Any] = field(default_factory=dict)
     change: Callable[[Page], None] = leave
     fill: Callable[[Scene], None] = lambda scene: None
-    widths: tuple[int, ...] = tuple(SCREENS)
 
 
 MODES = {
     "light": Mode(),
     "dark": Mode({"color_scheme": "dark"}),
-    "forced-colours": Mode({"forced_colors": "active"}, widths=(390, 1280)),
-    "large-text": Mode(change=enlarge_text, widths=(390, 1280)),
-    "arabic": Mode(fill=write_arabic, widths=(390, 1280)),
+    "forced-colours": Mode({"forced_colors": "active"}),
+    "large-text": Mode(change=enlarge_text),
+    "arabic": Mode(fill=write_arabic),
 }
 
 
@@ -89,7 +88,7 @@ def test_photograph(chromium: Browser, site: str, transactional_db: None, mode: 
     scene = set_the_scene()
     MODES[mode].fill(scene)
     titles = chosen("SHOTS", [stop.title for stop in EVERY_PAGE])
-    taken: dict[int, list[tuple[str, Image.Image]]] = {width: [] for width in SCREENS}
+    sheets = [Sheets(width, SHEETS / mode) for width in SCREENS]
     with signed_in_contexts(chromium, site, scene) as contexts:
         for context in contexts.values():
             context.route("**/css/app*.css", wait_for_the_font)
@@ -101,19 +100,14 @@ def test_photograph(chromium: Browser, site: str, transactional_db: None, mode: 
             page.emulate_media(**MODES[mode].media)
             arrive(page, stop, scene)
             MODES[mode].change(page)
-            for width, picture in photograph(page, MODES[mode].widths):
-                taken[width].append((stop.title, picture))
+            for each in sheets:
+                size = each.width, SCREENS[each.width]
+                each.add(stop.title, take(page, *size, TALLEST_ON_SHEET))
             if mode == "light" and stop.pictured:
                 keep_for_documents(page, stop)
             page.close()
-    for width, pictures in taken.items():
-        lay_out(pictures, width, SHEETS / mode)
-
-
-def photograph(page: Page, widths: tuple[int, ...]) -> Iterator[tuple[int, Image.Image]]:
-    """Yields a page's picture at each width."""
-    for width in widths:
-        yield width, take(page, width, SCREENS[width], TALLEST_ON_SHEET)
+    for each in sheets:
+        each.save()
 
 
 def take(page: Page, width: int, height: int, tallest: int) -> Image.Image:
@@ -122,6 +116,7 @@ def take(page: Page, width: int, height: int, tallest: int) -> Image.Image:
     page.evaluate(DRAWN)
     whole = page.evaluate("document.documentElement.scrollHeight")
     page.set_viewport_size({"width": width, "height": min(max(whole, height), tallest * height)})
+    page.evaluate(DRAWN)
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
@@ -132,24 +127,33 @@ def keep_for_documents(page: Page, stop: Stop) -> None:
         picture.quantize(MAX_COLOURS).save(KEPT / f"{stop.title}-{size}.png", optimize=True)
 
 
-def lay_out(pictures: list[tuple[str, Image.Image]], width: int, folder: Path) -> None:
-    """Saves the pictures, and sheets of them: column by column, each under its title."""
-    (folder / str(width)).mkdir(parents=True, exist_ok=True)
-    sheets: list[Image.Image] = []
-    left = top = max(SHEET)  # the first one needs a sheet
-    for title, picture in pictures:
-        picture.save(folder / str(width) / f"{title}.png")
-        small = shrink(picture, THUMB[width])
-        if top + TITLE_HEIGHT + small.height > SHEET[1]:
-            left, top = left + THUMB[width] + GAP, 0
-        if left + THUMB[width] > SHEET[0]:
-            sheets.append(Image.new("RGB", SHEET, "#888888"))
-            left = top = 0
-        ImageDraw.Draw(sheets[-1]).text((left + 2, top + 2), title, fill="white")
-        sheets[-1].paste(small, (left, top + TITLE_HEIGHT))
-        top += TITLE_HEIGHT + small.height + GAP
-    for number, sheet in enumerate(sheets, start=1):
-        sheet.save(folder / f"{width}-{number:02}.png", optimize=True)
+class Sheets:
+    """Sheets of the pictures of one width: column by column, each under its title."""
+
+    def __init__(self, width: int, folder: Path) -> None:
+        self.width, self.folder = width, folder
+        self.sheets: list[Image.Image] = []
+        self.left = self.top = max(SHEET)  # the first picture needs a sheet
+
+    def add(self, title: str, picture: Image.Image) -> None:
+        """Saves the picture, and keeps a small one."""
+        own = self.folder / str(self.width)
+        own.mkdir(parents=True, exist_ok=True)
+        picture.save(own / f"{title}.png")
+        small = shrink(picture, THUMB[self.width])
+        if self.top + TITLE_HEIGHT + small.height > SHEET[1]:
+            self.left, self.top = self.left + small.width + GAP, 0
+        if self.left + small.width > SHEET[0]:
+            self.sheets.append(Image.new("RGB", SHEET, "#888888"))
+            self.left = self.top = 0
+        title_at = self.left + 2, self.top + 2
+        ImageDraw.Draw(self.sheets[-1]).text(title_at, title, fill="white")
+        self.sheets[-1].paste(small, (self.left, self.top + TITLE_HEIGHT))
+        self.top += TITLE_HEIGHT + small.height + GAP
+
+    def save(self) -> None:
+        for number, sheet in enumerate(self.sheets, start=1):
+            sheet.save(self.folder / f"{self.width}-{number:02}.png", optimize=True)
 
 
 def shrink(picture: Image.Image, width: int) -> Image.Image:
