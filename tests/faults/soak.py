@@ -26,7 +26,7 @@ AGED = 20.0  # seconds after which what has ended is made old
 NEWEST = 50  # requests that clients look at from then on
 KINDS = ("web", "worker", "beat", "postgres", "redis")
 MAY_GROW = 1.1  # from the second quarter of the time to the last
-SMALL = 2.0  # MB, below which a table may grow
+SMALL = 4.0  # MB, below which a table may grow
 MAINTENANCE = """
 import time
 from accounts import tasks as accounts
@@ -37,12 +37,16 @@ reviews.prune_requests(); webhooks.prune_deliveries(); accounts.prune_logs()
 accounts.forget_sessions(); accounts.forget_responses(); webhooks.forget_events()
 notifications.forget_old()
 """
-# As if five days had passed since; streams look back 72 hours.
+# As if five days had passed since: requests stay for four, and events of streams for three.
 AGE = """
 UPDATE reviews_request SET updated_at = updated_at - interval '5 days',
        timeout_at = timeout_at - interval '5 days', response_at = response_at - interval '5 days'
  WHERE status IN ('completed', 'timeout', 'cancelled')
    AND updated_at BETWEEN now() - interval '1 day' AND now() - make_interval(secs => %(aged)s)
+"""
+AGE_EVENTS = """
+UPDATE webhooks_loggedevent SET created_at = created_at - interval '5 days'
+ WHERE created_at BETWEEN now() - interval '1 day' AND now() - make_interval(secs => %(aged)s)
 """
 SIZES = """
 SELECT relname, pg_total_relation_size(relid) / 1048576.0, n_live_tup FROM pg_stat_user_tables
@@ -114,6 +118,7 @@ def maintain(service: Service, folder: Path, ground: Ground) -> None:
     """What beat starts every ten minutes, and a backup."""
     ground.asked[:] = ground.asked[-NEWEST:]  # the others are going
     service.rows(AGE, aged=AGED)
+    service.rows(AGE_EVENTS, aged=AGED)
     service.stack.manage("shell", "-v", "0", "-c", MAINTENANCE)
     service.stack.manage("backup", str(folder / "backup"))
     (folder / "backup").unlink()
