@@ -21,7 +21,7 @@ HIDDEN = "[hidden]"
 MAX_TEXT = 500  # characters
 OWN = ("sentry_sdk", "opentelemetry", "urllib3")  # loggers of what reports
 _SECRETS = re.compile(
-    r"rl_live_\w*|whsec_\S*|gAAAA[\w=-]{20,}|[\w.+-]+@[\w-]+\.[\w.-]+|[?#]\S*|\b[\w-]{40,}\b"
+    r"rl_live_\w*|whsec_\S*|gAAAA[\w=-]{20,}|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+|[?#]\S*|\b[\w-]{40,}\b"
 )
 
 

@@ -60,6 +60,7 @@ def test_a_fresh_request(api: Api, plenty: str, owner: User, loop: Loop, ask: As
         "broadcasted_to": 2,
         "notifications_sent": 0,
         "feedback": None,
+        "texts_removed_at": None,
         **times,
     }
 
