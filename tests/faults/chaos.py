@@ -36,12 +36,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=90.0, help="how long the storm lasts")
     parser.add_argument("--failovers", type=int, default=2, help="how often each node fails")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="what picks the kills")
+    parser.add_argument("--only-failovers", action="store_true", help="rewrite their section only")
     options = parser.parse_args()
     commit = committed(ROOT)
+    if options.only_failovers:
+        rewrite_failovers(options.failovers, commit)
+        return
     storm = Storm(seconds=options.seconds, pause=(1.0, 4.0), seed=options.seed, hurry=3.0)
     with tempfile.TemporaryDirectory(prefix="review-loop-chaos-") as folder:
         measured = befall(Path(folder))
-        clustered = fail_over(Path(folder), options.failovers)
+        clustered = fail_over(Path(folder), options.failovers, commit)
         aftermath = endure(Path(folder), storm)
         say(f"the storm (seed {storm.seed}): {aftermath.kills}, {aftermath.history.counts()}")
         if faults := aftermath.history.faults():
@@ -51,6 +55,14 @@ def main() -> None:
     faults = table(measured, commit)
     PAGE.write_text("\n".join([INTRODUCTION, *faults, *clustered, *report(storm, aftermath)]))
     say(f"wrote {PAGE.relative_to(ROOT)}")
+
+
+def rewrite_failovers(repeats: int, commit: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="review-loop-chaos-") as folder:
+        section = "\n".join(fail_over(Path(folder), repeats, commit))
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(failovers.TITLE)
+    PAGE.write_text(f"{before}{section}\n## {rest.partition(chr(10) + '## ')[2]}", encoding="utf-8")
+    say(f"wrote the section in {PAGE.relative_to(ROOT)}")
 
 
 def befall(folder: Path) -> list[tuple[str, str, str]]:
@@ -67,12 +79,12 @@ def befall(folder: Path) -> list[tuple[str, str, str]]:
     return measured
 
 
-def fail_over(folder: Path, repeats: int) -> list[str]:
+def fail_over(folder: Path, repeats: int, commit: str) -> list[str]:
     """The section about a cluster."""
     try:
-        return failovers.report(failovers.measure(folder / "clustered", repeats, say))
+        return failovers.report(failovers.measure(folder / "clustered", repeats, say), commit)
     except NotTried as reason:
-        return ["## A cluster that loses a node", "", f"Not tried: {reason}", ""]
+        return [failovers.TITLE, "", f"Not tried: {reason}", ""]
 
 
 def endure(folder: Path, storm: Storm) -> Aftermath:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import redis.sentinel
 import requests
 
@@ -72,11 +73,17 @@ class Cluster:
         return next((each["name"] for each in self.members() if each["role"] == role), "")
 
     def is_whole(self) -> bool:
-        """Whether one node leads and the other has every commit of it."""
-        roles = sorted(
-            each["role"] for each in self.members() if each["state"] in ("running", "streaming")
-        )
-        return roles == ["leader", "sync_standby"]
+        """Whether one node leads, and commits wait for the other: only then may it take over."""
+        well = [each for each in self.members() if each["state"] in ("running", "streaming")]
+        if sorted(each["role"] for each in well) != ["leader", "sync_standby"]:
+            return False
+        try:
+            with psycopg.connect(self.variables["DATABASE_URL"], connect_timeout=2) as connection:
+                waits = "SELECT current_setting('synchronous_standby_names') <> ''"
+                found = connection.execute(waits).fetchone()
+        except psycopg.OperationalError:
+            return False
+        return bool(found and found[0])
 
     def switch_over(self) -> None:
         url = self.variables["PATRONI_URLS"].split()[0]

@@ -1,4 +1,7 @@
-"""What a service over a cluster lives through when a node fails, and what it cost."""
+"""What a service over a cluster lives through when a node fails, and what it cost.
+
+`python -m tests.faults.chaos --only-failovers` rewrites this section of docs/reliability.md alone.
+"""
 
 import itertools
 import os
@@ -24,6 +27,8 @@ CALLERS = 4
 CALM = 3.0  # seconds of calls before a blow, and after everything is back
 AWAY = 40.0  # seconds for which a node is gone, more than Patroni waits for it
 WHOLE_WITHIN = 120.0  # seconds
+
+TITLE = "## A cluster that loses a node"
 
 Blow = Callable[[Cluster], Callable[[], None]]
 """Does harm, and returns what ends it."""
@@ -180,12 +185,13 @@ def judge(
     return Failover(name, len(at), refused, pause, lost, doubled, late)
 
 
-def report(found: list[Failover]) -> list[str]:
+def report(found: list[Failover], commit: str) -> list[str]:
     """A section of docs/reliability.md: a row for each blow, with the pause of each run."""
     latest = max(each.late for each in found)
     lines = [
-        "## A cluster that loses a node",
+        TITLE,
         "",
+        f"Of commit {commit}.",
         "Two web servers behind nginx, two workers and two beats over the cluster of `deploy/ha`,",
         "all on this machine. Four callers create and cancel requests without a pause, as our",
         "libraries do: with an `Idempotency-Key`, and again after 502, 503 or no answer. A node",
