@@ -18,6 +18,7 @@ from tests.faults.trial import REAL, NotTried, trial
 from tests.processes.stack import ROOT
 
 PAGE = ROOT / "docs" / "reliability.md"
+STORM = "## A storm, and its history"
 INTRODUCTION = """\
 # Reliability
 
@@ -59,9 +60,12 @@ def main() -> None:
 
 def rewrite_failovers(repeats: int, commit: str) -> None:
     with tempfile.TemporaryDirectory(prefix="review-loop-chaos-") as folder:
-        section = "\n".join(fail_over(Path(folder), repeats, commit))
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(failovers.TITLE)
-    PAGE.write_text(f"{before}{section}\n## {rest.partition(chr(10) + '## ')[2]}", encoding="utf-8")
+        section = fail_over(Path(folder), repeats, commit)
+    page = PAGE.read_text(encoding="utf-8")
+    before, title, _ = page.partition(failovers.TITLE)
+    rest = page[page.index(STORM) :]
+    kept = before if title else before.partition(STORM)[0]
+    PAGE.write_text("\n".join([f"{kept}{section[0]}", *section[1:], rest]), encoding="utf-8")
     say(f"wrote the section in {PAGE.relative_to(ROOT)}")
 
 
@@ -120,7 +124,7 @@ def report(storm: Storm, aftermath: Aftermath) -> list[str]:
     kills = ", ".join(f"{name} {times} times" for name, times in aftermath.kills.items())
     counts = aftermath.history.counts().items()
     return [
-        "## A storm, and its history",
+        STORM,
         "",
         f"For {storm.seconds:.0f} s two askers, two readers and two reviewers worked while",
         f"processes were killed with -9 or restarted at random: {kills} (seed {storm.seed}).",
