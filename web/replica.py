@@ -2,7 +2,8 @@
 
 Nothing that such a page shows is older than the moment when it began: the replica must first have
 replayed what the primary had written by then. If it has not within WAIT, is read-only where
-something due has to be settled, or cannot be reached, the primary serves the page.
+something due has to be settled, or cannot be reached, the primary serves the page. On a quiet
+primary that is so for some seconds after a clean-up, whose records no commit has sent yet.
 """
 
 import threading

@@ -3,7 +3,9 @@
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -79,8 +81,31 @@ def standby(
     monkeypatch.setattr(replica, "WAIT", 5.0)
     limits = TimeLimits(lock=2, statement=7)
     settings.REPLICA_DATABASE = build_database("DATABASE_REPLICA_URL", server.url, limits)
-    yield server
+    with others_at_work():
+        yield server
     replica._of_thread.replica.close()
+
+
+@contextmanager
+def others_at_work() -> Iterator[None]:
+    """A transaction that waits for the disk, now and then: what no commit follows is not sent to
+    a replica before (records of a clean-up, say, after which the last test stood still)."""
+    over = threading.Event()
+    url = database_url()
+
+    def work() -> None:
+        with psycopg.connect(url, autocommit=True) as one:
+            one.execute("SET synchronous_commit = on")
+            while not over.wait(0.05):
+                one.execute("SELECT pg_logical_emit_message(true, 'others', '')")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 @pytest.fixture
