@@ -25,7 +25,7 @@ help:  ## List the commands
 	@echo '             ARGS=tests/api/test_claims.py a file, a folder or any option of pytest'
 	@echo 'make test-examples  test examples/ against the libraries of others (installs 200 MB first)'
 	@echo 'make coverage  show which lines the tests run'
-	@echo 'make chaos   cause faults and check the results (20 minutes; rewrites docs/reliability.md)'
+	@echo 'make chaos   cause faults and check the results (15 minutes; rewrites docs/reliability.md)'
 	@echo 'make soak    twenty minutes of load beside all maintenance; nothing may grow'
 	@echo 'make bench   measure performance (ten minutes; rewrites docs/performance.md)'
 	@echo 'make lint    ruff, mypy and the import rules'

@@ -1,6 +1,7 @@
 """What a service over a cluster lives through when a node fails, and what it cost.
 
-`python -m tests.faults.chaos --only-failovers` rewrites this section of docs/reliability.md alone.
+`python -m tests.faults.chaos --only-failovers --failovers 2` writes this section of
+docs/reliability.md alone.
 """
 
 import itertools
