@@ -43,7 +43,7 @@ help:  ## List the commands
 run:
 	@$(CHECK_PYTHON)
 	@$(PYTHON) -m local check
-	@$(MAKE) --no-print-directory .venv/run.stamp staticfiles/staticfiles.json
+	@$(MAKE) --silent --no-print-directory .venv/run.stamp staticfiles/staticfiles.json
 	@exec $(RUN) local run
 
 # Each part of the suite prints its output when it ends (tests/parts.py).
