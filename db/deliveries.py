@@ -31,7 +31,7 @@ _memory = _Memory()
 
 @dataclass(frozen=True)
 class Stop:
-    """Why and since when the database stops deliveries."""
+    """Says why, and since when, nothing is sent."""
 
     reason: str
     begun_at: datetime
@@ -74,5 +74,5 @@ def resume() -> None:
 
 
 def forget() -> None:
-    """Has this process read the row again before it sends."""
+    """Forgets what this process has read, so that it asks the database before it sends again."""
     _memory.until = 0.0

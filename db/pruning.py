@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 BATCH = 500
-"""Rows of a statement: locks are held for a few milliseconds."""
+"""Rows that one statement deletes, so that it holds locks for a few milliseconds only."""
 SECONDS = 60.0
 """Time of one run; the next one goes on, ten minutes later."""
 

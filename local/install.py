@@ -47,7 +47,7 @@ class Progress:
             self.writing = writing[1].count(",") + 1
 
     def describe(self, seconds: float) -> str:
-        """Returns what to show after so many seconds."""
+        """Returns the line that says how far the installation is after so many seconds."""
         if self.writing:
             return f"  {seconds:.0f} s: writing {self.writing} packages to the disk"
         return f"  {seconds:.0f} s: {len(self.found)} packages found or downloaded"

@@ -38,7 +38,7 @@ class Seat(Protocol):
     """What the view needs when it is called again."""
 
     def shorten(self, seconds: float) -> None:
-        """Leaves at most this many seconds."""
+        """Shortens what is left of the wait to this many seconds."""
 
     def renew(self, seconds: float) -> None:
         """Sets the time that is left, in seconds from now."""

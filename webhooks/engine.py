@@ -36,7 +36,7 @@ class Engine(ABC):
         self._stopping.set()
 
     def goes_on(self) -> bool:
-        """Whether a run may claim more: nobody stops this process or all deliveries."""
+        """Whether to claim more: neither this process nor all deliveries have been stopped."""
         return not self._stopping.is_set() and deliveries.are_on()
 
     def may_begin(self, begin_by: float) -> bool:

@@ -2,4 +2,4 @@
 
 
 class Refused(Exception):
-    """A backup was not made or not restored; the text says why and what to do."""
+    """A backup could not be made or restored; the text says why, and what to do."""
