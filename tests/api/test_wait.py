@@ -153,7 +153,8 @@ def test_nothing_is_held_in_the_database(site: Site, make: Make) -> None:
     def connections() -> int:
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND backend_type = 'client backend'"
             )
             return int(cursor.fetchone()[0])
 

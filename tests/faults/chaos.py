@@ -74,6 +74,7 @@ def befall(folder: Path) -> list[tuple[str, str, str]]:
     measured = []
     with trial(folder / "faults", REAL) as under_trial:
         for fault in FAULTS:
+            under_trial.service.await_ready()
             try:
                 result = fault.befall(under_trial)
             except NotTried as reason:

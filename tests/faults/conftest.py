@@ -17,6 +17,7 @@ def short_trial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
 
 def befall(fault: Fault, under_trial: Trial) -> None:
     """Causes the fault; a skip says why it cannot be caused on this machine."""
+    under_trial.service.await_ready()
     try:
         print(fault.befall(under_trial))
     except NotTried as reason:

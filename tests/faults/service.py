@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 
 from local.apps import list_apps
+from local.environment import fetch_readiness
 from tests.faults.clients import Machine, Person
 from tests.processes.stack import ROOT, Stack
 from tests.waiting import wait_until
@@ -59,6 +60,10 @@ class Service:
         cast = json.loads(self.stack.manage("shell", "-v", "0", "-c", CAST).splitlines()[-1])
         self.key, self.loop_id, self.people = cast["key"], cast["loop"], cast["people"]
         return self
+
+    def await_ready(self) -> None:
+        """Waits until it is back: what was killed last may still be starting."""
+        wait_until(lambda: fetch_readiness(self.stack.port).startswith("200"), 60)
 
     def machine(self) -> Machine:
         return Machine(self.stack.site, self.key, self.loop_id)
