@@ -12,6 +12,7 @@ import requests
 from django.db import connection
 
 from bench.serving import free_port
+from tests.backends import backends
 from tests.processes.stack import ROOT
 from tests.waiting import wait_until
 
@@ -69,11 +70,10 @@ def answers(port: int) -> bool:
 
 def is_read() -> bool:
     """Whether the server has read the request since it was created: then the call waits."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND state = 'idle' AND query LIKE %s AND pid <> pg_backend_pid()"
+    return bool(
+        backends(
+            "state = 'idle' AND query LIKE %s"
             " AND state_change > (SELECT max(created_at) FROM reviews_request)",
-            ["%concat(%"],
+            "%concat(%",
         )
-        return bool(cursor.fetchone()[0])
+    )

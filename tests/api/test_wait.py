@@ -14,6 +14,7 @@ from accounts.key_format import digest
 from accounts.models import ApiKey, User
 from reviews import services
 from reviews.models import Request
+from tests.backends import backends, listening
 from tests.conftest import Api
 from tests.reviews.conftest import Make, make
 from tests.serving import is_read
@@ -56,26 +57,6 @@ def calls_of(key: str) -> int:
             [digest(key)],
         )
         return int(cursor.fetchone()[0])
-
-
-def end_backends(pattern: str) -> int:
-    """Ends the database's connections whose last statement is like this."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND query LIKE %s AND pid <> pg_backend_pid()",
-            [pattern],
-        )
-        return int(cursor.fetchone()[0])
-
-
-def listens() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND query LIKE 'LISTEN%' AND state = 'idle'"
-        )
-        return bool(cursor.fetchone()[0])
 
 
 @pytest.fixture
@@ -130,8 +111,10 @@ def test_what_was_lost_is_read_again(site: Site, make: Make, member: User) -> No
     """The listening connection breaks, and the request ends meanwhile."""
     request = make()
     waiting = site.wait(request.pk)
-    wait_until(listens)
-    assert end_backends("LISTEN%") == 1
+    wait_until(listening)
+    (listener,) = listening()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [listener])
     services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
     assert status_of(waiting.result(LATER)) == "completed"
 
@@ -149,18 +132,9 @@ def test_a_key_that_is_revoked_meanwhile(site: Site, make: Make, member: User) -
 def test_nothing_is_held_in_the_database(site: Site, make: Make) -> None:
     request = make()
     site.read(request.pk)
-
-    def connections() -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND backend_type = 'client backend'"
-            )
-            return int(cursor.fetchone()[0])
-
     waiting = [site.wait(request.pk, 2) for _ in range(6)]
-    wait_until(listens)
-    assert connections() <= 1 + 4 + 1 + 1  # ours, the threads', readiness, and the listener
+    wait_until(listening)
+    assert len(backends()) <= 4 + 1 + 1  # the threads', readiness, and the listener
     assert {status_of(each.result(LATER)) for each in waiting} == {"pending"}
 
 

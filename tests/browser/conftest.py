@@ -9,12 +9,12 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import User
+from tests.backends import backends
 from tests.browser.contexts import opened
 from tests.browser.visitor import Visitor
 from tests.waiting import stretched, wait_until
@@ -84,17 +84,7 @@ def site(live_server: LiveServer, settings: Settings) -> Iterator[str]:
     settings.SITE_URL = live_server.url
     settings.ROOT_URLCONF = "tests.browser.paths"
     yield str(live_server.url)
-    wait_until(nobody_else_is_connected)
-
-
-def nobody_else_is_connected() -> bool:
-    """The server's threads are gone; whoever stays would hinder the database's removal."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-        return bool(cursor.fetchone() == (0,))
+    wait_until(lambda: not backends())  # whoever stays would hinder the database's removal
 
 
 @pytest.fixture

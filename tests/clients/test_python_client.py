@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import reviewloop
-from django.db import connection, transaction
+from django.db import transaction
 from reviewloop import Client
 
 from accounts.models import User
@@ -16,6 +16,7 @@ from bench.serving import children
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request
+from tests.backends import waiting_for_locks
 from tests.clients.conftest import answer, asked, let_time_run_out
 from tests.clients.gate import Fault, Gate
 from tests.conftest import key_of
@@ -281,22 +282,13 @@ def test_a_killed_web_process_makes_no_second_request(
     with transaction.atomic():
         Loop.objects.select_for_update().get(pk=loop.pk)
         asking = pool.submit(client.ask, "Ship it?", options=["yes", "no"], default="no")
-        wait_until(lambda: has_blocked(), 30)
+        wait_until(waiting_for_locks, 30)
         replace_worker(parent)
     request = asked()
     replace_worker(parent)
     services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
     assert asking.result(60).value == "yes"
     assert Request.objects.count() == 1
-
-
-def has_blocked() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND wait_event_type = 'Lock'"
-        )
-        return bool(cursor.fetchone()[0])
 
 
 def parent_of(service: str) -> int:

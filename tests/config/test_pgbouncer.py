@@ -18,6 +18,7 @@ from local.account import find_account
 from local.processes import spawn
 from loops.models import Loop
 from tests.api.bodies import question
+from tests.backends import backends, listening
 from tests.processes.stack import ROOT
 from tests.serving import database_url, serving
 from tests.waiting import wait_until
@@ -88,7 +89,7 @@ def test_eight_threads_share_five_connections(
     monkeypatch.setenv("DATABASE_POOLER", "transaction")
     monkeypatch.setenv("DATABASE_DIRECT_URL", database_url())
     monkeypatch.setenv("API_HOURLY_LIMIT", str(2 * CALLS))
-    log, others = tmp_path / "web.log", connected()
+    log, others = tmp_path / "web.log", backends()
     with serving(log, "--threads", str(THREADS), database=pooler) as site:
         headers = {"Authorization": f"Bearer {owner_key}"}
         create = f"{site}/v1/api/loops/{loop.pk}/requests"
@@ -113,22 +114,11 @@ def test_eight_threads_share_five_connections(
             made = requests.post(create, json=question(), headers=headers, timeout=30).json()
             one = f"{site}/v1/api/requests/{made['data']['request_id']}"
             waiting = pool.submit(requests.get, f"{one}?wait=50", headers=headers, timeout=30)
-            wait_until(lambda: connected(listening=True) - others)
+            wait_until(lambda: listening() - others)
             requests.delete(one, headers=headers, timeout=30)
             ended = waiting.result()
             assert ended.ok, (ended.text, log.read_text())
             assert ended.json()["data"]["request"]["status"] == "cancelled"
-        assert 0 < len(connected() - others) <= CONNECTIONS
+        assert 0 < len(backends() - listening() - others) <= CONNECTIONS
     with psycopg.connect(pooler) as asking:
         assert asking.execute("SHOW lock_timeout").fetchone() == ("2s",)
-
-
-def connected(*, listening: bool = False) -> set[int]:
-    """The connections of others, those that listen or the rest."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
-            " AND pid <> pg_backend_pid() AND (query LIKE 'LISTEN %%') = %s",
-            [listening],
-        )
-        return {pid for (pid,) in cursor.fetchall()}

@@ -4,27 +4,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
-from django.db import connection, transaction
+from django.db import transaction
 
 from bench.api import BODY
 from bench.serving import web
 from loops.models import Loop
 from reviews.models import Request
+from tests.backends import waiting_for_locks
 from tests.serving import database_url
 from tests.waiting import wait_until
 
 CALLS = 4
-
-
-def waiting_calls() -> int:
-    """How many statements of others wait for a lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_clear_snapshot()")  # a transaction sees one otherwise
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return int(cursor.fetchone()[0])
 
 
 @pytest.mark.django_db(transaction=True)
@@ -38,7 +28,7 @@ def test_calls_under_way_are_finished_before_it_stops(owner_key: str, loop: Loop
                 pool.submit(requests.post, url, json=BODY, headers=headers, timeout=30)
                 for _ in range(CALLS)
             ]
-            wait_until(lambda: waiting_calls() == CALLS)
+            wait_until(lambda: waiting_for_locks() == CALLS)
             server.process.terminate()
         assert {call.result().status_code for call in calls} == {201}
         assert server.process.wait(10) == 0

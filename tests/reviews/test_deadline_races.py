@@ -19,16 +19,14 @@ from reviews import counters, services, tasks
 from reviews.lifecycle import settling, transitions
 from reviews.models import Request
 from reviews.queries import listing, single_read
+from tests.backends import waiting_for_locks
 from tests.reviews.conftest import Make, make_overdue
-from tests.waiting import wait_until
+from tests.waiting import stretched, wait_until
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CALLBACK = {"callback_url": "http://127.0.0.1:9/hook"}
-WAITING = """
-SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-"""
 
 
 @contextmanager
@@ -41,7 +39,8 @@ def another_connection() -> Iterator[psycopg.Connection]:
 @contextmanager
 def held(request: Request) -> Iterator[None]:
     """Somebody holds the row while its deadline passes."""
-    Request.objects.filter(pk=request.pk).update(timeout_at=Now() + timedelta(milliseconds=300))
+    soon = timedelta(seconds=stretched(0.3))
+    Request.objects.filter(pk=request.pk).update(timeout_at=Now() + soon)
     with another_connection() as other:
         other.execute("SELECT FROM reviews_request WHERE id = %s FOR UPDATE", [request.pk])
         yield
@@ -50,12 +49,6 @@ def held(request: Request) -> Iterator[None]:
 
 def is_late(request: Request) -> bool:
     return Request.objects.filter(pk=request.pk, timeout_at__lte=Now()).exists()
-
-
-def somebody_waits() -> bool:
-    """Whether any connection waits for a lock of another. A transaction would see it once."""
-    with another_connection() as other:
-        return other.execute(WAITING).fetchone() is not None
 
 
 def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
@@ -141,7 +134,7 @@ def test_who_waited_for_the_row_past_the_deadline_is_too_late(
     other = threading.Thread(target=move)
     with held(request):
         other.start()
-        wait_until(somebody_waits)
+        wait_until(waiting_for_locks)
         assert not is_late(request)
         wait_until(lambda: is_late(request))
     other.join()
@@ -167,7 +160,7 @@ def test_a_reader_waits_for_another_who_is_settling(
     with transaction.atomic():
         settling.settle(settling.scope_to_request(request.pk))
         reader.start()
-        wait_until(somebody_waits)
+        wait_until(waiting_for_locks)
     reader.join()
     assert seen == [0]
 

@@ -22,6 +22,7 @@ from reviews.services import (
     remove_member,
 )
 from tests.api.bodies import QUESTION
+from tests.backends import waiting_for_locks
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -85,16 +86,6 @@ def in_background(move: Callable[[], object], told: list[type[BaseException]]) -
     return threading.Thread(target=run)
 
 
-def is_anybody_waiting() -> bool:
-    """Whether another connection waits for what this one holds."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT 1 FROM pg_locks"
-            " WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))"
-        )
-        return bool(cursor.fetchone()[0])
-
-
 @pytest.fixture
 def loops(owner: User, member: User) -> list[Loop]:
     """As many loops as rounds, the member in each of them."""
@@ -123,7 +114,7 @@ def test_a_request_waits_for_the_loop_to_be_deleted(owner: User, loops: list[Loo
     with transaction.atomic():
         delete_loop(loop_id=loops[0].pk, account_id=loops[0].creator_id)
         asking.start()
-        wait_until(is_anybody_waiting)
+        wait_until(waiting_for_locks)
     asking.join()
     assert told == [LoopGone]
     assert not Request.objects.exists()
@@ -138,7 +129,7 @@ def test_the_deletion_waits_for_a_request(owner: User, loops: list[Loop]) -> Non
     with transaction.atomic():
         made = ask(owner, loops[0])
         deleting.start()
-        wait_until(is_anybody_waiting)
+        wait_until(waiting_for_locks)
     deleting.join()
     assert not told
     made.refresh_from_db()

@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import User
 from accounts.services import create_account
 from db.ids import new_id
+from tests.backends import backends
 from tests.waiting import wait_until
 from tests.webhooks.conftest import Emit, event_of
 from webhooks import outbox
@@ -115,16 +116,10 @@ def test_a_claim_waits_where_others_claim_for_all(emit_to: Emit, owner: User) ->
     worker = threading.Thread(target=claim)
     with claiming_elsewhere(owner):
         worker.start()
-        wait_until(lambda: is_waited_for())
+        wait_until(lambda: backends("wait_event = 'advisory'"))
         assert found == []
     worker.join(20)
     assert len(found) == 3
-
-
-def is_waited_for() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-        return bool(cursor.fetchone()[0])
 
 
 @pytest.mark.django_db(transaction=True)
