@@ -8,7 +8,7 @@ WHERE datname = current_database() AND backend_type = 'client backend' AND pid <
 """
 
 
-def backends(condition: str = "TRUE", *values: object) -> set[int]:
+def backends(condition: str = "TRUE", *values: str) -> set[int]:
     """The process ids of other clients' connections for which the condition on the columns of
     `pg_stat_activity` is true. PostgreSQL's own processes, such as autovacuum, come and go, and
     aren't among them."""

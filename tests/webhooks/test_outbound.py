@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import stretched
 from tests.webhooks.receivers import Receiver, Reply, dead_url, misbehaving, receiving
 from webhooks import outbound
 from webhooks.outbound import Refused, Response, Unreachable
@@ -38,7 +39,7 @@ def cut_after(seconds: float) -> Iterator[None]:
     begun = time.monotonic()
     with pytest.raises(Unreachable, match=rf"^No complete response within {seconds:g} s\.$"):
         yield
-    assert seconds - 0.05 <= time.monotonic() - begun < seconds + 3
+    assert seconds - 0.05 <= time.monotonic() - begun < seconds + stretched(3)
 
 
 def drip(head: bytes, part: bytes) -> Behaviour:
