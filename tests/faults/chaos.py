@@ -10,7 +10,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import failovers
 from tests.faults.catalogue import FAULTS
 from tests.faults.service import Service
 from tests.faults.storm import Aftermath, Storm, weather
@@ -19,6 +18,7 @@ from tests.processes.stack import ROOT
 
 PAGE = ROOT / "docs" / "reliability.md"
 STORM = "## A storm, and its history"
+FAILOVERS = "## A cluster that loses a node"
 INTRODUCTION = """\
 # Reliability
 
@@ -34,39 +34,37 @@ the commit. `make test` checks the same in a short form, with shorter leases and
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=90.0, help="how long the storm lasts")
-    parser.add_argument("--failovers", type=int, default=0, help="how often each node fails")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="what picks the kills")
-    parser.add_argument("--only-failovers", action="store_true", help="rewrite their section only")
     options = parser.parse_args()
     commit = committed(ROOT)
-    if options.only_failovers:
-        rewrite_failovers(options.failovers, commit)
-        return
     storm = Storm(seconds=options.seconds, pause=(1.0, 4.0), seed=options.seed, hurry=3.0)
     with tempfile.TemporaryDirectory(prefix="review-loop-chaos-") as folder:
         measured = befall(Path(folder))
-        repeats = options.failovers
-        clustered = fail_over(Path(folder), repeats, commit) if repeats else []
         aftermath = endure(Path(folder), storm)
         say(f"the storm (seed {storm.seed}): {aftermath.kills}, {aftermath.history.counts()}")
         if faults := aftermath.history.faults():
             kept = Path(tempfile.gettempdir()) / f"review-loop-history-{storm.seed}.jsonl"
             aftermath.history.save(kept)
             sys.exit("\n".join([*faults, f"The history is in {kept}"]))
-    faults = table(measured, commit)
-    PAGE.write_text("\n".join([INTRODUCTION, *faults, *clustered, *report(storm, aftermath)]))
+    faults, failovers = table(measured, commit), failovers_of(PAGE.read_text(encoding="utf-8"))
+    lines = [INTRODUCTION, *faults, *failovers, *report(storm, aftermath)]
+    PAGE.write_text("\n".join(lines), encoding="utf-8")
     say(f"wrote {PAGE.relative_to(ROOT)}")
 
 
-def rewrite_failovers(repeats: int, commit: str) -> None:
-    with tempfile.TemporaryDirectory(prefix="review-loop-chaos-") as folder:
-        section = fail_over(Path(folder), repeats, commit)
+def rewrite_failovers(section: list[str]) -> None:
+    """Puts this section in place of the one before, or where it belongs."""
     page = PAGE.read_text(encoding="utf-8")
-    before, title, _ = page.partition(failovers.TITLE)
-    rest = page[page.index(STORM) :]
-    kept = before if title else before.partition(STORM)[0]
-    PAGE.write_text("\n".join([f"{kept}{section[0]}", *section[1:], rest]), encoding="utf-8")
+    before, storm, rest = page.partition(STORM)
+    before = before.partition(FAILOVERS)[0]
+    PAGE.write_text("\n".join([f"{before}{section[0]}", *section[1:], f"{storm}{rest}"]), "utf-8")
     say(f"wrote the section in {PAGE.relative_to(ROOT)}")
+
+
+def failovers_of(page: str) -> list[str]:
+    """The section that tests/faults/failover_page.py wrote, if there is one."""
+    _, title, rest = page.partition(STORM)[0].partition(FAILOVERS)
+    return f"{title}{rest}".splitlines()
 
 
 def befall(folder: Path) -> list[tuple[str, str, str]]:
@@ -82,14 +80,6 @@ def befall(folder: Path) -> list[tuple[str, str, str]]:
             say(f"{fault.name}: {result}")
             measured.append((fault.name, fault.condition, result))
     return measured
-
-
-def fail_over(folder: Path, repeats: int, commit: str) -> list[str]:
-    """The section about a cluster."""
-    try:
-        return failovers.report(failovers.measure(folder / "clustered", repeats, say), commit)
-    except NotTried as reason:
-        return [failovers.TITLE, "", f"Not tried: {reason}", ""]
 
 
 def endure(folder: Path, storm: Storm) -> Aftermath:

@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +32,7 @@ from tests.webhooks.certificates import new_authority
 
 TRIAL = DEPLOY / "ha/trial.py"
 STARTS_WITHIN = 120.0  # seconds
+TOLD = 60  # lines at the end of a log
 
 
 class Cluster:
@@ -105,6 +108,17 @@ class Cluster:
         sentinel = redis.sentinel.Sentinel(hosts, socket_timeout=2)  # type: ignore[no-untyped-call]
         _, port = sentinel.discover_master("review-loop")  # type: ignore[no-untyped-call]
         return pid_of(f"redis-server 127.0.0.1:{port}")
+
+    def evidence(self) -> str:
+        """What the nodes say of themselves and how their logs end, which are kept in a folder."""
+        kept = Path(tempfile.mkdtemp(prefix="review-loop-cluster-"))
+        for log in self.folder.glob("*.log"):
+            shutil.copy(log, kept)
+        lines = [f"The logs are in {kept}.", *map(json.dumps, self.members())]
+        for log in sorted(kept.glob("db*.log")):
+            text = log.read_text(encoding="utf-8", errors="replace")
+            lines += [f"--- {log.name}", *text.splitlines()[-TOLD:]]
+        return "\n".join(lines)
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)

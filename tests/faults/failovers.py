@@ -1,7 +1,6 @@
 """What a service over a cluster lives through when a node fails, and what it cost.
 
-`python -m tests.faults.chaos --only-failovers --failovers 2` writes this section of
-docs/reliability.md alone.
+`python -m tests.faults.failover_page` runs this, and writes its section of docs/reliability.md.
 """
 
 import itertools
@@ -29,8 +28,6 @@ CALM = 3.0  # seconds of calls before a blow, and after everything is back
 AWAY = 40.0  # seconds for which a node is gone, more than Patroni waits for it
 WHOLE_WITHIN = 120.0  # seconds
 
-TITLE = "## A cluster that loses a node"
-
 Blow = Callable[[Cluster], Callable[[], None]]
 """Does harm, and returns what ends it."""
 
@@ -47,16 +44,22 @@ class Record:
 
 @dataclass(frozen=True)
 class Failover:
-    """A run: the longest time without an acknowledged write, how long afterwards the last event was
-    delivered (seconds), and what was lost."""
+    """A run: the longest time without an acknowledged write, how long the cluster took to be whole
+    again after what failed was back, how long afterwards the last event was delivered (seconds),
+    and what was lost."""
 
     name: str
     acknowledged: int
     refused: int
     pause: float
+    whole: float
     lost: int
     doubled: int
     late: float
+
+
+class Failed(Exception):
+    """A run that did not end as it must: its name, and what happened."""
 
 
 def nothing() -> None: ...
@@ -96,15 +99,15 @@ BLOWS: dict[str, tuple[Blow, float]] = {
 }
 
 
-def measure(folder: Path, repeats: int = 2, say: Callable[[str], None] = print) -> list[Failover]:
-    """Strikes every blow under load, several times. Raises NotTried, and AssertionError if a write
-    was lost or doubled, or a process of the service had to be started again."""
-    found = []
+def measure(folder: Path, names: list[str], keep: Callable[[Failover], None]) -> None:
+    """Strikes these blows under load, one after another. Raises NotTried, and Failed if a write was
+    lost or doubled, a process of the service had to be started again, or a node stayed away."""
     with clustered(folder) as (cluster, service), receiving() as receiver:
-        for name in list(BLOWS) * repeats:
-            found.append(strike(name, cluster, service, receiver))
-            say(str(found[-1]))
-    return found
+        for name in names:
+            try:
+                keep(strike(name, cluster, service, receiver))
+            except AssertionError as error:
+                raise Failed(name, f"{error}\n{cluster.evidence()}") from error
 
 
 def strike(name: str, cluster: Cluster, service: ClusteredService, receiver: Receiver) -> Failover:
@@ -117,13 +120,15 @@ def strike(name: str, cluster: Cluster, service: ClusteredService, receiver: Rec
             mend = blow(cluster)
             time.sleep(away)
             mend()
+            mended = time.monotonic()
             wait_until(cluster.is_whole, WHOLE_WITHIN)
+            whole = time.monotonic() - mended
             time.sleep(CALM)
         finally:
             over.set()
         for caller in callers:
             caller.result()
-    return judge(name, service, receiver, records)
+    return judge(name, service, records, whole)
 
 
 def call(service: ClusteredService, hook: str, record: Record, over: threading.Event) -> None:
@@ -158,9 +163,7 @@ def until_done(
         time.sleep(0.1)
 
 
-def judge(
-    name: str, service: ClusteredService, receiver: Receiver, records: list[Record]
-) -> Failover:
+def judge(name: str, service: ClusteredService, records: list[Record], whole: float) -> Failover:
     """Compares what callers were told with what is stored, and with what was delivered."""
     created = [each for record in records for each in record.created]
     cancelled = [each for record in records for each in record.cancelled]
@@ -183,33 +186,4 @@ def judge(
     refused = sum(record.refused for record in records)
     doubled = len(rows) - known - len(created)
     assert (lost, doubled) == (0, 0), f"{name}: {lost} lost, {doubled} doubled"
-    return Failover(name, len(at), refused, pause, lost, doubled, late)
-
-
-def report(found: list[Failover], commit: str) -> list[str]:
-    """A section of docs/reliability.md: a row for each blow, with the pause of each run."""
-    latest = max(each.late for each in found)
-    lines = [
-        TITLE,
-        "",
-        f"Of commit {commit}.",
-        "Two web servers behind nginx, two workers and two beats over the cluster of `deploy/ha`,",
-        "all on this machine. Four callers create and cancel requests without a pause, as our",
-        "libraries do: with an `Idempotency-Key`, and again after 502, 503 or no answer. A node",
-        f"that is gone stays away for {AWAY:.0f} s. Afterwards everything acknowledged is stored,",
-        "once; nothing had to be started by hand, no process of the service ended, and every event",
-        f"was delivered, at most {latest:.0f} s later.",
-        "",
-        "| What fails | Writes acknowledged | Lost | Doubled | Seconds without a write, each run |",
-        "|---|---|---|---|---|",
-    ]
-    for name in BLOWS:
-        runs = [each for each in found if each.name == name]
-        if runs:
-            pauses = ", ".join(f"{each.pause:.1f}" for each in runs)
-            lines.append(
-                f"| {name} | {sum(each.acknowledged for each in runs):,}"
-                f" | {sum(each.lost for each in runs)} | {sum(each.doubled for each in runs)}"
-                f" | {pauses} |"
-            )
-    return [*lines, ""]
+    return Failover(name, len(at), refused, pause, whole, lost, doubled, late)
