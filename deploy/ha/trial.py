@@ -8,6 +8,7 @@ do. TERM or Ctrl-C stops everything, and the data stay in FOLDER.
 """
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -31,6 +32,7 @@ GRACE = 20.0  # seconds for a process to stop
 INSTALLED = Path("/usr/lib/postgresql")
 PACKAGES = "etcd-server patroni haproxy redis-server"
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
+SAFE_WITH_ETCD3 = (3, 0, 3)  # Patroni; patroni.yml says why
 
 
 @dataclass
@@ -75,6 +77,7 @@ class Cluster:
 
     folder: Path
     ports: Iterator[int]
+    etcd_api: str
     password: str = field(default_factory=lambda: secrets.token_hex(16))
     processes: dict[str, Process] = field(default_factory=dict)
 
@@ -110,7 +113,8 @@ class Cluster:
             f"--initial-advertise-peer-urls={urls['peer']}",
             f"--initial-cluster=default={urls['peer']}",
         ]
-        self._add("etcd", "etcd", f"--data-dir={self.folder}/etcd", *listening, *told)
+        old = ["--enable-v2=true"] if self.etcd_api == "etcd" else []
+        self._add("etcd", "etcd", f"--data-dir={self.folder}/etcd", *old, *listening, *told)
         return f"{ADDRESS}:{clients}"
 
     def _add_database(self, name: str, etcd: str) -> tuple[int, int]:
@@ -120,6 +124,7 @@ class Cluster:
             "patroni.yml",
             name,
             NODE=name,
+            ETCD_API=self.etcd_api,
             ETCD=etcd,
             POSTGRES_PORT=database,
             PATRONI_PORT=patroni,
@@ -185,6 +190,17 @@ def find_postgres() -> Path:
     return found[-1]
 
 
+def choose_etcd_api(version: str) -> str:
+    """Returns the section of patroni.yml for what `patroni --version` says."""
+    numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
+    return "etcd3" if numbers >= SAFE_WITH_ETCD3 else "etcd"
+
+
+def find_etcd_api() -> str:
+    command = [shutil.which("patroni", path=PATH) or "patroni", "--version"]
+    return choose_etcd_api(subprocess.run(command, capture_output=True, text=True).stdout)  # noqa: S603
+
+
 def find_ports(first: int) -> Iterator[int]:
     """Yields ports that nobody uses."""
     for port in range(first, first + 1000):
@@ -220,7 +236,8 @@ def main() -> int:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if any(folder.iterdir()):
         sys.exit(f"{folder} is not empty")
-    cluster = Cluster(folder, find_ports(int(os.environ.get("FIRST_PORT", FIRST_PORT))))
+    ports = find_ports(int(os.environ.get("FIRST_PORT", FIRST_PORT)))
+    cluster = Cluster(folder, ports, find_etcd_api())
     variables = cluster.describe()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:

@@ -30,7 +30,7 @@ def test_every_name_in_braces_has_a_value(
     trial: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "find_postgres", lambda: Path("/bin"))
-    cluster = trial.Cluster(tmp_path, iter(range(1, 99)))
+    cluster = trial.Cluster(tmp_path, iter(range(1, 99)), "etcd3")
     variables = cluster.describe()
     for template in (*HA.glob("*.yml"), *HA.glob("*.cfg"), *HA.glob("*.conf")):
         filled = list(tmp_path.glob(f"*.{template.name.rpartition('.')[2]}"))
@@ -45,6 +45,27 @@ def test_every_name_in_braces_has_a_value(
     }
     assert Path(nodes[0]["bootstrap"]["post_bootstrap"]) == HA / "create-database"
     assert os.access(HA / "create-database", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("version", "section"),
+    [("patroni 3.0.2", "etcd"), ("patroni 3.0.3", "etcd3"), ("patroni 4.1.4", "etcd3")],
+)
+def test_an_old_patroni_does_not_take_the_lead_back(
+    trial: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    section: str,
+) -> None:
+    """Over etcd's third API, 3.0.2 overwrites the lead of another node once it was suspended."""
+    monkeypatch.setattr(trial, "find_postgres", lambda: Path("/bin"))
+    cluster = trial.Cluster(tmp_path, iter(range(1, 99)), trial.choose_etcd_api(version))
+    cluster.describe()
+    node = yaml.safe_load((tmp_path / "db1.yml").read_text())
+    assert [name for name in node if name.startswith("etcd")] == [section]
+    serves_both = "--enable-v2=true" in cluster.processes["etcd"].command
+    assert serves_both == (section == "etcd")
 
 
 def test_the_script_says_what_it_needs(tmp_path: Path) -> None:
