@@ -110,9 +110,10 @@ class Cluster:
         return pid_of(f"redis-server 127.0.0.1:{port}")
 
     def evidence(self) -> str:
-        """What the nodes say of themselves and how their logs end, which are kept in a folder."""
+        """What the nodes say of themselves and how their logs end. All logs are kept in a folder,
+        those of the service too."""
         kept = Path(tempfile.mkdtemp(prefix="review-loop-cluster-"))
-        for log in self.folder.glob("*.log"):
+        for log in self.folder.parent.glob("*/*.log"):
             shutil.copy(log, kept)
         lines = [f"The logs are in {kept}.", *map(json.dumps, self.members())]
         for log in sorted(kept.glob("db*.log")):

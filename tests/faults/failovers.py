@@ -27,6 +27,13 @@ CALLERS = 4
 CALM = 3.0  # seconds of calls before a blow, and after everything is back
 AWAY = 40.0  # seconds for which a node is gone, more than Patroni waits for it
 WHOLE_WITHIN = 120.0  # seconds
+DELIVERED_WITHIN = 75.0  # seconds: the lease of a webhook, and 15
+WAITING = """
+SELECT d.id, d.failed_attempts, d.claim_id IS NOT NULL AS is_claimed, d.next_attempt_at,
+       a.started_at, a.finished_at, a.error, clock_timestamp()
+  FROM webhooks_delivery d LEFT JOIN webhooks_attempt a ON a.delivery_id = d.id
+ WHERE d.state <> 'delivered' ORDER BY d.id, a.id LIMIT 20
+"""
 
 Blow = Callable[[Cluster], Callable[[], None]]
 """Does harm, and returns what ends it."""
@@ -177,13 +184,21 @@ def judge(name: str, service: ClusteredService, records: list[Record], whole: fl
         (known,) = connection.execute(
             "SELECT count(*) FROM reviews_request WHERE id < %s", [min(created)]
         ).fetchone() or (0,)
-        begun = time.monotonic()
-        waiting = "SELECT 1 FROM webhooks_delivery WHERE state <> 'delivered' LIMIT 1"
-        wait_until(lambda: not connection.execute(waiting).fetchone(), 60)
-        late = time.monotonic() - begun
+        late = await_deliveries(connection)
     assert service.installation.is_ready()
     pause = max((b - a for a, b in itertools.pairwise(at)), default=0.0)
     refused = sum(record.refused for record in records)
     doubled = len(rows) - known - len(created)
     assert (lost, doubled) == (0, 0), f"{name}: {lost} lost, {doubled} doubled"
     return Failover(name, len(at), refused, pause, whole, lost, doubled, late)
+
+
+def await_deliveries(connection: psycopg.Connection) -> float:
+    """Waits until every event is delivered, and returns the seconds."""
+    begun = time.monotonic()
+    while rows := connection.execute(WAITING).fetchall():
+        late = time.monotonic() - begun
+        told = "\n".join(map(str, rows))
+        assert late < DELIVERED_WITHIN, f"not delivered after {late:.0f} s:\n{told}"
+        time.sleep(0.1)
+    return time.monotonic() - begun
