@@ -43,6 +43,15 @@ PushManager.prototype.subscribe = async () => {
 PushManager.prototype.getSubscription = async () =>
   localStorage.getItem("subscribed") ? subscription() : null;
 """
+# Counts what the worker has shown. Asking for notifications while one is being shown removes it.
+COUNTING = """() => {
+  self.count = 0;
+  const show = self.registration.showNotification.bind(self.registration);
+  self.registration.showNotification = async (...given) => {
+    await show(...given);
+    self.count += 1;
+  };
+}"""
 SHOWN = """async () => {
   const worker = await navigator.serviceWorker.ready;
   const shown = await worker.getNotifications();
@@ -85,6 +94,11 @@ class Deliverer:
         self.session: CDPSession = page.context.new_cdp_session(page)
         self.session.on("ServiceWorker.workerRegistrationUpdated", self._learn)
         self.session.send("ServiceWorker.enable")
+        context = page.context
+        self.worker = next(iter(context.service_workers), None) or context.wait_for_event(
+            "serviceworker"
+        )
+        self.worker.evaluate(COUNTING)
 
     def _learn(self, event: dict[str, Any]) -> None:
         self.registrations += event["registrations"]
@@ -101,14 +115,12 @@ class Deliverer:
         self.session.send("ServiceWorker.deliverPushMessage", message)
 
     def shown(self, count: int) -> list[dict[str, Any]]:
-        """The notifications on the screen, once there are so many."""
-        found: list[dict[str, Any]] = []
+        """The notifications on the screen, once so many were shown."""
+        wait_until(lambda: self.worker.evaluate("() => self.count") == count, 30)
+        return self.visible()
 
-        def there() -> bool:
-            found[:] = self.page.evaluate(SHOWN)
-            return len(found) == count
-
-        wait_until(there, 30)
+    def visible(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.page.evaluate(SHOWN)
         return found
 
 
@@ -175,7 +187,7 @@ def test_signing_out_takes_them_along(
     page.goto("/accounts/logout/")
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url(f"{site}/")
-    deliverer.shown(0)
+    wait_until(lambda: not deliverer.visible())
     assert page.evaluate("localStorage.getItem('subscribed')") is None
     assert not PushSubscription.objects.exists()
     Api(key_of(owner)).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
