@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -35,6 +36,7 @@ def audit(request: SignedInRequest) -> HttpResponse:
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),
         "window": window,
+        "days_kept": settings.KEEP_AUDIT_DAYS,
         "entries": [describe_entry(entry, request.user) for entry in window.rows],
     }
     return render(request, "dashboard/audit.html", context, status=status)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.audit import record
 from accounts.models import AuditEntry, User
@@ -151,3 +151,9 @@ def test_an_outsider_sees_their_own_alone(owner: User, outsider: User) -> None:
 def test_strangers_sign_in_first() -> None:
     response = Client().get(f"{PAGE}?kind=key")
     assert response["Location"] == f"/accounts/login/?next={PAGE}%3Fkind%3Dkey"
+
+
+def test_it_says_how_long_entries_are_kept(owner: User, settings: Settings) -> None:
+    assert "Entries are kept" not in words(signed_in(owner).get(PAGE))
+    settings.KEEP_AUDIT_DAYS = 90
+    assert "Entries are kept for 90 days." in words(signed_in(owner).get(PAGE))
