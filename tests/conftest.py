@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from django.core.cache import cache
 from django.db import connection
@@ -27,6 +28,11 @@ from loops.services import create_loop, join_loop
 from tests.emptying import empty_tables
 from tests.serving import serving
 
+# An example takes long where the machine has other work; that is no failure.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("patient")
 PASSWORD = "correct horse battery"
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+import hypothesis
 import pytest
 
 from tests.waiting import stretched, wait_until
@@ -22,3 +23,9 @@ def test_the_load_of_each_core_counts(
 def test_a_condition_that_never_comes_fails() -> None:
     with pytest.raises(AssertionError, match="not so after"):
         wait_until(lambda: False, 0.01)
+
+
+def test_no_generated_example_is_timed() -> None:
+    found = hypothesis.settings()
+    assert found.deadline is None
+    assert hypothesis.HealthCheck.too_slow in found.suppress_health_check
