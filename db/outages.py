@@ -1,9 +1,12 @@
 """Recognizes a database that cannot serve now, and repeats what a restart of it has broken."""
 
+import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeVar
 
-from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection
 
 from db import lock_waits, writability
 
@@ -21,6 +24,7 @@ STATES = {
     "40P01",  # deadlock
     "58030",  # the disk reports an error
 }
+STEP, MAX_PAUSE = 0.2, 1.0  # seconds between two attempts of `outlast`
 
 
 def is_outage(error: BaseException | None) -> bool:
@@ -59,3 +63,32 @@ def retry_once(ask: Callable[[], T]) -> T:
     except (OperationalError, InterfaceError):
         connection.close()
         return ask()
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for the database: until a moment of `time.monotonic`, or until `stopping` is
+    set."""
+
+    until: float = 0.0
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def allows(self, pause: float) -> bool:
+        """Waits for a pause; False where there is no time for it."""
+        return time.monotonic() + pause <= self.until and not self.stopping.wait(pause)
+
+
+def outlast(ask: Callable[[], T], patience: Patience) -> T:
+    """Calls `ask` until the database can serve it, each time with a fresh connection.
+
+    It calls twice at least: the first connection may be older than the database's last restart.
+    """
+    pause = 0.0
+    while True:
+        try:
+            return ask()
+        except Error as error:
+            if not is_outage(error) or (pause and not patience.allows(pause)):
+                raise
+            connection.close()
+            pause = min(pause + STEP, MAX_PAUSE)

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from accounts import vault
 from accounts.secret_services import Secrets, read_secrets
-from db.outages import retry_once
+from db.outages import Patience, outlast
 from webhooks import outbound, schedule, signing
 from webhooks.failure_texts import INTERNAL_ERROR, SECRET_UNREADABLE
 from webhooks.models import Delivery
@@ -30,13 +30,13 @@ def tls() -> ssl.SSLContext:
     return outbound.tls_context(settings.WEBHOOK_CA_FILE)
 
 
-def attempt(item: Item) -> Outcome:
+def attempt(item: Item, patience: Patience) -> Outcome:
     """Posts a claimed delivery, signed with the secrets that its account has at this moment.
 
     Where they cannot be read, nothing is sent.
     """
     try:
-        secrets = retry_once(lambda: read_secrets(item.account_id))
+        secrets = outlast(lambda: read_secrets(item.account_id), patience)
     except vault.Unreadable:
         return Outcome(error=str(SECRET_UNREADABLE))
     return post(item, secrets)

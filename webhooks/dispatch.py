@@ -4,13 +4,14 @@ import threading
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 
 import structlog
 from django.conf import settings
 from django.db import close_old_connections
 from structlog.contextvars import bound_contextvars
 
-from db.outages import retry_once
+from db.outages import Patience, outlast
 from web import metrics
 from webhooks import outbox
 from webhooks.attempt import attempt, judge
@@ -71,7 +72,8 @@ class Dispatcher(Engine):
         )
         with self._lock:
             for item in items:
-                self._queue.add(item.account_id, item, begin_by=begin_by, in_doubt=item.in_doubt)
+                timed = replace(item, begin_by=begin_by)
+                self._queue.add(item.account_id, timed, begin_by=begin_by, in_doubt=item.in_doubt)
         now = time.monotonic()
         # claims that take long get half of the time
         self._claim_after = now + max(MIN_PAUSE, now - began)
@@ -112,17 +114,24 @@ class Dispatcher(Engine):
             if self._stopping.is_set():
                 outbox.give_back(item)
             else:
-                attempt_and_record(item)
+                attempt_and_record(item, self._stopping)
         except Exception:
             leave(item)
 
 
-def attempt_and_record(item: Item) -> None:
-    """Attempts a claimed delivery and records the outcome, in the name of the call behind it."""
+def attempt_and_record(item: Item, stopping: threading.Event) -> None:
+    """Attempts a claimed delivery and records the outcome, in the name of the call behind it.
+
+    A database that is away meanwhile, as in a failover, is awaited within the lease.
+    """
+    lease_ends = item.begin_by + settings.WEBHOOK_TIMEOUT_SECONDS
     with bound_contextvars(request_id=item.call_id):
-        outcome = attempt(item)
+        outcome = attempt(item, Patience(item.begin_by, stopping))
         state, delay = judge(outcome, failed_before=item.failed_attempts, is_test=item.is_test)
-        is_recorded = retry_once(lambda: outbox.record(item, outcome, state=state, delay=delay))
+        is_recorded = outlast(
+            lambda: outbox.record(item, outcome, state=state, delay=delay),
+            Patience(lease_ends, stopping),
+        )
         log.info(
             "webhook.attempted" if is_recorded else "webhook.lease_lost",
             delivery=item.delivery_id,

@@ -100,7 +100,8 @@ SELECT count(*) FROM webhooks_delivery
 class Item:
     """A claimed delivery: what to post and where, and the claim id that fences its record.
 
-    `in_doubt` means that its host could not be reached the last time, or was never tried.
+    `in_doubt` means that its host could not be reached the last time, or was never tried. Its
+    attempt ends within the lease if it begins by `begin_by`, in seconds of `time.monotonic`.
     """
 
     delivery_id: str
@@ -115,6 +116,7 @@ class Item:
     is_test: bool = False
     traceparent: str | None = None
     call_id: str | None = None
+    begin_by: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,18 @@
 """What counts as a database that cannot serve now."""
 
+import threading
+import time
+from unittest.mock import Mock
+
 import psycopg
 import pytest
 from django.db import DataError, InterfaceError, InternalError, OperationalError, ProgrammingError
 from psycopg import errors
 
-from db.outages import is_outage
+from db import outages
+from db.outages import Patience, is_outage, outlast
+
+LATER = time.monotonic() + 3600
 
 
 def caused(error: Exception, cause: psycopg.Error) -> Exception:
@@ -48,3 +55,51 @@ def test_the_database_may_serve_later(error: Exception) -> None:
 )
 def test_a_fault_of_ours_stays_one(error: Exception | None) -> None:
     assert not is_outage(error)
+
+
+class Waited(threading.Event):
+    """An event that is set at its n-th wait, if at all; nobody waits for it in earnest."""
+
+    def __init__(self, set_at: int = 0) -> None:
+        super().__init__()
+        self.pauses: list[float] = []
+        self.set_at = set_at
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.pauses.append(round(timeout or 0, 1))
+        return len(self.pauses) == self.set_at
+
+
+@pytest.fixture
+def connection(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    found = Mock()
+    monkeypatch.setattr(outages, "connection", found)
+    return found
+
+
+def test_what_the_database_serves_in_the_end(connection: Mock) -> None:
+    ask = Mock(side_effect=[*[OperationalError("refused")] * 7, "served"])
+    stopping = Waited()
+    assert outlast(ask, Patience(LATER, stopping)) == "served"
+    assert stopping.pauses == [0.2, 0.4, 0.6, 0.8, 1.0, 1.0]  # and none before the second call
+    assert connection.close.call_count == 7
+
+
+@pytest.mark.parametrize(
+    ("patience", "calls"),
+    [(Patience(), 2), (Patience(time.monotonic()), 2), (Patience(LATER, Waited(set_at=2)), 3)],
+    ids=["none", "over", "stopping"],
+)
+@pytest.mark.usefixtures("connection")
+def test_patience_ends(patience: Patience, calls: int) -> None:
+    ask = Mock(side_effect=OperationalError("refused"))
+    with pytest.raises(OperationalError):
+        outlast(ask, patience)
+    assert ask.call_count == calls
+
+
+def test_a_fault_of_ours_is_not_repeated(connection: Mock) -> None:
+    ask = Mock(side_effect=caused(ProgrammingError(), errors.UndefinedTable()))
+    with pytest.raises(ProgrammingError):
+        outlast(ask, Patience(LATER))
+    assert (ask.call_count, connection.close.call_count) == (1, 0)

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_from_a_page_to_the_delivery_and_the_log_of_the_worker(
     assert answered.status_code == 303
     assert Delivery.objects.get().call_id == CALL
     (item,) = outbox.claim_due(1)
-    dispatch.attempt_and_record(item)
+    dispatch.attempt_and_record(item, threading.Event())
     (line,) = read(lines, "webhook.attempted")
     assert line["request_id"] == CALL
     assert line["delivery"] == item.delivery_id

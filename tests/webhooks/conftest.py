@@ -103,5 +103,5 @@ def deliver_here() -> int:
     """Attempts what is due, on this thread and in its transaction; returns how many."""
     items = outbox.claim_due(50)
     for item in items:
-        attempt_and_record(item)
+        attempt_and_record(item, threading.Event())
     return len(items)

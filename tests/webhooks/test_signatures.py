@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import threading
 from datetime import timedelta
 
 import pytest
@@ -172,8 +173,8 @@ def test_a_secret_counts_for_what_was_claimed_before_it_was_set(
     old = secret_of(owner)
     emit_to(receiver.url, count=2)
     first, second = outbox.claim_due(2)
-    attempt_and_record(first)
+    attempt_and_record(first, threading.Event())
     secret_services.set_secret(account=owner, text="a secret of my own")
-    attempt_and_record(second)
+    attempt_and_record(second, threading.Event())
     assert plain_header_matches(receiver.got[0], old)
     assert plain_header_matches(receiver.got[1], "a secret of my own")
