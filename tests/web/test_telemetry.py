@@ -1,22 +1,13 @@
 """Traces and errors that are reported elsewhere: off by default, and without anything private."""
 
-import gzip
-import json
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import brotli
 import environ
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -28,6 +19,7 @@ from loops.models import Loop
 from reviews.models import Request
 from tests.conftest import Api
 from tests.processes.stack import ROOT
+from tests.web.collector import collecting
 from tests.webhooks.conftest import Emit, deliver_here
 from tests.webhooks.conftest import emit_to as emit_to
 from tests.webhooks.conftest import receiver as receiver
@@ -37,7 +29,6 @@ from web import error_reports, tracing
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
 SECRETS = ("rl_live_secretsecret", "ada@example.com", "s3cr3t-cookie", "whsec_", "q=private")
-DECODERS = {"": bytes, "gzip": gzip.decompress, "br": brotli.decompress}
 # What a web process does: it loads the application, forks, and answers calls in the child.
 AFTER_THE_FORK = f"""
 import os, sys
@@ -70,56 +61,6 @@ sys.exit(0)
 """
 
 
-@dataclass
-class Collector:
-    """A server on loopback that keeps what is posted to it."""
-
-    address: str = ""
-    posts: list[tuple[str, bytes]] = field(default_factory=list)
-
-    def bodies(self, path: str) -> list[bytes]:
-        return [body for where, body in self.posts if where == path]
-
-    def spans(self) -> list[Any]:
-        found = []
-        for body in self.bodies("/v1/traces"):
-            for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-                names = {each.key: each.value.string_value for each in resource.resource.attributes}
-                assert names["service.name"] == "desk"
-                found += [span for scope in resource.scope_spans for span in scope.spans]
-        return found
-
-    def events(self) -> list[dict[str, Any]]:
-        envelopes = [body.split(b"\n") for body in self.bodies("/api/7/envelope/")]
-        return [json.loads(lines[2]) for lines in envelopes if b'"event"' in lines[1]]
-
-
-@contextmanager
-def collecting() -> Iterator[Collector]:
-    collector = Collector()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            body = DECODERS[self.headers.get("Content-Encoding", "")](body)
-            collector.posts.append((self.path, body))
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    collector.address = f"127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield collector
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", program],
@@ -147,7 +88,8 @@ def test_a_web_process_reports_after_its_fork() -> None:
         )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("401 ")
-    (span,) = collector.spans()
+    ((process, span),) = collector.spans()
+    assert process == "web"
     assert (span.trace_id.hex(), span.parent_span_id.hex()) == (TRACE, PARENT)
     assert span.name == "GET /v1/api/requests/<request_id>"
     assert attributes(span) == {
