@@ -1,19 +1,43 @@
-"""Middleware that activates the time zone and the language of the signed-in person."""
+"""Middleware that says who is signed in, and activates their time zone and language."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import middleware
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
+from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
 from accounts.time_zones import find_zone
 from web.languages import IN_ENGLISH
 
 WITHOUT_TIMES = ("/healthz", "/readyz", "/openapi.json", "/docs")
+
+
+class AuthenticationMiddleware(middleware.AuthenticationMiddleware):
+    """Keeps the key of a session that a former SECRET_KEY has signed.
+
+    Django begins another session instead, so requests that are under way with the key of before
+    would sign the person out.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        request.user = SimpleLazyObject(lambda: recognise(request))  # type: ignore[assignment]
+
+
+def recognise(request: HttpRequest) -> Any:
+    """Returns who is signed in, as Django finds out."""
+    store: Any = request.session
+    store.keeps_key = True
+    try:
+        return middleware.get_user(request)
+    finally:
+        store.keeps_key = False
 
 
 class PreferencesMiddleware:

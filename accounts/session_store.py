@@ -40,6 +40,12 @@ def begin(session: SessionBase) -> None:
 class SessionStore(db.SessionStore):
     """Django's sessions in the database, with hashed keys, encrypted content and two ends."""
 
+    keeps_key = False  # while Django looks who it is
+
+    def cycle_key(self) -> None:
+        if not self.keeps_key:
+            super().cycle_key()
+
     def load(self) -> dict[str, Any]:
         rows = self.model.objects.filter(pk=hash_key(self.session_key))
         row = rows.filter(expire_date__gt=timezone.now()).first()

@@ -75,6 +75,20 @@ class TestADump:
         settings.SECRET_KEY_FALLBACKS = [old]
         assert is_in(signed_in(owner))
 
+    def test_a_change_of_the_secret_key_keeps_requests_under_way(
+        self, owner: User, settings: Settings
+    ) -> None:
+        """A browser sends several with one cookie, to servers before and after the change."""
+        browser, old = signed_in(owner), settings.SECRET_KEY
+        cookie = browser.cookies[settings.SESSION_COOKIE_NAME].value
+        new = "another one of fifty characters, or at least of many"
+        for keys in ((new, old), (new, old), (old, new), (new, old)):
+            settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = keys[0], [keys[1]]
+            browser.cookies[settings.SESSION_COOKIE_NAME] = cookie
+            assert is_in(browser)
+        settings.SECRET_KEY_FALLBACKS = []
+        assert is_in(browser)  # it has been signed anew
+
 
 @pytest.mark.parametrize(
     ("form", "idle", "longest", "is_kept"),
