@@ -6,6 +6,7 @@ emailed. So the page says the same for an address that has an account: only the 
 
 from typing import Any
 
+from allauth.account.internal.flows.login import record_authentication
 from allauth.account.views import SignupView
 from django.contrib.auth.hashers import make_password
 from django.http import HttpResponse
@@ -38,6 +39,9 @@ class SignUp(SignupView):  # type: ignore[misc]
         except MayNotSignUp as refusal:
             return self.refuse(form, "email", str(refusal), 422)
         response: HttpResponse = super().form_valid(form)
+        if self.request.user.is_authenticated:  # with the password that they have just typed
+            email = form.cleaned_data["email"]
+            record_authentication(self.request, self.request.user, method="password", email=email)
         return response
 
     def refuse(self, form: Any, field: str | None, sentence: str, status: int) -> HttpResponse:

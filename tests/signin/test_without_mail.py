@@ -1,5 +1,7 @@
 """A service that sends no email never says that it sent one."""
 
+import re
+
 import pytest
 from django.core import mail
 from django.test import Client
@@ -49,6 +51,21 @@ def test_signing_up_and_adding_addresses(db: None) -> None:
     form = {"name": "Max", "email": "max@example.org", "password1": "correct horse battery"}
     landed = words(Client().post("/accounts/signup/", form, follow=True))
     assert not any(word in landed for word in SENT)
+
+
+def test_who_has_just_signed_up_is_not_asked_for_the_password_again(db: None) -> None:
+    browser = Client()
+    form = {"name": "Max", "email": "max@example.org", "password1": "correct horse battery"}
+    browser.post("/accounts/signup/", form)
+    page = browser.get("/dashboard/keys/new/").content.decode()
+    token = re.search(r'name="token" value="([^"]+)"', page)
+    assert token
+    made = browser.post(
+        "/dashboard/keys/new/",
+        {"name": "Program", "permissions": "requests:write", "token": token[1]},
+        follow=True,
+    )
+    assert re.search(r"rl_live_\w+", words(made)), words(made)[:1500]
 
 
 def test_an_invitation_is_only_stored(loop: Loop, owner: User) -> None:
