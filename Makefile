@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 RUN = .venv/bin/python -m
+# Says every few seconds that the command goes on, which says nothing itself.
+TELL = $(PYTHON) -m local.telling
 # The tests generate clients in TypeScript too, where there is a Node.
 NODE_MODULES := $(if $(shell command -v npm),node_modules/.package-lock.json)
 EXAMPLE_MODULES := $(if $(NODE_MODULES),examples/ai-sdk/node_modules/.package-lock.json)
@@ -13,7 +15,7 @@ LINT_ENV = SECRET_KEY=lint SITE_URL=http://localhost DATABASE_URL=postgres://loc
 	REDIS_URL=redis://localhost ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench docs soak run test test-examples check coverage chaos lint format styles languages screenshots release
+.PHONY: help bench docs soak run test test-examples check coverage chaos rehearse lint format styles languages screenshots release
 .DELETE_ON_ERROR:
 
 help:  ## List the commands
@@ -27,6 +29,7 @@ help:  ## List the commands
 	@echo 'make coverage  show which lines the tests run'
 	@echo 'make chaos   cause faults and check the results (15 minutes; rewrites docs/reliability.md)'
 	@echo 'make soak    twenty minutes of load beside all maintenance; nothing may grow'
+	@echo 'make rehearse  do what docs/operations.md says, and an upgrade (rewrites docs/rehearsal.md)'
 	@echo 'make bench   measure performance (ten minutes; rewrites docs/performance.md)'
 	@echo 'make lint    ruff, mypy and the import rules'
 	@echo 'make format  format the code with ruff'
@@ -76,6 +79,9 @@ soak: .venv/dev.stamp staticfiles/staticfiles.json
 chaos: .venv/dev.stamp staticfiles/staticfiles.json
 	$(RUN) tests.faults.chaos
 
+rehearse: .venv/dev.stamp staticfiles/staticfiles.json
+	$(RUN) tests.deploy.rehearsal
+
 lint: .venv/dev.stamp
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
@@ -102,16 +108,16 @@ screenshots: .venv/dev.stamp
 
 node_modules/.package-lock.json: package.json package-lock.json
 	@echo 'Installing the packages for Node'
-	@npm ci --silent --ignore-scripts
+	@$(TELL) npm ci --silent --ignore-scripts
 
 examples/ai-sdk/node_modules/.package-lock.json: examples/ai-sdk/package-lock.json
 	@echo 'Installing AI SDK'
-	@npm ci --silent --ignore-scripts --prefix examples/ai-sdk
+	@$(TELL) npm ci --silent --ignore-scripts --prefix examples/ai-sdk
 
 # The libraries of the examples: they are heavy, and what they need differs from what we need.
 .venv-examples/made.stamp: requirements-examples.txt $(shell find clients/python -name '*.py')
 	@echo 'Installing the libraries of the examples'
-	@$(PYTHON) -m venv .venv-examples
+	@$(TELL) $(PYTHON) -m venv .venv-examples
 	@.venv-examples/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
 		-r requirements-examples.txt ./clients/python
 	@.venv-examples/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
@@ -121,14 +127,14 @@ examples/ai-sdk/node_modules/.package-lock.json: examples/ai-sdk/package-lock.js
 # The files that pages load, compressed and with a hash in each name.
 staticfiles/staticfiles.json: .venv/run.stamp $(shell find static -type f 2>/dev/null)
 	@echo 'Collecting and compressing static files'
-	@$(LINT_ENV) $(RUN) django collectstatic --settings config.settings --no-input -v 0 \
+	@$(LINT_ENV) $(TELL) $(RUN) django collectstatic --settings config.settings --no-input -v 0 \
 		--ignore redoc --ignore '*.map' --ignore 'swagger-ui-es*'
 	@touch $@
 
 .venv/made.stamp:
 	@$(CHECK_PYTHON)
 	@echo 'Making the virtual environment .venv'
-	@$(PYTHON) -m venv .venv
+	@$(TELL) $(PYTHON) -m venv .venv
 	@touch $@
 
 .venv/run.stamp: .venv/made.stamp constraints.txt requirements.txt requirements-local.txt
