@@ -1,8 +1,5 @@
 """Behind PgBouncer in transaction mode, with fewer connections than threads, every call works."""
 
-import configparser
-import os
-import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,18 +10,14 @@ import requests
 from django.db import connection
 
 from accounts.models import User
-from bench.serving import free_port
-from local.account import find_account
-from local.processes import spawn
 from loops.models import Loop
 from tests.api.bodies import question
 from tests.backends import backends, listening
-from tests.processes.stack import ROOT
+from tests.deploy.pooler import PGBOUNCER, pooling
 from tests.serving import database_url, serving
 from tests.waiting import wait_until
 
 THREADS, CONNECTIONS, CALLS = 8, 5, 1000
-PGBOUNCER = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not PGBOUNCER, reason="pgbouncer is not installed (.ci/run installs it)"),
@@ -34,48 +27,16 @@ pytestmark = [
 @pytest.fixture
 def pooler(tmp_path: Path) -> Iterator[str]:
     """The address of PgBouncer with our settings (deploy/), over the database of the test."""
-    port = free_port()
-    file = write_settings(tmp_path, port)
-    account = find_account(tmp_path / "none")
-    account.give_folder(tmp_path)
-    with (tmp_path / "pgbouncer.log").open("wb") as log:
-        process = spawn(
-            [*account.prefix, str(PGBOUNCER), str(file)], env=os.environ, output=log, cwd="/"
-        )
-    address = f"postgres://{connection.settings_dict['USER']}@127.0.0.1:{port}/app"
-    try:
-        wait_until(lambda: answers(address) or process.poll() is not None)
-        assert process.poll() is None, (tmp_path / "pgbouncer.log").read_text()
-        yield address
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def write_settings(folder: Path, port: int) -> Path:
-    """Our settings, with another server and without passwords."""
-    settings = configparser.ConfigParser(interpolation=None)
-    settings.read(ROOT / "deploy/pgbouncer/pgbouncer.ini")
     given = connection.settings_dict
-    here = f"host={given['HOST']} dbname={given['NAME']} user={given['USER']}"
-    for name, line in settings["databases"].items():
-        line = line.replace("host=postgres port=5432 dbname=app", here)
-        settings["databases"][name] = line.replace("pool_size=20", f"pool_size={CONNECTIONS}")
-    settings["pgbouncer"].update(listen_addr="127.0.0.1", listen_port=str(port))
-    settings["pgbouncer"].update(auth_type="any", unix_socket_dir="", query_wait_timeout="60")
-    del settings["pgbouncer"]["auth_file"]
-    file = folder / "pgbouncer.ini"
-    with file.open("w") as output:
-        settings.write(output)
-    return file
-
-
-def answers(address: str) -> bool:
-    try:
-        with psycopg.connect(address):
-            return True
-    except psycopg.OperationalError:
-        return False
+    with pooling(
+        tmp_path,
+        host=given["HOST"],
+        user=given["USER"],
+        name=given["NAME"],
+        connections=CONNECTIONS,
+        patience=60,
+    ) as address:
+        yield address
 
 
 def test_eight_threads_share_five_connections(

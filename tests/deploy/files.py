@@ -21,9 +21,9 @@ def read_yaml(path: Path) -> list[dict[str, Any]]:
     return [*yaml.safe_load_all(path.read_text(encoding="utf-8"))]
 
 
-def read_unit(name: str) -> dict[str, list[str]]:
+def read_unit(name: str, folder: Path = DEPLOY) -> dict[str, list[str]]:
     """The lines of a unit's section [Service], by their names."""
-    text = (DEPLOY / f"systemd/review-loop-{name}.service").read_text(encoding="utf-8")
+    text = (folder / f"systemd/review-loop-{name}.service").read_text(encoding="utf-8")
     parser = configparser.RawConfigParser(strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read_string(text)
@@ -34,10 +34,18 @@ def read_unit(name: str) -> dict[str, list[str]]:
     return found
 
 
-def commands_of_units() -> dict[str, Command]:
+def read_assignments(text: str) -> dict[str, str]:
+    """The variables of a file for EnvironmentFile=, as systemd reads it."""
+    lines = (line.strip() for line in text.splitlines())
+    pairs = (line.partition("=") for line in lines if line and line[0] not in "#;")
+    return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs}
+
+
+def commands_of_units(folder: Path = DEPLOY) -> dict[str, Command]:
     """What the units start; `%i` is the port."""
     return {
-        name.strip("@"): tuple(shlex.split(read_unit(name)["ExecStart"][0])[1:]) for name in UNITS
+        name.strip("@"): tuple(shlex.split(read_unit(name, folder)["ExecStart"][0])[1:])
+        for name in UNITS
     }
 
 

@@ -34,7 +34,7 @@ MANIFESTS = sorted(path.name for path in (DEPLOY / "kubernetes").iterdir())
 
 def without_place(command: Command) -> list[str]:
     """The words of a command but for addresses and paths."""
-    own = re.compile(r"127\.0\.0\.1|0\.0\.0\.0|%i|8000|/.*")
+    own = re.compile(r"\$\{WEB_HOST\}|127\.0\.0\.1|0\.0\.0\.0|%i|8000|/.*")
     return [word for word in command if not own.fullmatch(word)]
 
 

@@ -20,8 +20,9 @@ from local.redis import Redis
 from loops.models import Loop
 from reviews.models import Request
 from tests.api.bodies import question
-from tests.config.test_pgbouncer import PGBOUNCER, pooler
+from tests.config.test_pgbouncer import pooler
 from tests.deploy.installation import NGINX, Installation, settings_of
+from tests.deploy.pooler import PGBOUNCER
 from tests.portal import confirmed
 from tests.serving import database_url
 from tests.waiting import wait_until
@@ -60,7 +61,7 @@ def installation(tmp_path: Path, pooler: str, collector: Collector) -> Iterator[
     folder = DataFolder(tmp_path)
     redis = Redis(folder.path, folder.sockets)
     server = redis.start()
-    environment = settings_of(pooler, database_url(), redis.url, tmp_path)
+    environment = settings_of(pooler, database_url(), redis.url)
     made = Installation(
         tmp_path, find_account(tmp_path / "none"), new_authority(tmp_path), environment
     )

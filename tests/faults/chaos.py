@@ -90,9 +90,9 @@ def endure(folder: Path, storm: Storm) -> Aftermath:
         service.discard()
 
 
-def committed(folder: Path) -> str:
+def committed(folder: Path, page: Path = PAGE) -> str:
     """The commit of the code, which must have no changes beside it: the page is of this code."""
-    changed = git(folder, "status", "--porcelain", "--", ".", f":!{PAGE.relative_to(ROOT)}")
+    changed = git(folder, "status", "--porcelain", "--", ".", f":!{page.relative_to(ROOT)}")
     if changed:
         sys.exit(f"Commit first, because the page names the commit that it is of:\n{changed}")
     return git(folder, "rev-parse", "--short=12", "HEAD")

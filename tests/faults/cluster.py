@@ -157,10 +157,7 @@ class ClusteredService:
     def start(self) -> None:
         self.installation.start()
         for name in ("worker", "beat"):
-            words = [*self.installation.words_of(name)]
-            if name == "worker":
-                words += ["-n", "second@%h"]
-            self.installation.spawn(f"second {name}", [sys.executable, *words])
+            self.installation.start_unit(name, machine=2)
         cast = json.loads(self.manage("shell", "-v", "0", "-c", CAST).splitlines()[-1])
         self.key, self.loop_id = cast["key"], cast["loop"]
 
