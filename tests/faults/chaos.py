@@ -4,6 +4,7 @@ import argparse
 import datetime
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from tests.processes.stack import ROOT
 PAGE = ROOT / "docs" / "reliability.md"
 STORM = "## A storm, and its history"
 FAILOVERS = "## A cluster that loses a node"
+SOAK = "## Twenty minutes beside all maintenance"
 INTRODUCTION = """\
 # Reliability
 
@@ -27,7 +29,9 @@ settings (a webhook lease of 60 s, attempts of at most 15 s). It causes one faul
 then kills processes at random while clients are working. This takes about fifteen minutes, and
 rewrites this page only if everything has passed: each row's condition is asserted by its code in
 `tests/faults/`, and so is each sentence about the storm. It runs only on committed code, and names
-the commit. `make test` checks the same in a short form, with shorter leases and outages.
+the commit. `make test` checks the same in a short form, with shorter leases and outages. The
+section about a cluster is of `python -m tests.faults.failover_page`, and the one about twenty
+minutes of `make soak`.
 """
 
 
@@ -46,25 +50,28 @@ def main() -> None:
             kept = Path(tempfile.gettempdir()) / f"review-loop-history-{storm.seed}.jsonl"
             aftermath.history.save(kept)
             sys.exit("\n".join([*faults, f"The history is in {kept}"]))
-    faults, failovers = table(measured, commit), failovers_of(PAGE.read_text(encoding="utf-8"))
-    lines = [INTRODUCTION, *faults, *failovers, *report(storm, aftermath)]
-    PAGE.write_text("\n".join(lines), encoding="utf-8")
+    others = "".join(each for each in parts() if each.startswith((FAILOVERS, SOAK)))
+    before = "\n".join([INTRODUCTION, *table(measured, commit), ""])
+    after = "\n".join(report(storm, aftermath))
+    PAGE.write_text(f"{before}{others}{after}", encoding="utf-8")
     say(f"wrote {PAGE.relative_to(ROOT)}")
 
 
-def rewrite_failovers(section: list[str]) -> None:
-    """Puts this section in place of the one before, or where it belongs."""
-    page = PAGE.read_text(encoding="utf-8")
-    before, storm, rest = page.partition(STORM)
-    before = before.partition(FAILOVERS)[0]
-    PAGE.write_text("\n".join([f"{before}{section[0]}", *section[1:], f"{storm}{rest}"]), "utf-8")
+def rewrite(section: list[str]) -> None:
+    """Puts a section of another script in place of the one before, or in front of the storm."""
+    written = "\n".join([*section, ""])
+    found, title = parts(), f"{section[0]}\n"
+    if any(each.startswith(title) for each in found):
+        found = [written if each.startswith(title) else each for each in found]
+    else:
+        found = [f"{written}{each}" if each.startswith(STORM) else each for each in found]
+    PAGE.write_text("".join(found), encoding="utf-8")
     say(f"wrote the section in {PAGE.relative_to(ROOT)}")
 
 
-def failovers_of(page: str) -> list[str]:
-    """The section that tests/faults/failover_page.py wrote, if there is one."""
-    _, title, rest = page.partition(STORM)[0].partition(FAILOVERS)
-    return f"{title}{rest}".splitlines()
+def parts() -> list[str]:
+    """The page: what stands before its first section, and each section."""
+    return re.split("^(?=## )", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
 def befall(folder: Path) -> list[tuple[str, str, str]]:

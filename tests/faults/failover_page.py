@@ -36,7 +36,7 @@ def main() -> None:
             sys.exit("\n".join(failure.args))
         except NotTried as reason:
             sys.exit(f"Not tried: {reason}")
-    chaos.rewrite_failovers(report(runs.load(), commit))
+    chaos.rewrite(report(runs.load(), commit))
 
 
 class Runs:

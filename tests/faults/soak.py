@@ -2,7 +2,7 @@
 
 People and programs work as in the storm, but nothing is killed. What has ended is made five days
 old, so that pruning removes as much as the programs create. Every minute the maintenance runs that
-beat starts every ten, and a backup. Writes build/soak.md.
+beat starts every ten, and a backup. Writes its section of docs/reliability.md if nothing has grown.
 """
 
 import argparse
@@ -15,18 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+from tests.faults import chaos
 from tests.faults.receiver import receiving
 from tests.faults.service import PEOPLE, Service
 from tests.faults.witnesses import Asker, Ground, Reader, Reviewer, Witness
 from tests.processes.stack import ROOT
 
-PAGE = ROOT / "build" / "soak.md"
 EVERY = 60.0  # seconds between two looks
 AGED = 20.0  # seconds after which what has ended is made old
 NEWEST = 50  # requests that clients look at from then on
 KINDS = ("web", "worker", "beat", "postgres", "redis")
 MAY_GROW = 1.1  # from the second quarter of the time to the last
 SMALL = 4.0  # MB, below which a table may grow
+SHOWN = 6  # tables
 MAINTENANCE = """
 import time
 from accounts import tasks as accounts
@@ -71,13 +72,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=20.0)
     options = parser.parse_args()
+    commit = chaos.committed(ROOT)
     with tempfile.TemporaryDirectory(prefix="review-loop-soak-") as folder:
         looks = soak(Path(folder), options.minutes * 60)
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text("\n".join([*table(looks), ""]), encoding="utf-8")
-    found = growths(looks)
-    print("\n".join([*table(looks), *found]))
-    sys.exit(1 if found else 0)
+    lines, found = report(looks, commit), growths(looks)
+    print("\n".join([*lines, *found]))
+    if found:
+        sys.exit(1)
+    chaos.rewrite(lines)
 
 
 def soak(folder: Path, seconds: float) -> list[Look]:
@@ -160,10 +162,15 @@ def private_memory(pid: int) -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
+def quarters(looks: list[Look]) -> tuple[list[Look], list[Look]]:
+    """The second quarter of the time, and the last."""
+    quarter = max(1, len(looks) // 4)
+    return looks[quarter : 2 * quarter] or looks, looks[-quarter:]
+
+
 def growths(looks: list[Look]) -> list[str]:
     """What has grown from the second quarter to the last, in a line each."""
-    quarter = max(1, len(looks) // 4)
-    early, late = looks[quarter : 2 * quarter] or looks, looks[-quarter:]
+    early, late = quarters(looks)
     found = []
     for kind in KINDS:
         found += grown(kind, [e.memory[kind] for e in early], [e.memory[kind] for e in late])
@@ -178,6 +185,37 @@ def growths(looks: list[Look]) -> list[str]:
 def grown(name: str, early: list[float], late: list[float]) -> list[str]:
     is_so = mean(late) > mean(early) * MAY_GROW
     return [f"{name} grew from {mean(early):.1f} to {mean(late):.1f}"] if is_so else []
+
+
+def report(looks: list[Look], commit: str) -> list[str]:
+    """The section of docs/reliability.md."""
+    return [
+        chaos.SOAK,
+        "",
+        f"{chaos.moment()}, of commit {commit}, {chaos.machine()}.",
+        "",
+        "`make soak`: two askers, two readers and two reviewers work without a pause, with",
+        f"webhooks. What ended {AGED:.0f} s ago is made five days old, and each minute all of the",
+        "maintenance and a backup run, so pruning removes as much as is created. The run fails if",
+        "the memory of a kind of process, the connections or a table of more than",
+        f"{SMALL:.0f} MB grew by more than a tenth from the second quarter to the last.",
+        "",
+        *table(looks),
+        "",
+        *largest(looks),
+        "",
+    ]
+
+
+def largest(looks: list[Look]) -> list[str]:
+    """A table of the largest tables: MB on average in the second quarter and in the last."""
+    early, late = quarters(looks)
+    lines = ["| table | second quarter, MB | last quarter, MB |", "|---|---|---|"]
+    names = sorted(late[-1].tables, key=late[-1].tables.__getitem__, reverse=True)[:SHOWN]
+    for name in names:
+        sizes = [mean(each.tables[name] for each in part) for part in (early, late)]
+        lines.append(f"| `{name}` | {sizes[0]:.1f} | {sizes[1]:.1f} |")
+    return lines
 
 
 def table(looks: list[Look]) -> list[str]:

@@ -43,11 +43,13 @@ def test_there_is_no_section_without_a_run_that_failed(tmp_path: Path) -> None:
 def test_the_section_has_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "docs" / "reliability.md"
     page.parent.mkdir()
-    page.write_text(f"# R\n\n{chaos.STORM}\n\nend\n")
+    page.write_text(f"# R\n\n## Faults\n\n{chaos.STORM}\n\nend\n")
     monkeypatch.setattr(chaos, "ROOT", tmp_path)
     monkeypatch.setattr(chaos, "PAGE", page)
 
-    for line in ("first", "second"):
-        chaos.rewrite_failovers([chaos.FAILOVERS, "", line, ""])
-        assert page.read_text() == f"# R\n\n{chaos.FAILOVERS}\n\n{line}\n\n{chaos.STORM}\n\nend\n"
-    assert chaos.failovers_of(page.read_text()) == [chaos.FAILOVERS, "", "second", ""]
+    for title, line in ((chaos.FAILOVERS, "first"), (chaos.SOAK, "soak"), (chaos.FAILOVERS, "new")):
+        chaos.rewrite([title, "", line, ""])
+    assert page.read_text() == (
+        f"# R\n\n## Faults\n\n{chaos.FAILOVERS}\n\nnew\n\n{chaos.SOAK}\n\nsoak\n\n"
+        f"{chaos.STORM}\n\nend\n"
+    )

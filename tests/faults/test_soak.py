@@ -1,6 +1,6 @@
 """What `make soak` calls growth."""
 
-from tests.faults.soak import KINDS, Look, growths, table
+from tests.faults.soak import KINDS, Look, growths, report, table
 
 
 def look(minute: int, *, web: float = 100, connections: int = 20, requests: float = 10) -> Look:
@@ -13,6 +13,9 @@ def test_what_stays_within_a_tenth_has_not_grown() -> None:
     looks = [look(minute, web=100 + minute / 4, requests=10 + minute % 2) for minute in range(20)]
     assert growths(looks) == []
     assert table(looks)[-1] == "| 19 | 105 | 50 | 50 | 50 | 50 | 20 | 11.9 | 500 | 17,100 |"
+    lines = report(looks, "abc123")
+    assert ", of commit abc123, " in lines[2]
+    assert lines[-3:] == ["| `reviews_request` | 10.6 | 10.6 |", "| `small` | 0.3 | 0.8 |", ""]
 
 
 def test_what_goes_on_growing_is_named() -> None:
