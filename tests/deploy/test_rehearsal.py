@@ -1,12 +1,13 @@
 """`make rehearse` follows the documents: its commands and its sections stand there."""
 
 import shutil
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from tests.deploy.rehearsal import docs, page, terminal, upgrading
 from tests.deploy.rehearsal.clock import Tries
-from tests.processes.stack import ROOT
 
 
 def test_every_command_stands_in_the_documents() -> None:
@@ -38,15 +39,28 @@ def test_a_command_that_is_new_stops_it() -> None:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-def test_the_earlier_commit_has_fewer_migrations() -> None:
-    if (
-        not (ROOT / ".git").exists()
-        or upgrading.git("rev-parse", "--is-shallow-repository") != "false"
-    ):
-        pytest.skip("the history is not here")
-    earlier = upgrading.list_migrations(upgrading.find_earlier())
-    assert earlier
-    assert earlier < upgrading.list_migrations("HEAD")
+def test_the_earlier_commit_has_fewer_migrations(tmp_path: Path) -> None:
+    """Neither the first one, which has none, nor one with a migration that is gone."""
+    folder = tmp_path / "loops/migrations"
+    folder.mkdir(parents=True)
+    git = partial(upgrading.git, root=tmp_path)
+    git("init", "--quiet")
+    git("config", "user.email", "ada@example.org")
+    git("config", "user.name", "Ada")
+    git("config", "commit.gpgsign", "false")
+    git("commit", "--quiet", "--allow-empty", "--message=nothing")
+    for change in ("0001_gone", "-0001_gone", "0001_loops", "0002_names", "README"):
+        file = folder / f"{change.removeprefix('-')}.py"
+        if change.startswith("-"):
+            file.unlink()
+        else:
+            file.touch()
+        git("add", "--all")
+        git("commit", "--quiet", f"--message={change}")
+    assert upgrading.find_earlier(tmp_path) == git("rev-parse", "--short=12", "HEAD~2")
+    git("checkout", "--quiet", "HEAD~2")
+    with pytest.raises(SystemExit, match="name one with --earlier"):
+        upgrading.find_earlier(tmp_path)
 
 
 def test_the_page_says_what_was_found() -> None:

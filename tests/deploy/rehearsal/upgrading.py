@@ -13,26 +13,25 @@ from tests.waiting import wait_until
 SIDE_BY_SIDE = 20  # answers that the old code takes with the new tables
 
 
-def git(*arguments: str) -> str:
+def git(*arguments: str, root: Path = ROOT) -> str:
     done = subprocess.run(
-        ["git", "-C", str(ROOT), *arguments], check=True, capture_output=True, encoding="utf-8"
+        ["git", "-C", str(root), *arguments], check=True, capture_output=True, encoding="utf-8"
     )
     return done.stdout.strip()
 
 
-def list_migrations(revision: str) -> set[str]:
-    files = git("ls-tree", "-r", "--name-only", revision).splitlines()
+def list_migrations(revision: str, root: Path = ROOT) -> set[str]:
+    files = git("ls-tree", "-r", "--name-only", revision, root=root).splitlines()
     return {name for name in files if "/migrations/0" in name and name.endswith(".py")}
 
 
-def find_earlier() -> str:
+def find_earlier(root: Path = ROOT) -> str:
     """The newest commit that lacks a migration of today's, and has no other."""
-    today = list_migrations("HEAD")
-    added = git("log", "--format=%h", "--diff-filter=A", "--", "*/migrations/0*.py").split()
-    for commit in added:
-        before = list_migrations(f"{commit}^")
-        if before < today:
-            return git("rev-parse", "--short=12", f"{commit}^")
+    today = list_migrations("HEAD", root)
+    parents = git("log", "--format=%p", "--diff-filter=A", "--", "*/migrations/0*.py", root=root)
+    for parent in parents.split():
+        if set() < list_migrations(parent, root) < today:
+            return git("rev-parse", "--short=12", parent, root=root)
     sys.exit("No commit has fewer migrations than this one: name one with --earlier")
 
 
