@@ -1,6 +1,7 @@
 """Reads the files of deploy/."""
 
 import configparser
+import json
 import re
 import shlex
 from pathlib import Path
@@ -64,3 +65,11 @@ def commands_of_kubernetes() -> dict[str, Command]:
         (container,) = spec["template"]["spec"]["containers"]
         found[name.strip("@")] = tuple(container["command"][1:])
     return found
+
+
+def read_health_check() -> list[str]:
+    """The command with which the image asks its web server."""
+    text = (DEPLOY / "docker/Dockerfile").read_text(encoding="utf-8")
+    (found,) = re.findall(r"HEALTHCHECK [^\n]*\\\n +CMD (\[.*\])$", text, re.MULTILINE)
+    command: list[str] = json.loads(found)
+    return command

@@ -2,7 +2,6 @@
 others.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -62,15 +61,6 @@ def test_worker_and_beat_are_asked_as_the_documents_say() -> None:
         assert compose["services"][name]["healthcheck"]["test"] == ["CMD", *command]
         for probe in ("livenessProbe", "startupProbe"):
             assert containers[name][probe]["exec"]["command"] == command
-
-
-def test_the_image_asks_a_path_that_answers() -> None:
-    text = (DEPLOY / "docker/Dockerfile").read_text(encoding="utf-8")
-    (check,) = re.findall(r"HEALTHCHECK [^\n]*\\\n +CMD (\[.*\])$", text, re.MULTILINE)
-    python, option, code = json.loads(check)
-    assert (python, option) == ("python", "-c")
-    compile(code, "HEALTHCHECK", "exec")
-    assert "http://127.0.0.1:8000/healthz" in code
 
 
 def test_static_files_are_collected_in_one_way() -> None:

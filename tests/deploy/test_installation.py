@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
@@ -13,6 +15,7 @@ import requests
 from django.conf import settings
 
 from accounts.models import ApiKey, User
+from bench.serving import free_port
 from config.backups import manifest
 from local.account import find_account
 from local.datafolder import DataFolder
@@ -21,6 +24,7 @@ from loops.models import Loop
 from reviews.models import Request
 from tests.api.bodies import question
 from tests.config.test_pgbouncer import pooler
+from tests.deploy.files import read_health_check
 from tests.deploy.installation import NGINX, Installation, settings_of
 from tests.deploy.pooler import PGBOUNCER
 from tests.portal import confirmed
@@ -179,6 +183,7 @@ def test_a_person_answers_while_servers_restart(
     assert page.headers["Strict-Transport-Security"]
     assert installation.get("/metrics").status_code == 404
 
+    ask(installation)
     assert installation.start_unit("backup").wait(60) == 0, installation.log("backup")
     (backup,) = (installation.folder / "run").glob("review-loop-*.dump")
     assert manifest.read(backup).migrations
@@ -188,6 +193,16 @@ def test_a_person_answers_while_servers_restart(
     # Where the system does not drop new connections for us, a few are cut off (front.server).
     assert sum(tries) - len(tries) <= max(CALLERS, len(tries) / 100)
     assert collector.events() == []  # of Sentry: nothing failed
+
+
+def ask(installation: Installation) -> None:
+    """Asks a web server as the image does."""
+    _, *words = read_health_check()
+    assert "127.0.0.1:8000" in words[-1]
+    for port, status in ((installation.web_ports[0], 0), (free_port(), 1)):
+        asked = [*words[:-1], words[-1].replace("8000", str(port))]
+        done = subprocess.run([sys.executable, *asked], capture_output=True)
+        assert done.returncode == status, done.stderr
 
 
 def call_while_servers_restart(installation: Installation, key: str, loop: Loop) -> list[int]:
