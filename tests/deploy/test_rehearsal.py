@@ -1,5 +1,6 @@
 """`make rehearse` follows the documents: its commands and its sections stand there."""
 
+import re
 import shutil
 from functools import partial
 from pathlib import Path
@@ -69,6 +70,12 @@ def test_the_page_says_what_was_found() -> None:
     assert "of commit abc123, upgraded from commit def456" in text
     assert "| Backups | a backup | 12 | 600 KiB |" in text
     assert "All in all 13 s." in text
+
+
+def test_the_page_has_all_steps() -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+    titles = [what for _, what, _ in (*page.LIFE, *page.MOVE, *page.UPGRADE)]
+    assert re.findall(r"^\| .+? \| (.+?) \| \d+ \| .+ \|$", text, re.MULTILINE) == titles
 
 
 def test_tries_are_told_apart() -> None:
