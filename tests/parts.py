@@ -33,7 +33,7 @@ def ignoring(*folders: str) -> tuple[str, ...]:
 
 
 BROWSER = ("tests/browser",)
-PROCESSES = ("tests/processes", "tests/faults")
+PROCESSES = ("tests/faults", "tests/processes")
 
 LINT = Part("Lint and types", (*BEHIND, "make", "--no-print-directory", "lint"))
 # Some do nothing but wait: with worksteal the other workers take what is left.
@@ -42,7 +42,8 @@ MAIN = Part(
     (*PYTEST, "-n", str(workers() + 1), "--dist", "worksteal"),
     ("tests",),
 )
-# They mostly wait for processes to start and to end. A file shares one running service.
+# They mostly wait for processes to start and to end. A file shares one running service, or else its
+# tests are given out one by one (tests/sharing.py).
 SERVICE = Part(
     "Tests of the running service",
     (*PYTEST, "-n", str(workers() + 2), "--dist", "loadfile"),
