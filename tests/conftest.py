@@ -1,6 +1,5 @@
 """The cast of the tests: who they are, and how they call."""
 
-import gc
 import json
 import math
 import os
@@ -18,7 +17,6 @@ from django.test.signals import template_rendered
 from django.utils.safestring import SafeString
 from pytest_django import DjangoDbBlocker, Settings
 from whitenoise.middleware import WhiteNoiseMiddleware
-from xdist.remote import Producer
 
 from accounts.models import User
 from accounts.services import create_account, create_api_key
@@ -29,7 +27,6 @@ from loops.models import Loop
 from loops.services import create_loop, join_loop
 from tests.emptying import empty_tables
 from tests.serving import serving
-from tests.sharing import ByService
 
 # An example takes long where the machine has other work; that is no failure.
 hypothesis.settings.register_profile(
@@ -71,18 +68,6 @@ class Api:
 def encode(body: Any) -> bytes:
     """A body as JSON; None is an empty one."""
     return b"" if body is None else json.dumps(body).encode()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByService | None:
-    """How `--dist loadfile` gives out tests."""
-    return ByService(config, log) if config.getoption("dist") == "loadfile" else None
-
-
-def pytest_collection_finish() -> None:
-    """Thousands of tests stay until the end: no look for garbage goes through them again."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,7 @@ def ignoring(*folders: str) -> tuple[str, ...]:
 
 
 BROWSER = ("tests/browser",)
-PROCESSES = ("tests/faults", "tests/processes")
+PROCESSES = ("tests/processes", "tests/faults")
 
 LINT = Part("Lint and types", (*BEHIND, "make", "--no-print-directory", "lint"))
 # Some do nothing but wait: with worksteal the other workers take what is left.
@@ -42,8 +42,7 @@ MAIN = Part(
     (*PYTEST, "-n", str(workers() + 1), "--dist", "worksteal"),
     ("tests",),
 )
-# They mostly wait for processes to start and to end. A file shares one running service, or else its
-# tests are given out one by one (tests/sharing.py).
+# They mostly wait for processes to start and to end. A file shares one running service.
 SERVICE = Part(
     "Tests of the running service",
     (*PYTEST, "-n", str(workers() + 2), "--dist", "loadfile"),

@@ -1,6 +1,5 @@
 """`make test` runs every test exactly once, and each path in the way that it needs."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from tests.parts import (
     part_of,
     selected,
 )
-from tests.sharing import ALONE, ByService
 
 
 def commands(words: list[str]) -> dict[str, tuple[str, ...]]:
@@ -67,12 +65,3 @@ def test_the_whole_suite_leaves_out_no_folder() -> None:
 def test_pages_are_looked_at_in_a_process_that_may() -> None:
     (part,) = (each for lane in everything() for each in lane if each.name == PAGES.name)
     assert part.environment == {"DJANGO_ALLOW_ASYNC_UNSAFE": "true"}
-
-
-def test_what_starts_a_service_of_its_own_is_given_out_alone() -> None:
-    split = ByService.__new__(ByService)._split_scope
-    shared, alone = "tests/faults/test_faults.py", "tests/processes/test_stopping.py"
-    assert split(f"{shared}::test_it[a::b]") == split(f"{shared}::test_it[c]") == shared
-    assert split(f"{alone}::test_it") != split(f"{alone}::test_that")
-    for path in ALONE:
-        assert not re.search(r"\b(running|short_trial):", (ROOT / path).read_text("utf-8")), path

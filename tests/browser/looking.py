@@ -1,8 +1,7 @@
 """Walking through the catalogue with a browser that is signed in, and looking at each page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 from tests.browser.catalogue import Stop
 from tests.browser.contexts import SIZES, opened
-from tests.browser.contrast import judge_once, judged
 from tests.browser.opening import faults_when_opened
 from tests.browser.scene import Scene
 from tests.browser.visitor import TOO_SMALL, TOO_WIDE
@@ -20,14 +18,44 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 COLOUR_RULES = ["color-contrast", "link-in-text-block"]  # those of them that look at colours
 # No rule of these needs the style sheets themselves, which axe would fetch once more.
 # axe-core knows that what is under a fixed bar can be scrolled from there, but not of a sticky one.
-FAULTS = """async rules => {
+FAULTS = """async ({rules, without, otherThan}) => {
+  const place = otherThan ? {include: drawnOtherThan(otherThan)} : document;
+  if (place.include?.length === 0) return [];
   const bar = document.querySelector(".tabbar");
   if (bar) Object.assign(bar.style, {position: "fixed", inset: "auto 0 0"});
-  const {violations} = await axe.run(document, {
-    runOnly: rules, resultTypes: ["violations"], preload: false, iframes: false});
+  const {violations} = await axe.run(place, {
+    runOnly: rules, rules: Object.fromEntries(without.map(rule => [rule, {enabled: false}])),
+    resultTypes: ["violations"], preload: false, iframes: false});
   if (bar) Object.assign(bar.style, {position: "", inset: ""});
   return violations.flatMap(v => v.nodes.map(n =>
     `${v.id}: ${n.target} ${n.failureSummary.replace(/\\s+/g, " ")}`));
+}"""
+# Writes down how everything is drawn, so that at another size the rules about colours need look
+# only at what is drawn otherwise, or may have come to lie over something else.
+REMEMBER = """name => {
+  const everything = () => [...document.querySelectorAll("body, body *")];
+  const lookOf = element => {
+    if (!element.checkVisibility({visibilityProperty: true})) return "";
+    const style = getComputedStyle(element);
+    return [style.color, style.background, style.opacity, style.fontSize, style.fontWeight,
+      style.textDecorationLine, style.borderBottomStyle, style.filter].join();
+  };
+  const isLifted = element => /absolute|fixed|sticky/.test(getComputedStyle(element).position);
+  window.looks ??= {};
+  looks[name] = new Map(everything().map(element => [element, lookOf(element)]));
+  window.drawnOtherThan = name => {
+    const others = everything().filter(element => {
+      const look = lookOf(element);
+      return look && (look !== looks[name].get(element) || isLifted(element));
+    });
+    const whole = new Set(others);
+    const isInside = element => {
+      for (let each = element.parentElement; each; each = each.parentElement)
+        if (whole.has(each)) return true;
+      return false;
+    };
+    return others.filter(element => !isInside(element));
+  };
 }"""
 # Colours change at once: axe-core would meet them half-way.
 STILL = """() => {
@@ -69,34 +97,30 @@ def arrive(page: Page, stop: Stop, scene: Scene) -> int:
     return answer.status if answer else 0
 
 
-def accessibility_faults(page: Page, rules: list[str] = RULES) -> list[str]:
-    """What axe-core objects to, one line for each element."""
+def accessibility_faults(
+    page: Page, rules: list[str] = RULES, *, without: Sequence[str] = (), other_than: str = ""
+) -> list[str]:
+    """What axe-core objects to, one line for each element: in all of the page, or in what is drawn
+    otherwise than it was remembered."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE)
-    faults: list[str] = page.evaluate(FAULTS, rules)
+    asked = {"rules": rules, "without": list(without), "otherThan": other_than}
+    faults: list[str] = page.evaluate(FAULTS, asked)
     return faults
 
 
-@dataclass
-class Examined:
-    """What was looked at before, on whatever page: it is looked at once."""
-
-    opened: set[str] = field(default_factory=set)  # menus, dialogs and the like
-    texts: set[str] = field(default_factory=set)  # whose contrast is enough
-
-
 def faults_in_every_state(
-    page: Page, *, thumbs: bool = True, examined: Examined | None = None
+    page: Page, *, thumbs: bool = True, examined: set[str] | None = None
 ) -> list[str]:
     """What is wrong with an open page at any size, by day and by night, and with what it can open.
 
     It is loaded once: sizes and colours are the style sheet's. By night the rules that look at
-    colours are enough, because nothing else differs (test_night_changes_colours_alone).
+    colours are enough, because nothing else differs (test_night_changes_colours_alone); at a desk
+    they look at what is drawn otherwise than on a phone. `examined` remembers what was opened on
+    other pages: the same menu is examined once.
     """
     page.evaluate(STILL)
-    page.evaluate(AXE)
-    examined = examined or Examined()
-    judge_once(page, examined.texts)
+    examined = set() if examined is None else examined
     found = [f"narrow, light: {fault}" for fault in faults_when_narrow(page, thumbs=thumbs)]
     for size in SIZES:
         page.set_viewport_size(SIZES[size])  # type: ignore[arg-type]
@@ -104,12 +128,27 @@ def faults_in_every_state(
             page.emulate_media(color_scheme=scheme)
             page.evaluate(DRAWN)
             state = layout_faults(page, thumbs=thumbs) if scheme == "light" else []
-            state += accessibility_faults(page, RULES if scheme == "light" else COLOUR_RULES)
+            state += (
+                faults_on_a_phone(page, scheme)
+                if size == "phone"
+                else faults_at_a_desk(page, scheme)
+            )
             if scheme == "light":
-                rules = RULES if size == "phone" else []
-                state += faults_when_opened(page, rules, examined.opened)
+                state += faults_when_opened(page, RULES if size == "phone" else [], examined)
             found += [f"{size}, {scheme}: {fault}" for fault in state]
-    examined.texts |= judged(page)
+    return found
+
+
+def faults_on_a_phone(page: Page, scheme: str) -> list[str]:
+    page.evaluate(REMEMBER, scheme)
+    return accessibility_faults(page, RULES if scheme == "light" else COLOUR_RULES)
+
+
+def faults_at_a_desk(page: Page, scheme: str) -> list[str]:
+    """Whatever else is found there than on a phone, in the same colours."""
+    found = accessibility_faults(page, COLOUR_RULES, other_than=scheme)
+    if scheme == "light":
+        found += accessibility_faults(page, RULES, without=COLOUR_RULES)
     return found
 
 
