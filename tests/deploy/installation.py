@@ -228,8 +228,10 @@ def name_process(name: str, port: int, machine: int) -> str:
 
 def settings_of(pooler: str, direct: str, redis: str) -> dict[str, str]:
     """The variables of an installation that are not those of the tests."""
+    # A test that imported an entry point has left its kind.
+    kept = {name: value for name, value in os.environ.items() if name != "PROCESS_KIND"}
     return {
-        **os.environ,
+        **kept,
         "DATABASE_URL": pooler,
         "DATABASE_POOLER": "transaction",
         "DATABASE_DIRECT_URL": direct,
