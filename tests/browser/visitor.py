@@ -8,7 +8,8 @@ TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clie
 TOO_SMALL = """[...document.querySelectorAll(
     'button, .btn, nav a, .tap, summary, .choice, .inbox a, textarea,'
     + 'input:not([type=hidden], [type=radio], [type=checkbox])')]
-  .filter(each => each.checkVisibility() && each.getBoundingClientRect().height < 44)
+  .filter(each => each.checkVisibility())
+  .filter(each => each.getBoundingClientRect().height < 44 || each.offsetWidth < 24)
   .map(each => each.outerHTML)"""
 
 
