@@ -25,6 +25,7 @@ EVERY = 60.0  # seconds between two looks
 AGED = 20.0  # seconds after which what has ended is made old
 BETWEEN = 0.2  # seconds between the questions of an asker
 NEWEST = 50  # requests that clients look at from then on
+OWN = ("Pss_Anon:", "Pss_Shmem:")  # of smaps_rollup
 KINDS = ("web", "worker", "beat", "postgres", "redis")
 MAY_GROW = 1.1  # from the second quarter of the time to the last
 SMALL = 4.0  # MB, below which a table may grow
@@ -165,12 +166,13 @@ def memory_of(service: Service, kind: str) -> float:
 
 
 def private_memory(pid: int) -> float:
-    """MB that this process shares with nobody, and its part of what it shares."""
+    """MB of this process alone, and its part of what it shares, but for files: what it has of them
+    depends on who else has mapped them."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
     except OSError:
         return 0.0  # it has ended
-    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith(OWN)) / 1024
 
 
 def quarters(looks: list[Look]) -> tuple[list[Look], list[Look]]:
