@@ -53,18 +53,6 @@ def read_state(error: BaseException | None) -> str | None:
     return state
 
 
-def retry_once(ask: Callable[[], T]) -> T:
-    """Calls `ask`, and once more with a fresh connection where the kept one was broken.
-
-    For threads of long life, whose connection may be older than the last restart of the database.
-    """
-    try:
-        return ask()
-    except (OperationalError, InterfaceError):
-        connection.close()
-        return ask()
-
-
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long to wait for the database: until a moment of `time.monotonic`, or until `stopping` is
@@ -73,22 +61,24 @@ class Patience:
     until: float = 0.0
     stopping: threading.Event = field(default_factory=threading.Event)
 
-    def allows(self, pause: float) -> bool:
-        """Waits for a pause; False where there is no time for it."""
+    def wait(self, pause: float) -> bool:
+        """Waits so many seconds; at once False where there is no time for it."""
         return time.monotonic() + pause <= self.until and not self.stopping.wait(pause)
 
 
-def outlast(ask: Callable[[], T], patience: Patience) -> T:
+def outlast(ask: Callable[[], T], patience: Patience | None = None) -> T:
     """Calls `ask` until the database can serve it, each time with a fresh connection.
 
-    It calls twice at least: the first connection may be older than the database's last restart.
+    It calls twice at least, and without patience at most: the connection of a thread of long life
+    may be older than the database's last restart.
     """
+    patience = patience or Patience()
     pause = 0.0
     while True:
         try:
             return ask()
         except Error as error:
-            if not is_outage(error) or (pause and not patience.allows(pause)):
+            if not is_outage(error) or (pause and not patience.wait(pause)):
                 raise
             connection.close()
             pause = min(pause + STEP, MAX_PAUSE)

@@ -7,7 +7,7 @@ import structlog
 from django.conf import settings
 from django.core.mail.backends.base import BaseEmailBackend
 
-from db.outages import retry_once
+from db.outages import outlast
 from mailing import outbox
 from mailing.attempt import attempt, judge
 from mailing.outbox import LEASE, Item
@@ -43,7 +43,7 @@ class Dispatcher(Engine):
                 if not attempt_and_record(left.pop(0), server):
                     break
         finally:
-            retry_once(partial(outbox.give_back, left))
+            outlast(partial(outbox.give_back, left))
             close(server)
         return not left
 
@@ -52,7 +52,7 @@ def attempt_and_record(item: Item, server: BaseEmailBackend) -> bool:
     """Attempts to send an email and records the outcome; False if the server was not reached."""
     outcome = attempt(item, server)
     delay = judge(outcome, failed_before=item.failed_attempts)
-    is_waiting = retry_once(partial(outbox.record, item, delay=delay))
+    is_waiting = outlast(partial(outbox.record, item, delay=delay))
     if outcome.error:
         metrics.note_mail_failure("queue")
         report = log.warning if is_waiting else log.error

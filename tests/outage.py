@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
-from django.db import connection
+import pytest
+from django.db import OperationalError, connection
 
 
 @contextmanager
@@ -19,3 +21,20 @@ def out_of_reach() -> Iterator[None]:
     finally:
         connection.close()
         known["HOST"] = host
+
+
+def away_at_first(monkeypatch: pytest.MonkeyPatch, function: str, times: int) -> list[object]:
+    """The first calls of a function, such as `webhooks.outbox.record`, find the database away.
+    Returns what all of its calls were given."""
+    module, _, name = function.rpartition(".")
+    real, calls = getattr(import_module(module), name), list[object]()
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        calls.append(args)
+        if len(calls) <= times:
+            raise OperationalError("connection refused")
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(function, call)
+    monkeypatch.setattr("db.outages.STEP", 0.001)
+    return calls

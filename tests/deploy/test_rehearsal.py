@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import measured
 from tests.deploy.rehearsal import docs, page, terminal, upgrading
 from tests.deploy.rehearsal.clock import Tries
 
@@ -44,7 +45,7 @@ def test_the_earlier_commit_has_fewer_migrations(tmp_path: Path) -> None:
     """Neither the first one, which has none, nor one with a migration that is gone."""
     folder = tmp_path / "loops/migrations"
     folder.mkdir(parents=True)
-    git = partial(upgrading.git, root=tmp_path)
+    git = partial(measured.git, tmp_path)
     git("init", "--quiet")
     git("config", "user.email", "ada@example.org")
     git("config", "user.name", "Ada")

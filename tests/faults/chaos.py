@@ -1,26 +1,19 @@
 """`make chaos`: runs every fault and a storm with real waits, and rewrites docs/reliability.md."""
 
 import argparse
-import datetime
-import os
-import platform
-import re
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 from tests.faults.catalogue import FAULTS
+from tests.faults.page import FAILOVERS, PAGE, SOAK, STORM, read_parts
 from tests.faults.service import Service
 from tests.faults.storm import Aftermath, Storm, weather
 from tests.faults.trial import REAL, NotTried, trial
+from tests.measured import committed, machine, moment, say
 from tests.processes.stack import ROOT
 
-PAGE = ROOT / "docs" / "reliability.md"
-STORM = "## A storm, and its history"
-FAILOVERS = "## A cluster that loses a node"
-SOAK = "## Twenty minutes beside all maintenance"
 INTRODUCTION = """\
 # Reliability
 
@@ -40,7 +33,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=90.0, help="how long the storm lasts")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="what picks the kills")
     options = parser.parse_args()
-    commit = committed(ROOT)
+    commit = committed(ROOT, PAGE)
     storm = Storm(seconds=options.seconds, pause=(1.0, 4.0), seed=options.seed, hurry=3.0)
     with tempfile.TemporaryDirectory(prefix="review-loop-chaos-") as folder:
         measured = befall(Path(folder))
@@ -50,28 +43,11 @@ def main() -> None:
             kept = Path(tempfile.gettempdir()) / f"review-loop-history-{storm.seed}.jsonl"
             aftermath.history.save(kept)
             sys.exit("\n".join([*faults, f"The history is in {kept}"]))
-    others = "".join(each for each in parts() if each.startswith((FAILOVERS, SOAK)))
+    others = "".join(each for each in read_parts() if each.startswith((FAILOVERS, SOAK)))
     before = "\n".join([INTRODUCTION, *table(measured, commit), ""])
     after = "\n".join(report(storm, aftermath))
     PAGE.write_text(f"{before}{others}{after}", encoding="utf-8")
     say(f"wrote {PAGE.relative_to(ROOT)}")
-
-
-def rewrite(section: list[str]) -> None:
-    """Puts a section of another script in place of the one before, or in front of the storm."""
-    written = "\n".join([*section, ""])
-    found, title = parts(), f"{section[0]}\n"
-    if any(each.startswith(title) for each in found):
-        found = [written if each.startswith(title) else each for each in found]
-    else:
-        found = [f"{written}{each}" if each.startswith(STORM) else each for each in found]
-    PAGE.write_text("".join(found), encoding="utf-8")
-    say(f"wrote the section in {PAGE.relative_to(ROOT)}")
-
-
-def parts() -> list[str]:
-    """The page: what stands before its first section, and each section."""
-    return re.split("^(?=## )", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
 def befall(folder: Path) -> list[tuple[str, str, str]]:
@@ -95,21 +71,6 @@ def endure(folder: Path, storm: Storm) -> Aftermath:
         return weather(service.start(), storm)
     finally:
         service.discard()
-
-
-def committed(folder: Path, page: Path = PAGE) -> str:
-    """The commit of the code, which must have no changes beside it: the page is of this code."""
-    changed = git(folder, "status", "--porcelain", "--", ".", f":!{page.relative_to(ROOT)}")
-    if changed:
-        sys.exit(f"Commit first, because the page names the commit that it is of:\n{changed}")
-    return git(folder, "rev-parse", "--short=12", "HEAD")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), *arguments]
-    return subprocess.run(
-        command, check=True, capture_output=True, encoding="utf-8"
-    ).stdout.rstrip()
 
 
 def table(measured: list[tuple[str, str, str]], commit: str) -> list[str]:
@@ -158,21 +119,6 @@ def report(storm: Storm, aftermath: Aftermath) -> list[str]:
         "The seed decides what is killed and when; the rest is chance.",
         "",
     ]
-
-
-def moment() -> str:
-    return datetime.datetime.now(datetime.UTC).strftime("%d %B %Y, %H:%M UTC").lstrip("0")
-
-
-def machine() -> str:
-    cores = os.cpu_count()
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    system = f"{platform.system()} {platform.machine()}"
-    return f"{system} with {cores} cores and {memory:.0f} GiB, Python {platform.python_version()}"
-
-
-def say(line: str) -> None:
-    print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.faults import chaos
 from tests.faults.failovers import AWAY, BLOWS, Failed, Failover, measure
+from tests.faults.page import FAILOVERS, PAGE, rewrite
 from tests.faults.trial import NotTried
+from tests.measured import committed, say
 from tests.processes.stack import ROOT
 
 RUNS = ROOT / "build" / "failovers.jsonl"
@@ -25,7 +26,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1, help="how often everything fails")
     parser.add_argument("--fault", default="", help="only what has these words in its name")
     options = parser.parse_args()
-    commit = chaos.committed(ROOT)
+    commit = committed(ROOT, PAGE)
     names = [name for name in BLOWS if options.fault in name] * options.repeats
     runs = Runs(RUNS, commit)
     with tempfile.TemporaryDirectory(prefix="review-loop-failovers-") as folder:
@@ -36,7 +37,7 @@ def main() -> None:
             sys.exit("\n".join(failure.args))
         except NotTried as reason:
             sys.exit(f"Not tried: {reason}")
-    chaos.rewrite(report(runs.load(), commit))
+    rewrite(report(runs.load(), commit))
 
 
 class Runs:
@@ -47,7 +48,7 @@ class Runs:
 
     def keep(self, run: Failover) -> None:
         self._append(asdict(run))
-        chaos.say(str(run))
+        say(str(run))
 
     def keep_failure(self, name: str, reason: str) -> None:
         self._append({"name": name, "failed": reason.partition("\n")[0]})
@@ -74,7 +75,7 @@ def report(found: list[Failover], commit: str) -> list[str]:
     """The section: a row for each blow, with the seconds of each run."""
     latest = max(each.late for each in found)
     lines = [
-        chaos.FAILOVERS,
+        FAILOVERS,
         "",
         f"Of commit {commit}, {len(found)} runs.",
         "Two web servers behind nginx, two workers and two beats over the cluster of `deploy/ha`,",

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from tests.faults import chaos
+from tests.faults.page import PAGE, SOAK, rewrite
 from tests.faults.receiver import receiving
 from tests.faults.service import PEOPLE, Service
 from tests.faults.witnesses import Asker, Ground, Reader, Reviewer, Witness
+from tests.measured import committed, machine, moment
 from tests.processes.stack import ROOT
 
 EVERY = 60.0  # seconds between two looks
@@ -84,14 +85,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=20.0)
     options = parser.parse_args()
-    commit = chaos.committed(ROOT)
+    commit = committed(ROOT, PAGE)
     with tempfile.TemporaryDirectory(prefix="review-loop-soak-") as folder:
         looks = soak(Path(folder), options.minutes * 60)
     lines, found = report(looks, commit), growths(looks)
     print("\n".join([*lines, *found]))
     if found:
         sys.exit(1)
-    chaos.rewrite(lines)
+    rewrite(lines)
 
 
 def soak(folder: Path, seconds: float) -> list[Look]:
@@ -203,9 +204,9 @@ def grown(name: str, early: list[float], late: list[float]) -> list[str]:
 def report(looks: list[Look], commit: str) -> list[str]:
     """The section of docs/reliability.md."""
     return [
-        chaos.SOAK,
+        SOAK,
         "",
-        f"{chaos.moment()}, of commit {commit}, {chaos.machine()}.",
+        f"{moment()}, of commit {commit}, {machine()}.",
         "",
         f"`make soak`: two askers ask {60 / BETWEEN:.0f} times a minute each, with webhooks; two",
         f"readers and two reviewers work without a pause. What ended {AGED:.0f} s ago is made five",

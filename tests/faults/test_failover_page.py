@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults import chaos
+from tests.faults import page as sections
 from tests.faults.failover_page import Runs, report
 from tests.faults.failovers import BLOWS, Failed, Failover
 
@@ -43,13 +43,17 @@ def test_there_is_no_section_without_a_run_that_failed(tmp_path: Path) -> None:
 def test_the_section_has_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "docs" / "reliability.md"
     page.parent.mkdir()
-    page.write_text(f"# R\n\n## Faults\n\n{chaos.STORM}\n\nend\n")
-    monkeypatch.setattr(chaos, "ROOT", tmp_path)
-    monkeypatch.setattr(chaos, "PAGE", page)
+    page.write_text(f"# R\n\n## Faults\n\n{sections.STORM}\n\nend\n")
+    monkeypatch.setattr(sections, "ROOT", tmp_path)
+    monkeypatch.setattr(sections, "PAGE", page)
 
-    for title, line in ((chaos.FAILOVERS, "first"), (chaos.SOAK, "soak"), (chaos.FAILOVERS, "new")):
-        chaos.rewrite([title, "", line, ""])
+    for title, line in (
+        (sections.FAILOVERS, "first"),
+        (sections.SOAK, "soak"),
+        (sections.FAILOVERS, "new"),
+    ):
+        sections.rewrite([title, "", line, ""])
     assert page.read_text() == (
-        f"# R\n\n## Faults\n\n{chaos.FAILOVERS}\n\nnew\n\n{chaos.SOAK}\n\nsoak\n\n"
-        f"{chaos.STORM}\n\nend\n"
+        f"# R\n\n## Faults\n\n{sections.FAILOVERS}\n\nnew\n\n{sections.SOAK}\n\nsoak\n\n"
+        f"{sections.STORM}\n\nend\n"
     )

@@ -10,7 +10,9 @@ import pytest
 from tests.faults import chaos
 from tests.faults.catalogue import FAULTS
 from tests.faults.history import History
+from tests.faults.page import PAGE
 from tests.faults.storm import Aftermath, Storm
+from tests.measured import committed, git
 from tests.processes.stack import ROOT
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -31,13 +33,13 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_it_runs_on_committed_code_alone(repository: Path) -> None:
-    commit = chaos.git(repository, "rev-parse", "HEAD")
+    commit = git(repository, "rev-parse", "HEAD")
     (repository / "docs" / "reliability.md").write_text("new")
-    assert commit.startswith(chaos.committed(repository))
+    assert commit.startswith(committed(repository, PAGE))
 
     (repository / "code.py").write_text("changed")
     with pytest.raises(SystemExit, match=r"Commit first[^\n]*\n M code\.py"):
-        chaos.committed(repository)
+        committed(repository, PAGE)
 
 
 def test_the_page_names_its_run() -> None:
@@ -52,7 +54,7 @@ def test_the_page_names_its_run() -> None:
 
 def test_the_page_is_of_the_code_beside_it() -> None:
     """Skipped, with a note, while the code has changed since: the run takes too long for that."""
-    page = chaos.PAGE.read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     named = re.search(r"of commit ([0-9a-f]{12})", page)
     if not named:
         pytest.skip("docs/reliability.md names no commit: `make chaos` rewrites it")

@@ -7,7 +7,7 @@ import structlog
 from django.conf import settings
 from django.core.mail.backends.base import BaseEmailBackend
 
-from db.outages import retry_once
+from db.outages import outlast
 from mailing.server import close, connect
 from reviews.notifications.mail import outbox
 from reviews.notifications.mail.attempt import DELAYS, attempt
@@ -38,7 +38,7 @@ class Dispatcher(Engine):
             for batch in batches:
                 drop_stale(batch)
                 if not self.may_begin(begin_by):
-                    retry_once(partial(outbox.give_back, batch.items))
+                    outlast(partial(outbox.give_back, batch.items))
                 elif batch.items:
                     attempt_and_record(batch, server)
         finally:
@@ -48,7 +48,7 @@ class Dispatcher(Engine):
 def drop_stale(batch: Batch) -> None:
     """Ends the notifications of a batch that nobody waits for any more."""
     for item in batch.stale:
-        retry_once(partial(outbox.record, item, STALE, state=State.DROPPED))
+        outlast(partial(outbox.record, item, STALE, state=State.DROPPED))
 
 
 def attempt_and_record(batch: Batch, server: BaseEmailBackend) -> None:
@@ -67,7 +67,7 @@ def attempt_and_record(batch: Batch, server: BaseEmailBackend) -> None:
         )
     for item in batch.items:
         state, delay = judge(outcome, delays=DELAYS, failed_before=item.failed_attempts)
-        retry_once(partial(outbox.record, item, outcome, state=state, delay=delay))
+        outlast(partial(outbox.record, item, outcome, state=state, delay=delay))
 
 
 DISPATCHER = Dispatcher()

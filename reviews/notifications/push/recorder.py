@@ -9,7 +9,7 @@ from functools import partial
 import structlog
 from django.db import connection
 
-from db.outages import retry_once
+from db.outages import outlast
 from reviews.notifications.outcome import Outcome, Result, judge
 from reviews.notifications.push import outbox
 from reviews.notifications.push.attempt import DELAYS
@@ -82,7 +82,7 @@ class Recorder:
     def _write(self, batch: Sequence[Ended | Write]) -> None:
         for write in statements(batch):
             try:
-                retry_once(write)
+                outlast(write)
             except Exception:
                 # when the lease runs out, the push is due again
                 log.exception("push.not_recorded")

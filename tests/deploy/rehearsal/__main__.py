@@ -14,8 +14,8 @@ from tests.deploy.pooler import PGBOUNCER
 from tests.deploy.rehearsal import page, upgrading
 from tests.deploy.rehearsal.page import Row
 from tests.deploy.rehearsal.site import prepared, unpack
-from tests.faults.chaos import committed, say
 from tests.faults.receiver import receiving
+from tests.measured import committed, say
 from tests.processes.stack import ROOT
 
 

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 
 from tests.deploy.rehearsal import moving, steps, upgrading
-from tests.faults.chaos import machine, moment
+from tests.measured import machine, moment
 from tests.processes.stack import ROOT
 
 PAGE = ROOT / "docs" / "rehearsal.md"

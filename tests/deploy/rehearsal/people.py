@@ -10,6 +10,7 @@ from typing import Any
 
 import requests
 
+from tests.api import bodies
 from tests.deploy.rehearsal.clock import Tries
 
 PASSWORD = "correct horse battery"
@@ -17,17 +18,7 @@ PATIENCE = 70.0  # seconds
 TRIES = 8  # of a call; our libraries wait in between, too
 PAUSE = 0.25  # seconds
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(.+?)"')
-QUESTION: dict[str, Any] = {
-    "processing_type": "time-sensitive",
-    "type": "markdown",
-    "priority": "high",
-    "request_text": "Shall we publish?",
-    "timeout_seconds": 3600,
-    "response_type": "single_select",
-    "response_config": {"options": ["yes", "no"]},
-    "default_response": "no",
-    "platform": "api",
-}
+QUESTION = {**bodies.QUESTION, **bodies.TYPES["single_select"]}
 HEALED = (502, 503, 504)  # another try of the same call heals them
 
 

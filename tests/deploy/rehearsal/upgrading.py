@@ -1,44 +1,37 @@
 """From an earlier commit to this one, while people and programs work."""
 
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 from tests.deploy.rehearsal import docs
 from tests.deploy.rehearsal.site import Site
+from tests.measured import git
 from tests.processes.stack import ROOT
 from tests.waiting import wait_until
 
 SIDE_BY_SIDE = 20  # answers that the old code takes with the new tables
 
 
-def git(*arguments: str, root: Path = ROOT) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(root), *arguments], check=True, capture_output=True, encoding="utf-8"
-    )
-    return done.stdout.strip()
-
-
 def list_migrations(revision: str, root: Path = ROOT) -> set[str]:
-    files = git("ls-tree", "-r", "--name-only", revision, root=root).splitlines()
+    files = git(root, "ls-tree", "-r", "--name-only", revision).splitlines()
     return {name for name in files if "/migrations/0" in name and name.endswith(".py")}
 
 
 def find_earlier(root: Path = ROOT) -> str:
     """The newest commit that lacks a migration of today's, and has no other."""
     today = list_migrations("HEAD", root)
-    parents = git("log", "--format=%p", "--diff-filter=A", "--", "*/migrations/0*.py", root=root)
+    parents = git(root, "log", "--format=%p", "--diff-filter=A", "--", "*/migrations/0*.py")
     for parent in parents.split():
         if set() < list_migrations(parent, root) < today:
-            return git("rev-parse", "--short=12", parent, root=root)
+            return git(root, "rev-parse", "--short=12", parent)
     sys.exit("No commit has fewer migrations than this one: name one with --earlier")
 
 
 def archive(revision: str, folder: Path) -> Path:
     """The code of a commit, without what is not in git."""
     file = folder / f"{revision}.tar"
-    git("archive", "--output", str(file), revision)
+    git(ROOT, "archive", "--output", str(file), revision)
     return file
 
 
