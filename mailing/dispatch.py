@@ -7,7 +7,7 @@ import structlog
 from django.conf import settings
 from django.core.mail.backends.base import BaseEmailBackend
 
-from db.outages import outlast
+from db.outages import Patience, outlast
 from mailing import outbox
 from mailing.attempt import attempt, judge
 from mailing.outbox import LEASE, Item
@@ -35,12 +35,14 @@ class Dispatcher(Engine):
 
         Returns whether all were attempted.
         """
-        begin_by = time.monotonic() + LEASE - 3 * settings.EMAIL_TIMEOUT
+        lease_ends = time.monotonic() + LEASE
+        begin_by = lease_ends - 3 * settings.EMAIL_TIMEOUT
+        patience = Patience(lease_ends, self._stopping)
         server = connect()
         left = list(items)
         try:
             while left and self.may_begin(begin_by):
-                if not attempt_and_record(left.pop(0), server):
+                if not attempt_and_record(left.pop(0), server, patience):
                     break
         finally:
             outlast(partial(outbox.give_back, left))
@@ -48,11 +50,14 @@ class Dispatcher(Engine):
         return not left
 
 
-def attempt_and_record(item: Item, server: BaseEmailBackend) -> bool:
-    """Attempts to send an email and records the outcome; False if the server was not reached."""
+def attempt_and_record(item: Item, server: BaseEmailBackend, patience: Patience) -> bool:
+    """Attempts to send an email and records the outcome; False if the server was not reached.
+
+    A database that is away meanwhile is awaited, because what is not recorded is sent again.
+    """
     outcome = attempt(item, server)
     delay = judge(outcome, failed_before=item.failed_attempts)
-    is_waiting = outlast(partial(outbox.record, item, delay=delay))
+    is_waiting = outlast(partial(outbox.record, item, delay=delay), patience)
     if outcome.error:
         metrics.note_mail_failure("queue")
         report = log.warning if is_waiting else log.error

@@ -19,6 +19,7 @@ from mailing.dispatch import DISPATCHER, Dispatcher
 from mailing.models import QueuedMail
 from mailing.stored_message import to_message, to_text
 from tests.mailing.mail_server import MailServer
+from tests.outage import away_at_first
 
 pytestmark = pytest.mark.django_db
 CODE = "Your code is 493817."
@@ -280,3 +281,15 @@ def test_an_attachment_of_another_kind_is_refused() -> None:
     odd.attach(EmailMessage("inner").message())
     with pytest.raises(ValueError, match="text or bytes"):
         to_text(odd)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_sent_is_recorded_once_the_database_is_back(
+    server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would be sent again when its lease runs out."""
+    send()
+    calls = away_at_first(monkeypatch, "mailing.outbox.record", times=4)
+    assert run() == 1
+    assert (len(calls), len(server.got)) == (5, 1)
+    assert not QueuedMail.objects.exists()

@@ -7,7 +7,7 @@ import structlog
 from django.conf import settings
 from django.core.mail.backends.base import BaseEmailBackend
 
-from db.outages import outlast
+from db.outages import Patience, outlast
 from mailing.server import close, connect
 from reviews.notifications.mail import outbox
 from reviews.notifications.mail.attempt import DELAYS, attempt
@@ -32,7 +32,9 @@ class Dispatcher(Engine):
 
     def _send(self, batches: list[Batch]) -> None:
         """Attempts each batch, and gives back those that could outlast their lease."""
-        begin_by = time.monotonic() + LEASE - 3 * settings.EMAIL_TIMEOUT
+        lease_ends = time.monotonic() + LEASE
+        begin_by = lease_ends - 3 * settings.EMAIL_TIMEOUT
+        patience = Patience(lease_ends, self._stopping)
         server = connect()
         try:
             for batch in batches:
@@ -40,7 +42,7 @@ class Dispatcher(Engine):
                 if not self.may_begin(begin_by):
                     outlast(partial(outbox.give_back, batch.items))
                 elif batch.items:
-                    attempt_and_record(batch, server)
+                    attempt_and_record(batch, server, patience)
         finally:
             close(server)
 
@@ -51,8 +53,11 @@ def drop_stale(batch: Batch) -> None:
         outlast(partial(outbox.record, item, STALE, state=State.DROPPED))
 
 
-def attempt_and_record(batch: Batch, server: BaseEmailBackend) -> None:
-    """Attempts to send a batch, and records the outcome for each of its items."""
+def attempt_and_record(batch: Batch, server: BaseEmailBackend, patience: Patience) -> None:
+    """Attempts to send a batch, and records the outcome for each of its items.
+
+    A database that is away meanwhile is awaited, because what is not recorded is sent again.
+    """
     outcome = attempt(batch, server)
     call_ids = ",".join(sorted({item.call_id for item in batch.items if item.call_id}))
     if outcome.result == Result.ACCEPTED:
@@ -67,7 +72,7 @@ def attempt_and_record(batch: Batch, server: BaseEmailBackend) -> None:
         )
     for item in batch.items:
         state, delay = judge(outcome, delays=DELAYS, failed_before=item.failed_attempts)
-        outlast(partial(outbox.record, item, outcome, state=state, delay=delay))
+        outlast(partial(outbox.record, item, outcome, state=state, delay=delay), patience)
 
 
 DISPATCHER = Dispatcher()

@@ -18,6 +18,7 @@ from reviews.models import EmailPreference, Notification, Request
 from reviews.notifications import services
 from reviews.notifications.mail.attempt import DELAYS
 from reviews.notifications.mail.dispatch import Dispatcher
+from tests.outage import away_at_first
 from tests.reviews.conftest import Make
 from tests.reviews.notifications.conftest import GivePhone
 from tests.waiting import wait_until
@@ -161,6 +162,19 @@ def test_nobody_is_told_of_what_is_over(
     Dispatcher().run_due()
     assert mailoutbox == []
     assert states() == [("mail", "dropped")]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("quiet_owner")
+def test_what_was_sent_is_recorded_once_the_database_is_back(
+    make: Make, mailoutbox: list[EmailMultiAlternatives], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would be sent again when its lease runs out."""
+    make()
+    calls = away_at_first(monkeypatch, "reviews.notifications.mail.outbox.record", times=4)
+    assert Dispatcher().run_due() == 1
+    assert (len(calls), len(mailoutbox)) == (5, 1)
+    assert states() == [("mail", "sent")]
 
 
 class Failing:
