@@ -31,7 +31,7 @@ class AuthenticationMiddleware(middleware.AuthenticationMiddleware):
 
 
 def recognise(request: HttpRequest) -> Any:
-    """Returns who is signed in, as Django finds out."""
+    """Returns who is signed in, and leaves the session its key."""
     store: Any = request.session
     store.keeps_key = True
     try:

@@ -40,7 +40,7 @@ def begin(session: SessionBase) -> None:
 class SessionStore(db.SessionStore):
     """Django's sessions in the database, with hashed keys, encrypted content and two ends."""
 
-    keeps_key = False  # while Django looks who it is
+    keeps_key = False  # set by accounts.middleware while Django finds out who is signed in
 
     def cycle_key(self) -> None:
         if not self.keeps_key:

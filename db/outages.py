@@ -55,8 +55,8 @@ def read_state(error: BaseException | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait for the database: until a moment of `time.monotonic`, or until `stopping` is
-    set."""
+    """How long to wait for the database: until `until` (seconds of `time.monotonic`), or until
+    `stopping` is set."""
 
     until: float = 0.0
     stopping: threading.Event = field(default_factory=threading.Event)
