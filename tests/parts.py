@@ -42,10 +42,11 @@ MAIN = Part(
     (*PYTEST, "-n", str(workers() + 1), "--dist", "worksteal"),
     ("tests",),
 )
-# They mostly wait for processes to start and to end. A file shares one running service.
+# They mostly wait for processes to start and to end. A file shares one running service, and those
+# that take longest come first (tests/conftest.py).
 SERVICE = Part(
     "Tests of the running service",
-    (*PYTEST, "-n", str(workers() + 2), "--dist", "loadfile"),
+    (*PYTEST, "-n", str(workers() + 2), "--dist", "loadfile", "--no-loadscope-reorder"),
     PROCESSES,
 )
 # Playwright keeps an event loop running, beside which Django refuses its ORM by default.

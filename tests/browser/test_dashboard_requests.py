@@ -147,6 +147,18 @@ def test_cancelling(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None
     assert services.read_request(scene["pending"].pk).status == "cancelled"
 
 
+def test_nothing_is_offered_for_rows_that_cannot_be_selected(
+    anyone: Visitor, owner: User, scene: dict[str, Any]
+) -> None:
+    enter(anyone, owner, f"{LIST}?status=completed")
+    cancel = anyone.page.get_by_role("button", name="Cancel selected…")
+    expect(anyone.page.locator("tbody tr").first).to_be_visible()
+    expect(cancel).to_be_hidden()
+    expect(anyone.page.get_by_label("Select all on this page")).to_be_hidden()
+    anyone.open(f"{LIST}?status=pending")
+    expect(cancel).to_be_visible()
+
+
 def test_feedback(anyone: Visitor, owner: User, scene: dict[str, Any]) -> None:
     enter(anyone, owner, f"{LIST}{scene['completed'].pk}/")
     page = anyone.page
