@@ -12,13 +12,12 @@ _VALID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,64}\Z")
 def begin(given: str) -> str:
     """Begins a call under the id that its client or a proxy gave, or a new one."""
     call_id = given if _VALID.match(given) else secrets.token_hex(8)
-    clear_contextvars()
     bind_contextvars(request_id=call_id)
     return call_id
 
 
 def end() -> None:
-    """Forgets the call's id, so that the next call of this thread does not have it."""
+    """Forgets the call's id and whatever else its log lines had, before the next call begins."""
     clear_contextvars()
 
 

@@ -18,6 +18,7 @@ _GROUP = re.compile(r"\(\?P<(\w+)>[^()]*\)")
 _CONVERTER = re.compile(r"<\w+:")
 _ENDING = re.compile(r"(/\?)?(\\Z|\$)\Z")
 _REST = re.compile(r"\(\?:/[^()]*\)\?\Z")
+_GIVEN = "HTTP_X_REQUEST_ID"  # read here: `request.headers` would be built for every poll
 _BEGAN = "web.observing.began"  # in the environment: when the call came, though it waits meanwhile
 
 
@@ -32,8 +33,8 @@ class ObservingMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        call_id = call_ids.begin(request.headers.get(call_ids.HEADER, ""))
-        request.META["HTTP_X_REQUEST_ID"] = call_id  # also when it is called again after waiting
+        call_id = call_ids.begin(request.META.get(_GIVEN, ""))
+        request.META[_GIVEN] = call_id  # also when it is called again after waiting
         began = request.META.setdefault(_BEGAN, time.monotonic())
         has_waited = RESUMED in request.META
         try:

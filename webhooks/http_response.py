@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from http.client import HTTPException, HTTPResponse
 from typing import Any, Protocol
 
-import requests
 import urllib3
 
 from webhooks.failure_texts import BROKEN_OFF, BYTES_MISSING
@@ -115,20 +114,20 @@ def is_interim(status_line: bytes) -> bool:
     return len(status) == 3 and status.isdigit() and status[:1] == b"1" and status != b"101"
 
 
-def read_body(received: requests.Response, limit: int) -> bytes:
+def read_body(received: urllib3.BaseHTTPResponse, limit: int) -> bytes:
     """The first `limit` bytes of the body, encoded as they came.
 
     Where the body of a failure breaks off, its status still counts, and '' or what came of it is
     returned. Raises BrokenOff for a 2xx: its sender may have failed after it began to respond.
     """
-    is_success = 200 <= received.status_code < 300
+    is_success = 200 <= received.status < 300
     try:
-        content: bytes = received.raw.read(limit, decode_content=False)
+        content = received.read(limit, decode_content=False)
     except (urllib3.exceptions.HTTPError, OSError, ValueError):
         if is_success:
             raise BrokenOff(BROKEN_OFF) from None
         return b""
-    missing: int = received.raw.length_remaining or 0  # None without a Content-Length
+    missing = received.length_remaining or 0  # None without a Content-Length
     if is_success and missing and len(content) < limit:
         raise BrokenOff(BYTES_MISSING % {"count": missing})
     return content

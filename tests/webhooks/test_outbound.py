@@ -128,6 +128,25 @@ def test_one_that_takes_no_bytes() -> None:
         )
 
 
+def test_one_that_has_heard_enough() -> None:
+    """It responds before the body has arrived, and closes."""
+
+    def respond(server: socket.socket) -> None:
+        with server.accept()[0] as peer:
+            peer.recv(1_000)
+            peer.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=respond, args=[server])
+        thread.start()
+        response = outbound.post(
+            f"http://127.0.0.1:{server.getsockname()[1]}/",
+            body=bytes(30_000_000), headers={}, seconds=5, opened=LOOPBACK, tls=TLS,
+        )  # fmt: skip
+        thread.join()
+    assert response.status == 413
+
+
 def test_one_that_sends_a_gigabyte() -> None:
     sent = []
 
