@@ -142,11 +142,16 @@ class Tls(HTTPSConnection):
 
 
 def new_connection(url: str, dialler: Dialler, tls: ssl.SSLContext) -> Plain | Tls:
-    """A connection to the host of a prepared URL, which is not open yet. Raises InvalidSchema."""
+    """A connection to the host of a prepared URL, which is not open yet.
+
+    Raises InvalidSchema, InvalidURL.
+    """
     parsed = parse_url(url)
     if parsed.scheme not in PORTS:
         raise requests.exceptions.InvalidSchema("neither http nor https")
     host = str(parsed.host).strip("[]")
+    if "%" in host:
+        raise requests.exceptions.InvalidURL("an IPv6 address with a zone")
     timeout = dialler.deadline.left
     connection: Plain | Tls
     # without a port, http.client takes the end of an IPv6 address for one

@@ -55,6 +55,13 @@ def post(url: str, opened: tuple[str, ...] = (), seconds: float = 5) -> outbound
     return outbound.post(url, body=b"{}", headers={}, seconds=seconds, opened=networks, tls=TLS)
 
 
+@pytest.mark.parametrize("url", ["http://[::1%251]:9/", "http://[::1%1]:9/"])
+def test_an_address_with_a_zone_is_not_dialled(url: str) -> None:
+    """The zone is an interface of this machine, which is not for strangers to choose."""
+    with pytest.raises(Unreachable, match="zone"):
+        post(url, opened=("::1/128",))
+
+
 def test_there_are_many_spellings() -> None:
     assert len(set(SPELLINGS)) == len(SPELLINGS) >= 60
 
