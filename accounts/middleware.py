@@ -31,7 +31,10 @@ class AuthenticationMiddleware(middleware.AuthenticationMiddleware):
 
 
 def recognise(request: HttpRequest) -> Any:
-    """Returns who is signed in, and leaves the session its key."""
+    """Returns who is signed in.
+
+    Django begins a new session after a change of SECRET_KEY; here the session keeps its key.
+    """
     store: Any = request.session
     store.keeps_key = True
     try:

@@ -55,14 +55,16 @@ def read_state(error: BaseException | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait for the database: until `until` (seconds of `time.monotonic`), or until
-    `stopping` is set."""
+    """How long to wait for a database that is away.
+
+    It ends at `until`, in seconds of `time.monotonic`, or as soon as `stopping` is set.
+    """
 
     until: float = 0.0
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def wait(self, pause: float) -> bool:
-        """Waits so many seconds; at once False where there is no time for it."""
+        """Waits `pause` seconds and returns True; returns False once there is no time for it."""
         return time.monotonic() + pause <= self.until and not self.stopping.wait(pause)
 
 

@@ -11,7 +11,7 @@ LENIENCY = 0.02  # seconds; waking up for each deadline would take time from wha
 
 
 class Watchdog:
-    """One thread that cuts connections whose time is over."""
+    """Cuts the connections of all deadlines that pass, on one thread."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[float, int, Deadline]] = []
@@ -34,7 +34,10 @@ class Watchdog:
                 deadline.cut()
 
     def _take_passed(self) -> "list[Deadline]":
-        """Waits for the first deadline to pass; takes those that pass within LENIENCY with it."""
+        """Waits until a deadline has passed, and LENIENCY more; returns all that have passed then.
+
+        Returns none where an earlier deadline was added meanwhile.
+        """
         with self._changed:
             while not self._waiting:
                 self._changed.wait()
@@ -50,7 +53,6 @@ class Deadline:
     """The time limit of a whole exchange; at its end the watchdog cuts the connection."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
         self.at = time.monotonic() + seconds
         self._sockets: list[socket.socket] = []
         self._lock = threading.Lock()
@@ -65,7 +67,7 @@ class Deadline:
         return time.monotonic() >= self.at
 
     def watch(self, connection: socket.socket) -> None:
-        """Adds a connection to cut, even after TLS has taken over its descriptor."""
+        """Adds a connection that is cut at the end, even if TLS has taken over its descriptor."""
         with self._lock:
             self._sockets.append(connection.dup())
         if self.passed:
@@ -78,7 +80,7 @@ class Deadline:
                     connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Ends the watch, because the exchange is over."""
+        """Lets go of the connections: the exchange is over, and nothing is cut any more."""
         with self._lock:
             for connection in self._sockets:
                 connection.close()

@@ -131,18 +131,12 @@ class Plain(HTTPConnection):
         return self.dialler.connect(self._dns_host, self.port)
 
 
-class Tls(HTTPSConnection):
-    """HTTPS over a socket of the dialler, with the host's name for SNI and the certificate."""
-
-    response_class = FinalResponse
-    dialler: Dialler
-
-    def _new_conn(self) -> socket.socket:
-        return self.dialler.connect(self._dns_host, self.port)
+class Tls(Plain, HTTPSConnection):
+    """The same over TLS, with the host's name for SNI and the certificate."""
 
 
-def new_connection(url: str, dialler: Dialler, tls: ssl.SSLContext) -> Plain | Tls:
-    """A connection to the host of a prepared URL, which is not open yet.
+def new_connection(url: str, dialler: Dialler, tls: ssl.SSLContext) -> Plain:
+    """Makes a connection to the host of a prepared URL, without opening it.
 
     Raises InvalidSchema, InvalidURL.
     """
@@ -152,14 +146,13 @@ def new_connection(url: str, dialler: Dialler, tls: ssl.SSLContext) -> Plain | T
     host = str(parsed.host).strip("[]")
     if "%" in host:
         raise requests.exceptions.InvalidURL("an IPv6 address with a zone")
-    timeout = dialler.deadline.left
-    connection: Plain | Tls
     # without a port, http.client takes the end of an IPv6 address for one
-    port = parsed.port or PORTS[parsed.scheme]
-    if parsed.scheme == "https":
-        connection = Tls(host, port, timeout=timeout, ssl_context=tls)
-    else:
-        connection = Plain(host, port, timeout=timeout)
+    port, timeout = parsed.port or PORTS[parsed.scheme], dialler.deadline.left
+    connection = (
+        Tls(host, port, timeout=timeout, ssl_context=tls)
+        if parsed.scheme == "https"
+        else Plain(host, port, timeout=timeout)
+    )
     connection.dialler = dialler
     return connection
 
