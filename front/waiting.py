@@ -15,6 +15,9 @@ from web.late_answers import RESUMED
 if TYPE_CHECKING:
     from front.connection import Connection
 
+# libuv counts whole milliseconds, so a timer of the event loop may fire 1.5 ms early.
+TIMER_ERROR = 0.002  # seconds
+
 
 class Seat:
     """The place of one request that waits for a topic.
@@ -136,7 +139,7 @@ class Hold:
         self._connection, self._message, self._seat = connection, message, seat
         self._is_late = False
         server = connection.server
-        self._timer = server.loop.call_later(seat.remaining, self._go_on)
+        self._timer = server.loop.call_later(seat.remaining + TIMER_ERROR, self._go_on)
         message.hold = self
         seat.again = lambda: server.tell(self._go_on, message, b"")
         if seat.is_woken:  # while the application was looking
