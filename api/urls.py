@@ -15,17 +15,18 @@ from api.views import UnknownPath
 LOOP = r"^v1/api/loops/(?P<loop_id>[^/]+)"
 REQUEST = r"^v1/api/requests/(?P<request_id>[^/]+)"
 
+# Django tries one after the other, so the paths that are called most come first.
 urlpatterns = [
-    re_path(r"^v1/test/?\Z", KeyCheck.as_view()),
+    re_path(REQUEST + r"/?\Z", RequestDetails.as_view()),
+    re_path(LOOP + r"/requests/?\Z", LoopRequests.as_view()),
+    re_path(r"^v1/api/requests/?\Z", Requests.as_view()),
+    re_path(REQUEST + r"/feedback/?\Z", RequestFeedback.as_view()),
     re_path(r"^v1/api/loops/?\Z", Loops.as_view()),
     re_path(LOOP + r"/?\Z", LoopDetail.as_view()),
     re_path(LOOP + r"/members/?\Z", LoopMembers.as_view()),
     re_path(LOOP + r"/members/(?P<user_id>[^/]+)/?\Z", LoopMember.as_view()),
-    re_path(LOOP + r"/requests/?\Z", LoopRequests.as_view()),
-    re_path(r"^v1/api/requests/?\Z", Requests.as_view()),
-    re_path(REQUEST + r"/?\Z", RequestDetails.as_view()),
-    re_path(REQUEST + r"/feedback/?\Z", RequestFeedback.as_view()),
     re_path(r"^v1/api/events/?\Z", Events.as_view()),
+    re_path(r"^v1/test/?\Z", KeyCheck.as_view()),
     re_path(r"^v1(?:/[\s\S]*)?\Z", UnknownPath.as_view()),
     re_path(r"^mcp/?\Z", endpoint),
     path("openapi.json", pages.openapi, name="openapi"),

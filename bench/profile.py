@@ -32,11 +32,15 @@ PLACES = (
     ("DRF serializers", "rest_framework/fields.py"),
     ("DRF view", "rest_framework/"),
     ("middleware", "middleware"),
+    ("middleware", "/web/"),
+    ("middleware", "structlog/"),
+    ("middleware", "/db/time_limits.py"),
+    ("middleware", "/db/lock_waits.py"),
     ("routing", "django/urls/"),
     ("our view and reading", "/reviews/"),
     ("our view and reading", "/loops/"),
     ("authentication", "/accounts/"),
-    ("base view, envelope, headers", "/config/"),
+    ("base view, envelope, headers", "/api/"),
     ("Django: request, response, handler", "django/"),
 )
 

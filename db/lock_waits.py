@@ -24,12 +24,13 @@ _places = threading.BoundedSemaphore(PATIENT)
 _brief: WeakSet[psycopg.Connection] = WeakSet()
 """The connections on which BRIEF is set."""
 _until = 0.0
+_has_timed_out = False  # in this process; before that no connection can be brief
 
 
 def note_timeout() -> None:
     """Remembers that a call of this process has waited in vain for a lock."""
-    global _until
-    _until = time.monotonic() + MEMORY
+    global _until, _has_timed_out
+    _until, _has_timed_out = time.monotonic() + MEMORY, True
 
 
 def forget() -> None:
@@ -40,6 +41,8 @@ def forget() -> None:
 
 def begin_call() -> bool:
     """Sets how long this call waits for locks; whether it took one of the PATIENT places."""
+    if not _has_timed_out:
+        return False
     if time.monotonic() >= _until:
         if _brief or wait_briefly in connection.execute_wrappers:
             set_brief(is_brief=False)

@@ -3,7 +3,7 @@
 import re
 import secrets
 
-from structlog.contextvars import bind_contextvars, clear_contextvars, get_contextvars
+from structlog.contextvars import bind_contextvars, get_contextvars, unbind_contextvars
 
 HEADER = "X-Request-Id"
 _VALID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,64}\Z")
@@ -17,8 +17,8 @@ def begin(given: str) -> str:
 
 
 def end() -> None:
-    """Forgets the call's id and whatever else its log lines had, before the next call begins."""
-    clear_contextvars()
+    """Forgets the call's id before the next call of this thread begins."""
+    unbind_contextvars("request_id")
 
 
 def current() -> str | None:
