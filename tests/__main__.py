@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import IO
 
 from tests.parts import ROOT, Lanes, Part, check, everything, selected
@@ -106,8 +107,9 @@ def main(words: list[str]) -> int:
     print(
         f"Started: {'; '.join(', then '.join(p.name for p in lane) for lane in lanes)}", flush=True
     )
-    with prepared_cluster() as environment:
-        run = Run(environment)
+    with ExitStack() as stack:
+        needs_servers = any(part.folders for part in parts)
+        run = Run(stack.enter_context(prepared_cluster()) if needs_servers else {})
         signal.signal(signal.SIGTERM, run.end)
         return run.lanes(lanes)
 

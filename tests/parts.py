@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from local.apps import count_cores
@@ -15,7 +15,7 @@ BEHIND = ("nice", "-n", "5")
 
 @dataclass(frozen=True)
 class Part:
-    """A command that runs by itself; `folders` are those of its tests."""
+    """A command that runs by itself; `folders` are those of its tests, which need servers."""
 
     name: str
     command: tuple[str, ...]
@@ -59,7 +59,7 @@ PAGES = Part(
 WITHOUT_SERVERS = Part(
     "Tests without servers",
     (
-        *(*PYTEST, "-n", str(workers()), "--dist", "worksteal", "--no-servers"),
+        *(*PYTEST, "-n", str(workers() + 1), "--dist", "worksteal", "--no-servers"),
         *("tests", *ignoring(*BROWSER, *PROCESSES)),
     ),
 )
@@ -114,4 +114,4 @@ def part_of(path: str) -> Part:
 
 
 def given(part: Part, words: Sequence[str]) -> Part:
-    return Part(part.name, (*part.command, *words), part.folders, part.environment)
+    return replace(part, command=(*part.command, *words))

@@ -1,12 +1,13 @@
 """The connection that hears notifications comes back, and less and less often while it cannot."""
 
 import random
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
 import pytest
 
+from db import listening
 from db.listening import Listener
 
 
@@ -44,7 +45,8 @@ def pauses(monkeypatch: pytest.MonkeyPatch, connections: list[Any]) -> tuple[lis
 
     monkeypatch.setattr(random, "uniform", lambda _low, high: high)
     monkeypatch.setattr(psycopg, "connect", connect)
-    monkeypatch.setattr(time, "sleep", slept.append)
+    # the module's own: other threads of this process sleep as well
+    monkeypatch.setattr(listening, "time", SimpleNamespace(sleep=slept.append))
     listener = Listener("channel", lambda _: None, lambda: missed.append(1))
     monkeypatch.setattr(listener, "_read_parameters", dict)
     with pytest.raises(Stop):
