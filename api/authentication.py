@@ -27,7 +27,6 @@ from webhooks.trace_context import read_traceparent
 
 ASKED_THROUGH = "api.asked_through"  # in the environment of a call
 Charge = Callable[[str], quota.Caller | None]
-_NO_PARAMS = QueryDict(encoding="utf-8")
 _BEARER = re.compile(r"Bearer (\S+)\Z", re.ASCII)  # é and à arrive as Latin-1, à with a blank
 
 
@@ -41,8 +40,7 @@ class Call:
 
     @property
     def query_params(self) -> QueryDict:
-        """The parameters of the URL. Most calls have none, which Django would parse as well."""
-        return self.request.GET if self.request.META.get("QUERY_STRING") else _NO_PARAMS
+        return self.request.GET
 
     @property
     def asked_through(self) -> str:
