@@ -18,6 +18,7 @@ from typing import Any
 
 from bench import api
 from bench.cast import Cast
+from local.apps import ROOT
 
 SECONDS, INTERVAL = 10.0, 0.002
 # Parts, and a piece of the path of their files; the first that fits a frame is its part.
@@ -48,7 +49,7 @@ PLACES = (
 def part_of(frame: FrameType | None) -> str:
     """Returns the part that the innermost known frame belongs to."""
     while frame is not None:
-        path = frame.f_code.co_filename
+        path = frame.f_code.co_filename.removeprefix(str(ROOT))
         for part, place in PLACES:
             if place in path:
                 return part if part != "statement: the request" else statement_of(frame)

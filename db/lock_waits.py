@@ -23,14 +23,14 @@ BRIEF = "100ms"
 _places = threading.BoundedSemaphore(PATIENT)
 _brief: WeakSet[psycopg.Connection] = WeakSet()
 """The connections on which BRIEF is set."""
-_until = 0.0
-_has_timed_out = False  # in this process; before that no connection can be brief
+_until: float | None = None
+"""None before the first time-out of this process: no connection can be brief yet."""
 
 
 def note_timeout() -> None:
     """Remembers that a call of this process has waited in vain for a lock."""
-    global _until, _has_timed_out
-    _until, _has_timed_out = time.monotonic() + MEMORY, True
+    global _until
+    _until = time.monotonic() + MEMORY
 
 
 def forget() -> None:
@@ -41,7 +41,7 @@ def forget() -> None:
 
 def begin_call() -> bool:
     """Sets how long this call waits for locks; whether it took one of the PATIENT places."""
-    if not _has_timed_out:
+    if _until is None:
         return False
     if time.monotonic() >= _until:
         if _brief or wait_briefly in connection.execute_wrappers:

@@ -108,7 +108,7 @@ def main(words: list[str]) -> int:
         f"Started: {'; '.join(', then '.join(p.name for p in lane) for lane in lanes)}", flush=True
     )
     with ExitStack() as stack:
-        needs_servers = any(part.folders for part in parts)
+        needs_servers = any(part.needs_servers for part in parts)
         run = Run(stack.enter_context(prepared_cluster()) if needs_servers else {})
         signal.signal(signal.SIGTERM, run.end)
         return run.lanes(lanes)

@@ -15,12 +15,13 @@ BEHIND = ("nice", "-n", "5")
 
 @dataclass(frozen=True)
 class Part:
-    """A command that runs by itself; `folders` are those of its tests, which need servers."""
+    """A command that runs by itself; `folders` are those of its tests."""
 
     name: str
     command: tuple[str, ...]
     folders: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    needs_servers: bool = True
 
 
 def workers() -> int:
@@ -35,7 +36,9 @@ def ignoring(*folders: str) -> tuple[str, ...]:
 BROWSER = ("tests/browser",)
 PROCESSES = ("tests/processes", "tests/faults")
 
-LINT = Part("Lint and types", (*BEHIND, "make", "--no-print-directory", "lint"))
+LINT = Part(
+    "Lint and types", (*BEHIND, "make", "--no-print-directory", "lint"), needs_servers=False
+)
 # Some do nothing but wait: with worksteal the other workers take what is left.
 MAIN = Part(
     "Tests of the code",
@@ -62,6 +65,7 @@ WITHOUT_SERVERS = Part(
         *(*PYTEST, "-n", str(workers() + 1), "--dist", "worksteal", "--no-servers"),
         *("tests", *ignoring(*BROWSER, *PROCESSES)),
     ),
+    needs_servers=False,
 )
 
 Lanes = Sequence[Sequence[Part]]

@@ -11,6 +11,7 @@ from tests.parts import (
     PROCESSES,
     ROOT,
     SERVICE,
+    check,
     everything,
     part_of,
     selected,
@@ -65,3 +66,8 @@ def test_the_whole_suite_leaves_out_no_folder() -> None:
 def test_pages_are_looked_at_in_a_process_that_may() -> None:
     (part,) = (each for lane in everything() for each in lane if each.name == PAGES.name)
     assert part.environment == {"DJANGO_ALLOW_ASYNC_UNSAFE": "true"}
+
+
+def test_a_check_starts_no_server() -> None:
+    assert not any(part.needs_servers for lane in check() for part in lane)
+    assert all(part.needs_servers for part in (MAIN, SERVICE, PAGES))

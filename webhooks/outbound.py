@@ -132,7 +132,7 @@ class Plain(HTTPConnection):
 
 
 class Tls(Plain, HTTPSConnection):
-    """The same over TLS, with the host's name for SNI and the certificate."""
+    """HTTPS over a socket of the dialler, with the host's name for SNI and the certificate."""
 
 
 def new_connection(url: str, dialler: Dialler, tls: ssl.SSLContext) -> Plain:
