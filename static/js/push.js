@@ -71,11 +71,13 @@ class Offer {
       if (permission !== "granted") return this.show(permission === "denied" ? "denied" : "ask");
       this.show(await this.report(await this.subscribe(), true));
       if ("always" in this.card.dataset) location.reload(); // to show the device in the list
-    } catch {
+    } catch (error) {
+      console.warn("Push notifications could not be turned on:", error);
       this.show("failed");
     } finally {
       button.disabled = false;
     }
+    this.card.querySelector("[data-push-state=failed]:not([hidden]) button")?.focus();
   }
 
   async subscribe() {

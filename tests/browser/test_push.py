@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
+from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Page, expect
 from pytest_django import Settings
 
 from accounts.models import User
@@ -20,7 +20,7 @@ from reviews.models import Notification, PushSubscription, Request
 from reviews.notifications.mail import unsubscribe_link
 from tests.api.bodies import QUESTION
 from tests.browser.contexts import opened
-from tests.browser.looking import faults_in_every_state
+from tests.browser.looking import accessibility_faults, faults_in_every_state
 from tests.browser.test_phone import sign_in
 from tests.browser.visitor import Visitor
 from tests.conftest import Api, key_of
@@ -82,7 +82,9 @@ def context(
 @pytest.fixture
 def page(context: BrowserContext, site: str) -> Page:
     context.grant_permissions(["notifications"], origin=site)
-    return context.new_page()
+    opened_page = context.new_page()
+    opened_page.on("console", lambda message: print(message.text))  # the reason, if a test fails
+    return opened_page
 
 
 class Deliverer:
@@ -153,6 +155,28 @@ def test_from_the_question_to_the_request(
     }
     page.goto(shown["url"])
     expect(page.get_by_role("main")).to_contain_text("order 4821")
+
+
+def test_what_failed_can_be_tried_again(page: Page, transactional_db: None, member: User) -> None:
+    def is_reason(message: ConsoleMessage) -> bool:
+        return "could not be turned on: TypeError: Failed to fetch" in message.text
+
+    sign_in(page, member)
+    page.goto("/settings/notifications/")
+    page.route("**/settings/notifications/devices/", lambda route: route.abort())
+    with page.expect_console_message(is_reason):
+        page.get_by_role("button", name="Notify me on this device").click()
+    expect(page.get_by_role("alert")).to_contain_text("Couldn’t turn on notifications")
+    again = page.get_by_role("button", name="Try again")
+    expect(again).to_be_focused()
+    with page.expect_console_message(is_reason):
+        again.press("Enter")
+    expect(again).to_be_focused()
+    assert accessibility_faults(page) == []
+    page.unroute_all()
+    again.press("Enter")
+    expect(page.get_by_text("This device notifies you")).to_be_visible()
+    assert PushSubscription.objects.count() == 1
 
 
 def test_the_worker_shows_something_in_any_case(subscribed: Page, site: str) -> None:

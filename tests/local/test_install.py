@@ -1,11 +1,15 @@
 """What an installation says while it runs, and when it fails."""
 
+import re
 import sys
 import threading
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from local import disk, install
 from local.install import Progress, explain, follow
@@ -69,3 +73,16 @@ def test_pip_itself_is_quiet_about_what_is_there(
     assert install.main([str(requirements)]) == 1
     assert "could not be installed" in capfd.readouterr().err
     assert sys.executable == install.PIP[0]
+
+
+def test_every_pinned_package_installs_on_the_oldest_python() -> None:
+    """Debian 12 has Python 3.11.2, and some packages begin to require a later 3.11."""
+    project = tomllib.loads((install.ROOT / "pyproject.toml").read_text())["project"]
+    oldest = project["requires-python"].removeprefix(">=") + ".0"
+    pins = (install.ROOT / "constraints.txt").read_text()
+    refused = {
+        name
+        for name in re.findall(r"^([\w.-]+)==", pins, re.MULTILINE)
+        if oldest not in SpecifierSet(distribution(name).metadata.get("Requires-Python") or "")
+    }
+    assert not refused
