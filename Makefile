@@ -30,7 +30,7 @@ help:  ## List the commands
 	@echo 'make chaos   cause faults and check the results (15 minutes; rewrites docs/reliability.md)'
 	@echo 'make soak    twenty minutes of load beside all maintenance; nothing may grow'
 	@echo 'make rehearse  do what docs/operations.md says, and an upgrade (rewrites docs/rehearsal.md)'
-	@echo 'make bench   measure performance (ten minutes; rewrites docs/performance.md)'
+	@echo 'make bench   measure performance (seventeen minutes; rewrites docs/performance.md)'
 	@echo 'make lint    ruff, mypy and the import rules'
 	@echo 'make format  format the code with ruff'
 	@echo 'make styles  compile the stylesheet and the icons (needs Node 20 or newer)'
