@@ -27,6 +27,7 @@ from tests.portal import signed_in
 from tests.reviews.conftest import Make, make_overdue
 from tests.reviews.conftest import make as make
 from tests.serving import database_url
+from tests.waiting import stretched
 from web import replica
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -78,7 +79,8 @@ def standby(
     server: Standby, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Standby]:
     monkeypatch.setattr(replica, "_shunned_until", 0.0)
-    monkeypatch.setattr(replica, "WAIT", 5.0)
+    monkeypatch.setattr(replica, "WAIT", stretched(5))
+    monkeypatch.setattr(replica, "SECONDS", stretched(10))  # it may be behind for most of them
     limits = TimeLimits(lock=2, statement=7)
     settings.REPLICA_DATABASE = build_database("DATABASE_REPLICA_URL", server.url, limits)
     with others_at_work():
@@ -156,7 +158,8 @@ def test_the_primary_serves_what_the_replica_does_not_know_yet(
         assert [type(each) for each in notes] == [replica.Behind]
     finally:
         standby.execute("SELECT pg_wal_replay_resume()")
-    monkeypatch.setattr(replica, "WAIT", 5.0)
+    monkeypatch.setattr(replica, "WAIT", stretched(5))
+    monkeypatch.setattr(replica, "SECONDS", stretched(10))  # it may be behind for most of them
     assert asked() == "replica 2"
 
 
