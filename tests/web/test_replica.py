@@ -21,6 +21,7 @@ from db.time_limits import limited
 from local.account import find_account
 from local.datafolder import DataFolder
 from local.postgres import Postgres
+from local.pytest_plugin import SETTINGS
 from loops.models import Loop
 from reviews.models import Request
 from tests.portal import signed_in
@@ -38,13 +39,14 @@ class Standby:
     """A real replica of the server of the tests."""
 
     def __init__(self, folder: DataFolder) -> None:
-        self.postgres = Postgres(folder.path, folder.sockets, {"max_connections": "300"})
+        self.postgres = Postgres(folder.path, folder.sockets, SETTINGS)
         account = find_account(self.postgres.data)
         self.postgres.data.mkdir(mode=0o700)
         account.give_folder(self.postgres.data)
-        copy = [self.postgres._get_binary("pg_basebackup"), "-R", "-X", "stream", "-c", "fast"]
+        copy = self.postgres._get_binary("pg_basebackup")
+        options = ["-R", "-X", "stream", "-c", "fast", "--no-sync"]
         subprocess.run(
-            [*account.prefix, *copy, "-D", str(self.postgres.data), "-d", database_url()],
+            [*account.prefix, copy, *options, "-D", str(self.postgres.data), "-d", database_url()],
             check=True,
         )
         self.process = self.postgres.start()
