@@ -31,6 +31,9 @@ SETTINGS = {
     "full_page_writes": "off",
     "synchronous_commit": "off",
     "max_connections": "300",
+    # A test's standby still gets what was written before it streams, also where others begin
+    # beside it: each base backup's checkpoint removes older segments.
+    "wal_keep_size": "512MB",
 }
 # The variable with the folder of a stopped cluster, whose database has every migration. The server
 # begins as a copy of it. `make test` makes one for all of its parts.

@@ -21,14 +21,12 @@ from db.time_limits import limited
 from local.account import find_account
 from local.datafolder import DataFolder
 from local.postgres import Postgres
-from local.pytest_plugin import SETTINGS
 from loops.models import Loop
 from reviews.models import Request
 from tests.portal import signed_in
 from tests.reviews.conftest import Make, make_overdue
 from tests.reviews.conftest import make as make
 from tests.serving import database_url
-from tests.waiting import stretched
 from web import replica
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,14 +37,13 @@ class Standby:
     """A real replica of the server of the tests."""
 
     def __init__(self, folder: DataFolder) -> None:
-        self.postgres = Postgres(folder.path, folder.sockets, SETTINGS)
+        self.postgres = Postgres(folder.path, folder.sockets, {"max_connections": "300"})
         account = find_account(self.postgres.data)
         self.postgres.data.mkdir(mode=0o700)
         account.give_folder(self.postgres.data)
-        copy = self.postgres._get_binary("pg_basebackup")
-        options = ["-R", "-X", "stream", "-c", "fast", "--no-sync"]
+        copy = [self.postgres._get_binary("pg_basebackup"), "-R", "-X", "stream", "-c", "fast"]
         subprocess.run(
-            [*account.prefix, copy, *options, "-D", str(self.postgres.data), "-d", database_url()],
+            [*account.prefix, *copy, "-D", str(self.postgres.data), "-d", database_url()],
             check=True,
         )
         self.process = self.postgres.start()
@@ -81,8 +78,7 @@ def standby(
     server: Standby, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Standby]:
     monkeypatch.setattr(replica, "_shunned_until", 0.0)
-    monkeypatch.setattr(replica, "WAIT", stretched(5))
-    monkeypatch.setattr(replica, "SECONDS", stretched(10))  # it may be behind for most of them
+    monkeypatch.setattr(replica, "WAIT", 5.0)
     limits = TimeLimits(lock=2, statement=7)
     settings.REPLICA_DATABASE = build_database("DATABASE_REPLICA_URL", server.url, limits)
     with others_at_work():
@@ -160,8 +156,7 @@ def test_the_primary_serves_what_the_replica_does_not_know_yet(
         assert [type(each) for each in notes] == [replica.Behind]
     finally:
         standby.execute("SELECT pg_wal_replay_resume()")
-    monkeypatch.setattr(replica, "WAIT", stretched(5))
-    monkeypatch.setattr(replica, "SECONDS", stretched(10))  # it may be behind for most of them
+    monkeypatch.setattr(replica, "WAIT", 5.0)
     assert asked() == "replica 2"
 
 
