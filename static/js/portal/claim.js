@@ -5,7 +5,7 @@ import { announce } from "../announcements.js";
 import { gettext } from "../words.js";
 import { formatTimeLeft } from "./countdown.js";
 import { onPageLeft, showPage } from "./navigation.js";
-import { postForm } from "./submit.js";
+import { postForm } from "./tokens.js";
 
 const SHORTEST_RENEWAL = 5_000; // milliseconds
 
@@ -60,6 +60,7 @@ export class Claim {
   async change(form) {
     try {
       const response = await postForm(form);
+      if (!response) return;
       this.isRefreshing = this.isTaken = true;
       if (!showPage(await response.text(), response.url, { push: false })) location.assign(response.url);
     } catch {
@@ -74,10 +75,9 @@ export class Claim {
   }
 
   async renew() {
-    const body = new URLSearchParams(new FormData(document.querySelector("[data-release]")));
     try {
-      const response = await fetch(this.held.dataset.renew, { method: "POST", body });
-      if (response.status !== 204) return;
+      const response = await postForm(document.querySelector("[data-release]"), this.held.dataset.renew);
+      if (response?.status !== 204) return;
       this.held.dataset.until = response.headers.get("X-Lease");
       this.until = performance.now() + this.lease;
     } catch { /* the next renewal may succeed */ }

@@ -1,5 +1,8 @@
 // Keyboard shortcuts for answering: choose, send, next.
 
+// Fields that take keys as text, or have a meaning of their own for them.
+export const TYPED = "textarea, select, input:not([type=radio], [type=checkbox])";
+const LONG_PAUSE = 3_000; // milliseconds
 const LINKS = { j: "following", k: "previous", s: "skip", c: "comment" };
 
 // Returns whether single keys work as shortcuts in this browser.
@@ -44,11 +47,24 @@ export function focusSearch(event) {
   field.focus();
 }
 
+let typedAt = -Infinity; // when a key was last pressed that was meant for a text field
+
+// Takes no key for a shortcut until none was pressed for a while. Call it when a text field goes that
+// somebody is typing in.
+export function ignoreTyping() {
+  typedAt = performance.now();
+}
+
+function isStillTyping() {
+  const isTyping = performance.now() - typedAt < LONG_PAUSE;
+  if (isTyping) ignoreTyping();
+  return isTyping;
+}
+
 function press(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
   if (document.querySelector("dialog[open]")) return;
-  const isTyping = event.target.closest("textarea, select, input:not([type=radio], [type=checkbox])");
-  if (isTyping) return;
+  if (event.target.closest(TYPED) || isStillTyping()) return;
   if (event.key === "?") return explain();
   if (!keysAreOn()) return;
   if (event.key === "/") return focusSearch(event);

@@ -1,5 +1,7 @@
 // Polls the service for changes while the page is visible.
 
+import { renewTokens } from "./tokens.js";
+
 const ACTIVE = 3_000; // milliseconds between two polls while somebody uses the page
 const IDLE = 60_000; // milliseconds without input until the page is idle; then also between polls
 
@@ -37,19 +39,16 @@ export class Polling {
   }
 
   async poll() {
-    let wait = null;
+    let wait = this.pause();
     try {
       const response = await fetch(this.buildUrl(), { headers: { "X-Watch": this.token }, cache: "no-store" });
       if (this.stops.signal.aborted) return;
-      if (response.status === 403) wait = await this.renewToken() ? 0 : null;
+      if (response.status === 403) wait = await this.renewToken() ? 0 : IDLE;
       else {
         this.isRenewed = false;
-        if (response.status !== 204) await this.receive(response);
-        wait = this.pause();
+        if (response.status !== 204 && response.status < 500) await this.receive(response);
       }
-    } catch {
-      wait = this.pause(); // no connection: try again later
-    }
+    } catch { /* no connection: try again later */ }
     this.plan(wait);
   }
 
@@ -57,14 +56,17 @@ export class Polling {
     return this.isActive() ? ACTIVE : IDLE;
   }
 
-  // Reads a new token from the page, once, if the old one has expired or is from an earlier sign-in.
+  // Reads a new token from the page, if the old one has expired or is from an earlier sign-in. Returns
+  // false if nobody is signed in, or if a new token is refused too.
   async renewToken() {
-    if (this.isRenewed) return false;
+    const wasRenewed = this.isRenewed;
+    this.isRenewed = false;
+    if (wasRenewed) return false;
+    const place = (await renewTokens())?.querySelector("[data-watch]");
+    if (!place) return false;
+    this.token = place.dataset.watch;
     this.isRenewed = true;
-    const page = await (await fetch(location.href, { cache: "no-store" })).text();
-    const place = new DOMParser().parseFromString(page, "text/html").querySelector("[data-watch]");
-    if (place) this.token = place.dataset.watch;
-    return Boolean(place);
+    return true;
   }
 
   stop() {

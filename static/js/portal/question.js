@@ -7,18 +7,21 @@ import { showUnsentDraft, startAnswerForm } from "./answer_form.js";
 import { startAnswerZone } from "./answer_zone.js";
 import { Claim } from "./claim.js";
 import { startCountdown } from "./countdown.js";
+import { readFocus, restoreFocus } from "./focus.js";
 import { showKeySwitch, startKeyboard } from "./keyboard.js";
-import { onPageShown, refreshPage, startNavigation } from "./navigation.js";
+import { onPageLeft, onPageShown, refreshPage, startNavigation } from "./navigation.js";
 import { Polling } from "./polling.js";
 import { Submission } from "./submit.js";
 import { gettext } from "../words.js";
 
 class Question {
-  constructor(place) {
+  // `before` is the id of the question shown before this one, if any.
+  constructor(place, before) {
     this.data = place.dataset;
     this.stops = new AbortController();
     const { signal } = this.stops;
-    this.startAnswer(new Draft(this.data.person, this.data.question));
+    const isNext = before !== undefined && before !== this.data.question;
+    this.startAnswer(new Draft(this.data.person, this.data.question), { isNext });
     startImageIfAny(signal);
     startAnswerZone(this.data.question, signal);
     this.polling = new Polling(this.data.watch, () => this.buildStateUrl(), () => this.refresh());
@@ -36,11 +39,11 @@ class Question {
     });
   }
 
-  startAnswer(draft) {
+  startAnswer(draft, { isNext }) {
     const form = document.getElementById("answer-form");
     if (form) {
       startAnswerForm(form, draft);
-      this.submission = new Submission(form, draft);
+      this.submission = new Submission(form, draft, { isNext });
       return;
     }
     if ("answered" in this.data) draft.remove(); // the answer has arrived
@@ -59,16 +62,16 @@ class Question {
   // Shows the page again and restores the scroll position and the focus.
   async refresh() {
     this.claim.isRefreshing = true;
-    const { id, selectionStart, selectionEnd } = document.activeElement ?? {};
+    const stops = new AbortController();
+    let focus = null;
+    onPageLeft(() => { focus = readFocus(); }, { signal: stops.signal });
     const [left, top] = [scrollX, scrollY];
     const isShown = await refreshPage();
+    stops.abort();
     this.claim.isRefreshing = false;
     if (!isShown) return;
     scrollTo(left, top);
-    const field = id && document.getElementById(id);
-    if (!field?.closest("#answer-form, [data-beside]")) return;
-    field.focus({ preventScroll: true });
-    if (selectionStart != null) field.setSelectionRange(selectionStart, selectionEnd);
+    if (focus) restoreFocus(focus);
   }
 }
 
@@ -103,7 +106,7 @@ function startPage() {
   before?.stop();
   question = null;
   const place = document.querySelector("[data-question]");
-  if (place) question = new Question(place);
+  if (place) question = new Question(place, before?.data.question);
   if (before) announceChange(before.data, question?.data);
   // the previous page may have released this claim, unless it has just taken it
   if (!before?.claim.isTaken) question?.claim.renewIfAttended();

@@ -3,28 +3,23 @@
 import { announce } from "../announcements.js";
 import { gettext } from "../words.js";
 import { showPage } from "./navigation.js";
+import { postForm } from "./tokens.js";
 
 const UNAVAILABLE = gettext("Temporarily unavailable. Your answer is saved here. Please send it again.");
 const NO_CONNECTION = gettext("No connection. Your answer may not have been sent. It is saved here, and you can safely send it again.");
 
-// Posts a form. If its token has expired, as after a new sign-in in another tab, posts it once more
-// with a new token.
-export async function postForm(form) {
-  const body = new URLSearchParams(new FormData(form));
-  const response = await fetch(form.action, { method: "POST", body });
-  if (response.status !== 403) return response;
-  const page = await (await fetch(location.href, { cache: "no-store" })).text();
-  const fresh = new DOMParser().parseFromString(page, "text/html").querySelector("[name=csrfmiddlewaretoken]");
-  if (!fresh) return response;
-  body.set("csrfmiddlewaretoken", fresh.value);
-  return fetch(form.action, { method: "POST", body });
-}
+// The second tap of a double tap, or the second Enter, was meant for the question before.
+const DOUBLE_TAP = 700; // milliseconds
 
 export class Submission {
-  constructor(form, draft) {
+  // `isNext`: the form has just taken the place of another question's. It is not sent untouched in its
+  // first moment.
+  constructor(form, draft, { isNext }) {
     this.form = form;
     this.draft = draft;
     this.isSending = false;
+    this.opensAt = isNext ? performance.now() + DOUBLE_TAP : 0;
+    form.addEventListener("input", () => { this.opensAt = 0; });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.send();
@@ -32,13 +27,14 @@ export class Submission {
   }
 
   async send() {
-    if (this.isSending) return;
+    if (this.isSending || performance.now() < this.opensAt) return;
     this.isSending = true;
     const button = document.querySelector("[data-send]");
     button.setAttribute("aria-disabled", "true");
     this.showError("");
     try {
-      await this.receive(await postForm(this.form));
+      const response = await postForm(this.form);
+      if (response) await this.receive(response);
     } catch {
       this.showError(NO_CONNECTION);
     } finally {

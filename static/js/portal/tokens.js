@@ -1,0 +1,29 @@
+// Renews the tokens of an open page. They end with the sign-in that the page was loaded in, as when
+// its reader signs in again in another tab.
+
+function findPerson(page) {
+  return page.querySelector("[data-person]")?.dataset.person;
+}
+
+// Loads the page once more, and puts its token into the forms. Returns the loaded page; null if its
+// reader is no longer signed in in this browser, which the page then says.
+export async function renewTokens() {
+  const response = await fetch(location.href, { cache: "no-store" });
+  if (response.status >= 500) throw new Error(`${response.status}`);
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  const isSignedIn = findPerson(fresh) === findPerson(document);
+  document.querySelector("[data-signed-out]").hidden = isSignedIn;
+  if (!isSignedIn) return null;
+  const token = fresh.querySelector("[name=csrfmiddlewaretoken]")?.value;
+  for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token ?? field.value;
+  return fresh;
+}
+
+// Posts a form, to its action or another URL. If its token has expired, posts it once more with a new
+// one. Returns null if the reader is no longer signed in.
+export async function postForm(form, url = form.action) {
+  const post = () => fetch(url, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  const response = await post();
+  if (response.status !== 403) return response;
+  return await renewTokens() && post();
+}
