@@ -1,20 +1,23 @@
-"""Sign-in codes sent by email, which confirm an address. The session stores the code's digest."""
+"""Sign-in codes sent by email, which confirm an address.
+
+The session stores the code's digest, and a row of its own counts the tries.
+"""
 
 import string
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
-from django.contrib.sessions.models import Session
-from django.db import transaction
-from django.http import HttpRequest
+from django.db import connection
+from django.db.models.functions import Now
 from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
 
-from accounts.models import User
-from accounts.session_store import hash_key
+from accounts.models import EmailedCode, User
 
 DIGITS = 6
 LIFE = 600  # seconds; email is not always fast
@@ -24,7 +27,12 @@ WITHOUT_MAIL = {
     "django.core.mail.backends.console.EmailBackend",
     "django.core.mail.backends.dummy.EmailBackend",
 }
-SIGN_IN, CONFIRM = "code_by_mail", "code_to_confirm"  # what a code is for: keys of the session
+BATCH = 1_000
+SIGN_IN, CONFIRM = "sign_in_code", "confirming_code"  # what a code is for: keys of the session
+_TAKE_TRY = """
+UPDATE accounts_emailedcode SET tries_left = tries_left - 1
+ WHERE id = %s AND tries_left > 0 RETURNING tries_left
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +88,14 @@ def store_code(
     """Stores the code in the session in place of an earlier one for the same purpose."""
     if purpose == SIGN_IN:
         session.set_expiry(STAY)
+    _end_code(session.get(purpose))
     session[purpose] = {
+        "id": EmailedCode.objects.create(tries_left=TRIES).pk,
         "email": pending.email,
         "name": pending.name,
         "password": pending.password,
         "digest": _digest(code),
         "until": time.time() + LIFE,
-        "left": TRIES,
     }
 
 
@@ -96,29 +105,44 @@ def read_pending(session: SessionBase, purpose: str = SIGN_IN) -> PendingSignIn 
     return _build_pending(saved) if saved else None
 
 
-def redeem(request: HttpRequest, typed: str, purpose: str = SIGN_IN) -> PendingSignIn:
+def redeem(session: SessionBase, typed: str, purpose: str = SIGN_IN) -> PendingSignIn:
     """Checks one try. Raises WrongCode, NoCode.
 
-    The session's row is locked meanwhile, so that out of a thousand tries at once only five count.
+    Out of a thousand tries at once only five count, whatever else happens to the session meanwhile.
     """
-    with transaction.atomic():
-        key = request.session.session_key
-        Session.objects.select_for_update().filter(pk=hash_key(key)).first()
-        session = request.session = type(request.session)(key)
-        saved = _read_saved(session, purpose)
-        if saved is None:
-            raise NoCode
-        pending, tries_left = _build_pending(saved), saved["left"] - 1
-        is_right = constant_time_compare(_digest(typed), saved["digest"])
-        if is_right or not tries_left:
-            del session[purpose]
-        else:
-            session[purpose] = {**saved, "left": tries_left}
-        session.save()
-        session.modified = False  # else a second save could overwrite a newer one
+    saved = _read_saved(session, purpose)
+    tries_left = _take_try(saved["id"]) if saved else None
+    if saved is None or tries_left is None:
+        session.pop(purpose, None)
+        raise NoCode
+    is_right = constant_time_compare(_digest(typed), saved["digest"])
+    if is_right or not tries_left:
+        del session[purpose]
+        if not _end_code(saved):
+            raise NoCode  # the same code, given twice at once
     if not is_right:
-        raise WrongCode(pending, tries_left)
-    return pending
+        raise WrongCode(_build_pending(saved), tries_left)
+    return _build_pending(saved)
+
+
+def forget_old() -> int:
+    """Deletes up to BATCH codes that have ended; returns how many."""
+    old = EmailedCode.objects.filter(created_at__lt=Now() - timedelta(seconds=STAY))
+    removed, _ = EmailedCode.objects.filter(pk__in=old.values("pk")[:BATCH]).delete()
+    return removed
+
+
+def _take_try(code_id: str) -> int | None:
+    """Takes one try; returns how many are left, None if the code has ended."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_TRY, [code_id])
+        row = cursor.fetchone()
+    return int(row[0]) if row else None
+
+
+def _end_code(saved: Mapping[str, Any] | None) -> bool:
+    """Ends a code; returns False if it has ended before."""
+    return bool(saved and EmailedCode.objects.filter(pk=saved["id"]).delete()[0])
 
 
 def _read_saved(session: SessionBase, purpose: str) -> dict[str, Any] | None:

@@ -358,6 +358,7 @@ CELERY_BEAT_SCHEDULE |= {
         "reviews.notifications.tasks.forget_old",
         "accounts.tasks.forget_sessions",
         "accounts.tasks.forget_responses",
+        "accounts.tasks.forget_codes",
         "webhooks.tasks.forget_events",
         "reviews.tasks.prune_requests",
         "webhooks.tasks.prune_deliveries",

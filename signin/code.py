@@ -92,7 +92,9 @@ def type_code(request: HttpRequest) -> HttpResponse:
         if not ratelimit.consume(request, action="login"):
             return too_many_requests(request)
         try:
-            return sign_in(request, sign_in_codes.redeem(request, form.cleaned_data["code"]))
+            return sign_in(
+                request, sign_in_codes.redeem(request.session, form.cleaned_data["code"])
+            )
         except sign_in_codes.NoCode:
             return start_over(request, ENDED)
         except sign_in_codes.WrongCode as wrong:

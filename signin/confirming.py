@@ -34,7 +34,7 @@ def confirm_by_code(request: SignedInRequest) -> HttpResponse:
         if not ratelimit.consume(request, action="login"):
             return too_many_requests(request)
         try:
-            sign_in_codes.redeem(request, form.cleaned_data["code"], sign_in_codes.CONFIRM)
+            sign_in_codes.redeem(request.session, form.cleaned_data["code"], sign_in_codes.CONFIRM)
             return finish(request, address)
         except sign_in_codes.NoCode:
             return start_over(request, ENDED)

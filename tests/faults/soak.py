@@ -38,7 +38,8 @@ from reviews import tasks as reviews
 from reviews.notifications import tasks as notifications
 from webhooks import tasks as webhooks
 reviews.prune_requests(); webhooks.prune_deliveries(); accounts.prune_logs()
-accounts.forget_sessions(); accounts.forget_responses(); webhooks.forget_events()
+accounts.forget_sessions(); accounts.forget_responses(); accounts.forget_codes()
+webhooks.forget_events()
 notifications.forget_old()
 """
 # As if five days had passed since: requests stay for four, and events of streams for three.

@@ -35,6 +35,7 @@ GLOBAL = {
     "accounts_user_groups",
     "accounts_user_user_permissions",
     "accounts_reservedid",  # an id for whoever has no account yet
+    "accounts_emailedcode",  # to an address, which may have no account; deleted within the hour
     "db_heartbeat",
     "db_deliverystop",
     "mailing_queuedmail",  # to addresses, which may have no account; deleted once it is sent

@@ -3,6 +3,7 @@
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from smtplib import SMTPException
 from typing import Any
@@ -15,13 +16,15 @@ from django.contrib.sessions.models import Session
 from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection
+from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.code_services import find_or_create_holder
-from accounts.models import AuditEntry, User
+from accounts.models import AuditEntry, EmailedCode, User
 from accounts.services import create_account
-from accounts.session_store import hash_key
+from accounts.session_store import SessionStore, hash_key
+from accounts.tasks import forget_codes
 from loops.models import Loop, Membership
 from loops.services import invite_member
 from tests.conftest import PASSWORD
@@ -184,6 +187,54 @@ def test_five_wrong_codes_end_the_right_one(member: User) -> None:
     assert "That code has expired." in words(give(browser, code))
     assert browser.get("/inbox/").status_code == 302
     assert actions() == ["sign_in.failed"] * 5
+
+
+def read_session(browser: Client) -> SessionStore:
+    """The browser's session, as another request of the same browser reads it now."""
+    session = SessionStore(browser.cookies["sessionid"].value)
+    session["page"] = "/inbox/"
+    return session
+
+
+def test_a_request_that_ends_later_brings_no_try_back(member: User) -> None:
+    browser = Client()
+    ask(browser)
+    code, other = code_in(mail.outbox[0]), read_session(browser)
+    for _ in range(4):
+        give(browser, wrong(code))
+    other.save()
+    assert "Too many wrong codes. Get a new one." in words(give(browser, wrong(code)))
+    other.save()
+    assert "That code has expired." in words(give(browser, code))
+    assert actions() == ["sign_in.failed"] * 5
+
+
+def test_a_copy_of_the_session_has_no_tries_of_its_own(member: User) -> None:
+    browser, copied = Client(), Client()
+    ask(browser)
+    code, copy = code_in(mail.outbox[0]), read_session(browser)
+    copy.create()  # under another key, as a sign-in does
+    copied.cookies["sessionid"] = copy.session_key or ""
+    told = [words(give(each, wrong(code))) for each in (browser, copied) * 2]
+    assert "Wrong code. Attempts left: 1" in told[3]
+    give(copied, code)
+    assert "That code has expired." in words(give(browser, code))
+
+
+def test_an_earlier_code_ends_where_it_comes_back(member: User) -> None:
+    browser = Client()
+    ask(browser)
+    other = read_session(browser)
+    ask(browser)
+    other.save()
+    assert "That code has expired." in words(give(browser, code_in(mail.outbox[0])))
+
+
+def test_what_is_left_of_codes_is_removed(member: User) -> None:
+    ask(Client())
+    assert forget_codes() == 0
+    EmailedCode.objects.update(created_at=Now() - timedelta(hours=1))
+    assert forget_codes() == 1
 
 
 def test_a_code_ends_after_ten_minutes(member: User) -> None:
