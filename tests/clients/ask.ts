@@ -79,12 +79,26 @@ async function repeat() {
   const hasty = new Client({ url, key, patience: scenario.patience, sleep });
   let status = 200;
   try {
-    await (scenario.call === "wait" ? hasty.requests.wait(scenario.id) : hasty.check());
+    await (scenario.call === "wait" ? hasty.requests.wait(scenario.id, scenario.seconds ?? undefined) : hasty.check());
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     status = error.status;
   }
   return { status, pauses };
+}
+
+/** Calls that are wrong before they are sent. */
+async function unsendable() {
+  const body = { ...scenario, context: { count: 1n } };
+  const failed: string[] = [];
+  for (const call of [
+    async () => client.requests.create(scenario.loop, body),
+    async () => client.requests.cancel("0".repeat(24), "new\nline"),
+    async () => new Client({ url, key: "rl_live_…" }).check(),
+  ]) {
+    await call().catch((error) => failed.push((error as Error).name));
+  }
+  return failed;
 }
 
 /** Goes through all pages, while a new request moves the others to the next one. */
@@ -135,7 +149,7 @@ async function verify() {
   return results;
 }
 
-const all = { ask, flow, repeat, pages, lost, find, listen, verify };
+const all = { ask, flow, repeat, unsendable, pages, lost, find, listen, verify };
 const scenarios: Record<string, () => Promise<unknown>> = all;
 try {
   console.log(JSON.stringify(await scenarios[scenario.name]!()));

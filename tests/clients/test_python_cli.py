@@ -14,6 +14,7 @@ from tests.clients.conftest import Shell, answer, asked, finish, let_time_run_ou
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ASK = ("ask", "Ship it?", "--options", "yes,no", "--timeout", "10m", "--default", "no")
+NUMBER = ("ask", "How many?", "--type", "number", "--config", '{"max_value": 5}')
 
 
 def test_a_person_answers(shell: Shell, loop: Loop, member: User) -> None:
@@ -67,6 +68,8 @@ def test_a_number(shell: Shell, loop: Loop, member: User) -> None:
         ((*ASK, "--timeout", "10 years"), "a time-out is 60 seconds to 24 hours"),
         ((*ASK, "--options", "yes,,no"), "an option is empty"),
         ((*ASK, "--config", "[]"), "not a JSON object"),
+        ((*ASK, "--context", '{"n": 1e999}'), "not JSON"),
+        ((*ASK, "--resume", ""), "the name is empty"),
         ((), "are required: command"),
     ],
 )
@@ -82,6 +85,7 @@ def test_wrong_usage(shell: Shell, words: tuple[str, ...], sentence: str) -> Non
         ((*ASK, "--default", "perhaps"), {}, "Invalid default response: default_response must"),
         (ASK, {"REVIEW_LOOP_KEY": "rl_live_nonsense"}, "Invalid API key (HTTP 401)"),
         (ASK, {"REVIEW_LOOP_KEY": ""}, "REVIEW_LOOP_KEY is not set: it is an API key"),
+        ((*NUMBER, "--default", "1e999"), {}, "Invalid default response"),
         ((*ASK, "--loop", "Nobody"), {}, "There is no loop 'Nobody'. Your loops: Refund desk."),
         ((*ASK, "--resume", "/dev/null/q.json"), {}, "/dev/null"),
     ],

@@ -125,6 +125,15 @@ def test_a_wait_ends_after_its_seconds(client: Client, make: Make) -> None:
     assert client.requests.wait(make().pk, seconds=1)["status"] == "pending"
 
 
+def test_no_failure_makes_a_wait_longer(client: Client, gate: Gate, make: Make) -> None:
+    request = make()
+    for fault in (Fault(429, {"Retry-After": "3000"}), Fault(503, {"Retry-After": "20"})):
+        gate.faults = [fault]
+        with pytest.raises(reviewloop.ApiError) as raised:
+            client.requests.wait(request.pk, seconds=5)
+        assert raised.value.status == fault.status
+
+
 def test_a_call_that_may_not_wait_pauses(
     client: Client,
     gate: Gate,

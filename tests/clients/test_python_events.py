@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import time
 from typing import Any
 
 import pytest
@@ -61,6 +62,20 @@ def test_a_broken_connection_misses_nothing(
     assert next(stream).body["request_id"] == third.pk
     assert gate.faults == []
     stream.close()
+
+
+def test_the_time_for_an_event_costs_no_patience(
+    client: Client, gate: Gate, loop: Loop, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (pending(loop) for _ in range(2))
+    with client.events() as stream:
+        cancel_request(request_id=first.pk, account_id=owner.pk)
+        assert names(stream, 1) == [("request.cancelled", first.pk)]
+        gate.faults = [Fault(503)]
+        gate.cut()
+        monkeypatch.setattr("reviewloop.transport.monotonic", lambda: time.monotonic() + 3600)
+        cancel_request(request_id=second.pk, account_id=owner.pk)
+        assert names(stream, 1) == [("request.cancelled", second.pk)]
 
 
 def test_what_comes_twice_is_skipped(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,5 +197,6 @@ def test_what_is_no_stream(monkeypatch: pytest.MonkeyPatch, client: Client) -> N
     answer.status_code, answer.headers["Content-Type"] = 200, "text/html"
     answer._content = b"<p>Sign in"
     monkeypatch.setattr(client._transport._session, "get", lambda *_, **__: answer)
-    with pytest.raises(ApiError, match="HTTP 200"):
+    client._transport.patience = 0
+    with pytest.raises(ApiError, match="HTTP 502"):
         client.events()

@@ -17,7 +17,7 @@ from loops.models import Loop
 from reviews.models import Request
 from reviews.services import answer_request
 from tests.clients.conftest import Shell, answer, finish
-from tests.clients.gate import Gate
+from tests.clients.gate import Fault, Gate
 from tests.waiting import stretched, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -122,6 +122,34 @@ def test_a_name_stands_for_one_question(
         client.ask("Ship that?", resume="deploy", **NO)
     assert not list((tmp_path / "elsewhere").iterdir())
     assert Request.objects.count() == 1
+
+
+def test_values_that_json_writes_as_others_are_the_same_question(
+    client: Client, pool: ThreadPoolExecutor, loop: Loop, member: User
+) -> None:
+    config = {"options": ("a", "b"), "max_selections": 2}
+    asking = pool.submit(
+        client.ask, "Which?", resume="x", response_type="multi_select", response_config=config,
+        default=("a", "b"),
+    )  # fmt: skip
+    answer(["a"], member)
+    asking.result(30)
+    again = client.ask(
+        "Which?", resume="x", response_type="multi_select", response_config=config,
+        default=["a", "b"],
+    )  # fmt: skip
+    assert again.value == ["a"]
+
+
+def test_a_page_of_something_in_between_does_not_free_the_name(
+    client: Client, gate: Gate, pool: ThreadPoolExecutor, loop: Loop, member: User, tmp_path: Path
+) -> None:
+    file = tmp_path / "question.json"
+    gate.faults = [Fault(200, is_forwarded=True, method="POST")]
+    asking = pool.submit(client.ask, "Ship it?", resume=file, **NO)
+    answer("yes", member)
+    assert asking.result(30).value == "yes"
+    assert (len(gate.keys()), len(set(gate.keys())), Request.objects.count()) == (2, 1, 1)
 
 
 def test_names_belong_to_an_account(

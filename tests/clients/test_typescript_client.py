@@ -202,9 +202,12 @@ def test_it_waits_twice_as_long_each_time(start: Start, gate: Gate, make: Make) 
     ended = make()
     cancel_request(request_id=ended.pk, account_id=ended.creator_id)
 
-    def repeat(*faults: Fault, call: str = "check", patience: int = 600) -> tuple[int, list[float]]:
+    def repeat(
+        *faults: Fault, call: str = "check", patience: int = 600, seconds: int | None = None
+    ) -> tuple[int, list[float]]:
         gate.faults[:] = faults
-        done = result(start("repeat", call=call, patience=patience, id=ended.pk))
+        more = {"call": call, "patience": patience, "seconds": seconds}
+        done = result(start("repeat", id=ended.pk, **more))
         return done["status"], done["pauses"]
 
     named = [Fault(status) for status in (503, 500, 408, 409, 429, 502)]
@@ -220,6 +223,8 @@ def test_it_waits_twice_as_long_each_time(start: Start, gate: Gate, make: Make) 
     assert repeat(*quota) == (429, [])
     status, pauses = repeat(*quota, call="wait")
     assert (status, [int(pause) for pause in pauses]) == (200, [3000, 3000])
+    assert repeat(*quota, call="wait", seconds=5) == (429, [])
+    assert repeat(Fault(503, {"Retry-After": "20"}), call="wait", seconds=5) == (503, [])
     assert repeat(Fault(302, {"Location": gate.url})) == (302, [])  # the key goes nowhere else
     status, pauses = repeat(Fault(200))  # of something in between
     assert (status, len(pauses)) == (200, 1)
@@ -349,6 +354,16 @@ def test_failures_that_do_not(start: Start, loop: Loop) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_what_cannot_be_sent_is_not_repeated(start: Start, gate: Gate, loop: Loop) -> None:
+    assert result(start("unsendable", loop=loop.pk)) == [
+        "TypeError",
+        "TypeError",
+        "ReviewLoopError",
+    ]
+    assert gate.calls == []
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_it_is_killed(start: Start, gate: Gate, loop: Loop, member: User, moment: str) -> None:
     gate.hold = MOMENTS[moment]
@@ -419,6 +434,7 @@ def test_webhooks(start: Start) -> None:
         event(old.text, forged=nothing),
         event(old.text, forged={"webhook-id": "msg_2"}),
         event([]),
+        event("whsec_"),
     ]
     good, bad, unusable = "request.completed", "InvalidSignature", "TypeError"
     expected = [
@@ -434,6 +450,7 @@ def test_webhooks(start: Start) -> None:
         *(bad, bad),
         *(bad, good),
         *(unusable, unusable),
+        *(unusable, bad),
     ]
     assert result(start("verify", events=events)) == expected
     assert result(start("verify", events=events, asHeaders=True)) == expected

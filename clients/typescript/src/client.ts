@@ -217,7 +217,8 @@ export class Requests {
 
   /**
    * Returns the request as soon as it has ended, or after `seconds` as it is then. While it waits,
-   * it sits out outages of the service and hours whose quota is used up.
+   * it sits out outages of the service and hours whose quota is used up, but none that go on
+   * after `seconds`.
    */
   async wait(requestId: string, seconds: number = Infinity): Promise<Request> {
     const endsAt = performance.now() + seconds * 1000;
@@ -278,7 +279,7 @@ export class Requests {
     const { data, headers } = await this.#transport.call<{ request: Request }>("GET", path, {
       query: { wait },
       readSeconds: wait + READ_SECONDS,
-      sitOutQuota: true,
+      ...(seconds === Infinity ? { sitOutQuota: true } : { patience: seconds }),
     });
     const applied = (headers.get("Wait-Applied") ?? "0").split(";")[0]?.trim();
     return { request: data.request, hasWaited: applied !== "0" };

@@ -24,6 +24,8 @@ export interface Options {
   idempotencyKey?: string;
   traceparent?: string | undefined;
   readSeconds?: number;
+  /** For how many seconds this call is repeated. */
+  patience?: number;
   /** A 429 does not count against the patience. */
   sitOutQuota?: boolean;
 }
@@ -42,7 +44,9 @@ export class Transport {
   constructor(settings: Settings) {
     const url = settings.url.trim().replace(/\/+$/, "");
     if (!/^https?:\/\/./.test(url)) throw new ReviewLoopError(`"${url}" is no address`);
-    if (!settings.key.trim()) throw new ReviewLoopError("The API key is empty");
+    if (!/^[!-~]+$/.test(settings.key.trim())) {
+      throw new ReviewLoopError("The API key is empty, or has other characters than one");
+    }
     this.url = url.endsWith("/v1") ? url : `${url}/v1`;
     this.#key = settings.key.trim();
     this.patience = settings.patience ?? 600;
@@ -51,7 +55,7 @@ export class Transport {
 
   /** Returns what the API answers. Throws ApiError, ConnectionFailed. */
   async call<Data>(method: string, path: string, options: Options = {}): Promise<Result<Data>> {
-    let left = this.patience;
+    let left = options.patience ?? this.patience;
     for (let repeats = 0; ; repeats++) {
       const begun = performance.now();
       const outcome = await this.#attempt<Data>(method, path, options, repeats);
@@ -71,16 +75,15 @@ export class Transport {
     options: Options,
     repeats: number,
   ): Promise<Result<Data> | ApiError | ConnectionFailed> {
+    // what is wrong here stays wrong, so it throws as it is
+    const address = this.#address(path, options);
+    const headers = this.#headers(options);
+    const body = options.body === undefined ? null : JSON.stringify(options.body);
     let response: Response;
     let text: string;
     try {
-      response = await fetch(this.#address(path, options), {
-        method,
-        headers: this.#headers(options),
-        body: options.body === undefined ? null : JSON.stringify(options.body),
-        redirect: "manual",
-        signal: AbortSignal.timeout((options.readSeconds ?? READ_SECONDS) * 1000),
-      });
+      const signal = AbortSignal.timeout((options.readSeconds ?? READ_SECONDS) * 1000);
+      response = await fetch(address, { method, headers, body, redirect: "manual", signal });
       text = await response.text();
     } catch (error) {
       return new ConnectionFailed(`${this.url}: ${describe(error)}`, { cause: error });
@@ -94,14 +97,12 @@ export class Transport {
 
   /** Opens a stream of events, once. Throws ApiError, ConnectionFailed. */
   async open(path: string, lastId: string, signal: AbortSignal): Promise<Response> {
-    const headers = { ...this.#headers({}), Accept: "text/event-stream" };
+    const headers = this.#headers({});
+    headers.set("Accept", "text/event-stream");
+    if (lastId) headers.set("Last-Event-ID", lastId);
     let response: Response;
     try {
-      response = await fetch(`${this.url}${path}`, {
-        headers: { ...headers, ...(lastId && { "Last-Event-ID": lastId }) },
-        redirect: "manual",
-        signal,
-      });
+      response = await fetch(`${this.url}${path}`, { headers, redirect: "manual", signal });
       const kind = response.headers.get("Content-Type") ?? "";
       if (response.ok && kind.startsWith("text/event-stream")) return response;
       const read = readBody(response, await response.text());
@@ -121,14 +122,14 @@ export class Transport {
     return `${this.url}${path}${query.size ? `?${query}` : ""}`;
   }
 
-  #headers(options: Options): Record<string, string> {
-    const headers: Record<string, string> = {
+  #headers(options: Options): Headers {
+    const headers = new Headers({
       Accept: "application/json",
       Authorization: `Bearer ${this.#key}`,
-    };
-    if (options.body !== undefined) headers["Content-Type"] = "application/json";
-    if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
-    if (options.traceparent) headers["traceparent"] = options.traceparent;
+    });
+    if (options.body !== undefined) headers.set("Content-Type", "application/json");
+    if (options.idempotencyKey) headers.set("Idempotency-Key", options.idempotencyKey);
+    if (options.traceparent) headers.set("traceparent", options.traceparent);
     return headers;
   }
 }

@@ -92,6 +92,7 @@ function standardKey(secret: string): Uint8Array<ArrayBuffer> {
   if (!secret.startsWith("whsec_")) return toBytes(secret);
   const key = fromBase64(secret.slice("whsec_".length));
   if (!key) throw new TypeError("the webhook secret begins with whsec_ but is not base64");
+  if (!key.length) throw new TypeError("the webhook secret has nothing after whsec_");
   return key;
 }
 

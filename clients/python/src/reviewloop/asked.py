@@ -77,12 +77,13 @@ class Requests:
     def wait(self, request_id: str, seconds: float | None = None) -> Request:
         """Returns the request as soon as it has ended, or after `seconds` as it is then.
 
-        While it waits, it sits out outages of the service and hours whose quota is used up.
+        While it waits, it sits out outages of the service and hours whose quota is used up, but
+        none that go on after `seconds`.
         """
         ends_at = None if seconds is None else monotonic() + seconds
         pause = 1.0
         while True:
-            left = LONGEST_WAIT if ends_at is None else ends_at - monotonic()
+            left = None if ends_at is None else ends_at - monotonic()
             request, has_waited = self._wait_once(request_id, left)
             if request["status"] in FINAL:
                 return request
@@ -128,15 +129,16 @@ class Requests:
         data = self._transport.call("POST", path, body=body, idempotency_key=key).data
         return cast("dict[str, Any]", data["feedback"])
 
-    def _wait_once(self, request_id: str, seconds: float) -> tuple[Request, bool]:
+    def _wait_once(self, request_id: str, left: float | None) -> tuple[Request, bool]:
         """Returns the request, and whether the service has waited with its response."""
-        wait = max(1, min(LONGEST_WAIT, round(seconds)))
+        wait = LONGEST_WAIT if left is None else max(1, min(LONGEST_WAIT, round(left)))
         result = self._transport.call(
             "GET",
             f"/api/requests/{request_id}",
             params={"wait": wait},
             read_seconds=wait + READ_SECONDS,
-            sit_out_quota=True,
+            patience=left,
+            sit_out_quota=left is None,
         )
         applied = result.headers.get("Wait-Applied", "0").split(";")[0].strip()
         return cast("Request", result.data["request"]), applied != "0"

@@ -72,7 +72,10 @@ def add_ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("--priority", choices=("low", "medium", "high", "critical"), default="medium")
     ask.add_argument("--context", type=read_object, help="a JSON object for the reviewers")
     ask.add_argument(
-        "--resume", metavar="NAME", help="find the question of this name (or file) again"
+        "--resume",
+        metavar="NAME",
+        type=check_name,
+        help="find the question of this name (or file) again",
     )
     ask.add_argument("--json", action="store_true", help="print JSON")
     ask.set_defaults(run=run_ask)
@@ -141,9 +144,11 @@ def read_default(args: argparse.Namespace) -> Any:
     """Reads --default as the type of the answer wants it."""
     if args.type in ("rating", "number"):
         try:
-            return json.loads(args.default, parse_constant=str)
+            value = json.loads(args.default)
+            json.dumps(value, allow_nan=False)
         except ValueError:
             return args.default  # the API says what is wrong
+        return value
     if args.type == "multi_select":
         return read_options(args.default)
     return args.default
@@ -159,11 +164,18 @@ def read_options(text: str) -> list[str]:
 def read_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
+        json.dumps(value, allow_nan=False)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
     if not isinstance(value, dict):
         raise argparse.ArgumentTypeError("not a JSON object")
     return value
+
+
+def check_name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return text
 
 
 def check_timeout(text: str) -> str:

@@ -50,7 +50,7 @@ class EventStream:
         self._transport = transport
         self._known: OrderedDict[str, None] = OrderedDict()
         self._is_closed = False
-        self._patience = Patience(transport.patience)
+        self._patience: Patience | None = None  # since the first failure in a row
         self._response: requests.Response | None = None
         self._blocks = self._connect()
 
@@ -61,7 +61,7 @@ class EventStream:
         """Returns the next event. Raises ApiError, ConnectionFailed."""
         while not self._is_closed:
             block = self._read()
-            self._patience = Patience(self._transport.patience)
+            self._patience = None
             if block.id is not None:
                 self.last_id = block.id
             if block.data and block.name != CLOSED and not self._knows(block):
@@ -103,7 +103,7 @@ class EventStream:
                 failure = error
             if self._is_closed:
                 return Block(None, "", "")
-            self._patience.sit_out(failure, is_quota_free=True)
+            self._sit_out(failure)
             self._blocks = self._connect()
 
     def _connect(self) -> Iterator[Block]:
@@ -112,12 +112,16 @@ class EventStream:
             try:
                 response = self._transport.open(PATH, self.last_id, READ_SECONDS)
             except (ApiError, ConnectionFailed) as failure:
-                self._patience.sit_out(failure, is_quota_free=True)
+                self._sit_out(failure)
             else:
                 break
         log.debug("Listening from %s", self.last_id or "now")
         self._response = response
         return read_blocks(read_lines(response))
+
+    def _sit_out(self, failure: ApiError | ConnectionFailed) -> None:
+        self._patience = self._patience or Patience(self._transport.patience)
+        self._patience.sit_out(failure, is_quota_free=True)
 
 
 def read_lines(response: requests.Response) -> Iterator[str]:

@@ -37,7 +37,7 @@ class Record:
 
     def check_same(self, fields: Mapping[str, Any], loop: str | None, where: str) -> None:
         """Raises ResumeConflict if the caller asks something else than what is stored."""
-        same = all(self.body.get(name) == fields.get(name) for name in IDENTITY)
+        same = all(_plain(self.body.get(name)) == _plain(fields.get(name)) for name in IDENTITY)
         if not same or self.loop != loop:
             asked = self.body["request_text"]
             raise ResumeConflict(
@@ -114,6 +114,11 @@ def remove_old_files() -> None:
         for path in get_folder().glob("*.json"):
             if path.stat().st_mtime < time.time() - KEPT_SECONDS:
                 path.unlink()
+
+
+def _plain(value: Any) -> Any:
+    """Returns the value as JSON gives it back: a tuple is a list."""
+    return json.loads(json.dumps(value))
 
 
 @contextlib.contextmanager

@@ -77,11 +77,13 @@ class Transport:
         idempotency_key: str | None = None,
         traceparent: str | None = None,
         read_seconds: float = READ_SECONDS,
+        patience: float | None = None,
         sit_out_quota: bool = False,
     ) -> Result:
         """Returns what the API answers. Raises ApiError, ConnectionFailed.
 
-        With `sit_out_quota` a 429 does not count against the patience.
+        It repeats the call for `patience` seconds, else for those of the transport. With
+        `sit_out_quota` a 429 does not count against them.
         """
         send = partial(
             self._session.request,
@@ -93,14 +95,14 @@ class Transport:
             timeout=(CONNECT_SECONDS, read_seconds),
             allow_redirects=False,
         )
-        patience = Patience(self.patience)
+        attempts = Patience(self.patience if patience is None else patience)
         while True:
             try:
                 with self.connecting():
                     response = send()
-                return read_result(response, patience.repeats)
+                return read_result(response, attempts.repeats)
             except (ApiError, ConnectionFailed) as failure:
-                patience.sit_out(failure, is_quota_free=sit_out_quota)
+                attempts.sit_out(failure, is_quota_free=sit_out_quota)
 
     def open(self, path: str, last_id: str, read_seconds: float) -> requests.Response:
         """Opens a stream of events, once. Raises ApiError, ConnectionFailed."""
@@ -218,7 +220,8 @@ def read_result(response: requests.Response, repeats: int) -> Result:
         target = response.headers.get("Location")
         sentence = f"Redirected to {target}" if target else response.reason or "Not JSON"
         # a success that is not the API's comes from something in between, perhaps for a moment
-        error = get_error_class(502 if response.ok and not target else status)(status, sentence, {})
+        status = 502 if response.ok and not target else status
+        error = get_error_class(status)(status, sentence, {})
     elif not body["error"] and response.ok:
         return Result(body["data"], response.headers)
     else:

@@ -83,6 +83,9 @@ def _decode(secret: str) -> bytes:
     if not secret.startswith("whsec_"):
         return secret.encode()
     try:
-        return base64.b64decode(secret[len("whsec_") :], validate=True)
+        key = base64.b64decode(secret[len("whsec_") :], validate=True)
     except binascii.Error:
         raise ValueError("the webhook secret begins with whsec_ but is not base64") from None
+    if not key:
+        raise ValueError("the webhook secret has nothing after whsec_")
+    return key
