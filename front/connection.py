@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
             self.server.memory.give_back(message.size)
             if message.hold is not None:
                 message.hold.give_up()
-            if message.parts is not None and not self.is_writable:
+            if message.is_paused:
                 self.server.threads.submit((self, message))  # closes what is left of it
 
     # Reading
@@ -112,6 +112,8 @@ class Connection(asyncio.Protocol):
             self._transport.write(data)
         if self.is_writable or self.is_gone:
             self.server.threads.submit((self, message))
+        else:
+            message.is_paused = True
 
     def finish(self, message: Message, data: bytes) -> None:
         """Sends the last part of a response, and takes up the next request."""
@@ -164,7 +166,8 @@ class Connection(asyncio.Protocol):
         self.is_writable = True
         if self.current is None:
             return
-        if self.current.parts is not None:
+        if self.current.is_paused:
+            self.current.is_paused = False
             self.server.threads.submit((self, self.current))
         elif self.current.hold is not None:
             self.current.hold.catch_up()

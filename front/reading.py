@@ -29,7 +29,9 @@ _KNOWN_METHOD = b"TRACE"
 class Message:
     """A complete request: its environment, and what its response must heed."""
 
-    __slots__ = ("environ", "hold", "is_cut", "keep_alive", "parts", "size", "stream", "version")
+    __slots__ = (
+        "environ", "hold", "is_cut", "is_paused", "keep_alive", "parts", "size", "stream", "version",
+    )  # fmt: skip
 
     def __init__(self, environ: Environ, version: str, size: int) -> None:
         self.environ = environ
@@ -38,6 +40,7 @@ class Message:
         self.keep_alive = True
         self.is_cut = False  # the client may still send the rest of the body
         self.parts: Any = None  # what is left of a response that is sent in parts
+        self.is_paused = False  # the next part is made once the client has taken what was sent
         self.hold: Any = None  # while it waits to be answered later
         self.stream: Any = None  # the body of a stream that has begun
 

@@ -9,31 +9,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from db.ids import owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
 from reviews.lifecycle.conditions import OPEN, in_time
 from reviews.notifications.outcome import Outcome, Result, State
-from reviews.notifications.push import vapid
 
 KEPT_DAYS = 7
 MAX_ERROR_LENGTH = 500
 
-# Whether a person gets an email about a request: u is the person, `priority` the request's.
-BY_MAIL = """
-    NOT EXISTS (SELECT 1 FROM reviews_pushsubscription d
-                 WHERE d.user_id = u.id AND d.is_on AND %(push)s::boolean)
-    AND EXISTS (SELECT 1 FROM account_emailaddress a
-                 WHERE a.user_id = u.id AND lower(a.email) = lower(u.email) AND a.verified)
+# Whether a person may get an email about a request: u is the person, `priority` the request's.
+_MAY_MAIL = """
+    EXISTS (SELECT 1 FROM account_emailaddress a
+             WHERE a.user_id = u.id AND lower(a.email) = lower(u.email) AND a.verified)
     AND coalesce((SELECT c.mails FROM reviews_emailpreference c WHERE c.user_id = u.id), 'every')
         = ANY (CASE priority WHEN 'critical' THEN ARRAY['every', 'critical']
                              ELSE ARRAY['every'] END)
 """
+# Whether they get one first; a person with a device gets a push.
+BY_MAIL = f"""
+    NOT EXISTS (SELECT 1 FROM reviews_pushsubscription d
+                 WHERE d.user_id = u.id AND d.is_on AND %(push)s::boolean)
+    AND {_MAY_MAIL}
+"""  # noqa: S608
 
-# Whether a notification is still wanted: n is the notification, r its request.
 # The language of the person `p`.
 LANGUAGE = "coalesce(nullif(p.language, ''), p.browser_language)"
+# Whether a notification is still wanted: n is the notification, r its request.
 WANTED = f"""
     {OPEN} AND {in_time()}
     AND EXISTS (SELECT 1 FROM {ACTIVE_MEMBERS}
@@ -66,6 +69,8 @@ UPDATE reviews_notification n
    AND EXISTS (SELECT 1 FROM reviews_request r WHERE r.id = n.request_id AND {in_time(_SOON)})
 """  # noqa: S608
 
+# Which push was the last is decided one by one: two statements at once would not see each other.
+_DECIDE_ALONE = "SELECT pg_advisory_xact_lock(hashtextextended('last push ' || %(request)s, 0))"
 # After the last push to a person has failed for good, an email takes its place.
 _DROP = f"""
 WITH dropped AS (
@@ -90,7 +95,7 @@ SELECT {owned_id_sql("dropped.account_id")}, dropped.account_id, r.id, u.id, 'ma
    AND NOT EXISTS (SELECT 1 FROM reviews_notification other
                     WHERE other.request_id = r.id AND other.recipient_id = u.id
                       AND other.id <> dropped.id AND other.state IN ('waiting', 'sent'))
-   AND {BY_MAIL.replace("d.is_on", "d.is_on AND d.id <> dropped.subscription_id")}
+   AND {_MAY_MAIL}
 ON CONFLICT DO NOTHING
 """  # noqa: S608
 
@@ -182,9 +187,11 @@ def _drop(item: Item, outcome: Outcome, *, mail_instead: bool) -> None:
         **_fence(item, outcome),
         "gone": outcome.endpoint,
         "instead": mail_instead,
-        "push": vapid.is_on(),
     }
-    _execute(_DROP, params)
+    with transaction.atomic():
+        if mail_instead:
+            _execute(_DECIDE_ALONE, {"request": item.request_id})
+        _execute(_DROP, params)
 
 
 def _fence(item: Item, outcome: Outcome) -> dict[str, Any]:

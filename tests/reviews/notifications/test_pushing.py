@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.test import override_settings
 from pytest_django import Settings
@@ -18,6 +18,7 @@ from reviews.notifications.outcome import Outcome, Result, State
 from reviews.notifications.push import outbox
 from reviews.notifications.push.dispatch import DISPATCHER, Dispatcher
 from reviews.notifications.push.outbox import Item
+from tests.backends import waiting_for_locks
 from tests.reviews.conftest import Make
 from tests.reviews.notifications.conftest import GivePhone, device_of
 from tests.reviews.notifications.enqueuing import enqueue_for
@@ -243,6 +244,43 @@ def test_who_lost_the_lease_writes_nothing(
     outbox.give_back([late])
     assert sent(request) == 1
     assert states(request)[0] == ("push", "sent")
+
+
+def test_an_email_takes_the_place_of_all_pushes(
+    make: Make, give_phone: GivePhone, owner: User, member: User, service: PushService
+) -> None:
+    services.choose_mails(user_id=owner.pk, mails="none")
+    for phone in (give_phone(member), give_phone(member)):
+        service.answer(phone, 403)
+    request = make()
+    assert send(enqueue_for(request)) == 0
+    assert states(request) == [("push", "dropped"), ("push", "dropped"), ("mail", "waiting")]
+
+
+def test_two_last_pushes_that_fail_at_once_become_one_email(
+    make: Make, give_phone: GivePhone, owner: User, member: User, service: PushService
+) -> None:
+    """Each process sees only its own failure until it is committed."""
+    services.choose_mails(user_id=owner.pk, mails="none")
+    for _ in range(2):
+        give_phone(member)
+    request = make()
+    one, other = enqueue_for(request)
+    rejected = Outcome(Result.REJECTED, "x")
+
+    def drop_other() -> None:
+        try:
+            outbox.record(other, rejected, state=State.DROPPED)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            outbox.record(one, rejected, state=State.DROPPED)
+            late = pool.submit(drop_other)
+            wait_until(lambda: late.done() or waiting_for_locks())
+        late.result(20)
+    assert states(request) == [("push", "dropped"), ("push", "dropped"), ("mail", "waiting")]
 
 
 @pytest.mark.parametrize("why", ["answered", "moved", "off", "removed", "left"])
