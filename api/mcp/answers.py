@@ -12,6 +12,10 @@ NEXT_STEP: Final = (
     "Nobody has answered yet. Call get_answer with this request_id and wait, until status is no "
     "longer pending. Do not ask again, and do not go on without the answer."
 )
+UNREAD: Final = (
+    "The question was asked, but its answer could not be read just now. Call get_answer with this "
+    "request_id and wait. Do not ask again, and do not go on without the answer."
+)
 _FIELDS: Final = (
     "response_data",
     "answered_by",
@@ -33,6 +37,11 @@ def build_answer(request: dict[str, Any]) -> dict[str, Any]:
             "next_step": NEXT_STEP,
         }
     return {**answer, "status": request["status"], **{name: request[name] for name in _FIELDS}}
+
+
+def build_unread_answer(request_id: str) -> dict[str, Any]:
+    """Builds the answer of a request that exists but could not be read."""
+    return {"request_id": request_id, "status": states.PENDING, "next_step": UNREAD}
 
 
 @cache

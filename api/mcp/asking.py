@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.mcp import arguments, schemas
-from api.mcp.answers import build_answer, build_schema
+from api.mcp.answers import build_answer, build_schema, build_unread_answer
 from api.mcp.arguments import Arguments
+from api.mcp.errors import RpcError, ToolFailed
 from api.mcp.exchange import Exchange
 from api.mcp.tasks import build_task
 from api.mcp.tools import READS, WRITES, Result, build_result
@@ -71,14 +72,18 @@ class AskHuman:
         # a call that has waited is made again, and has created its request already
         request_id = seat.topic if seat else self._create(exchange, given)
         query = {} if exchange.revision.takes_tasks else {"wait": wait}
-        request = exchange.call(
-            RequestDetails, "GET", ids={"request_id": request_id}, query=query, is_free=True
-        )["request"]
+        try:
+            request = exchange.call(
+                RequestDetails, "GET", ids={"request_id": request_id}, query=query, is_free=True
+            )["request"]
+        except (RpcError, ToolFailed):  # as an error it would be asked again
+            return build_result(build_unread_answer(request_id))
         if exchange.revision.takes_tasks and request["status"] in states.OPEN:
             return {"resultType": "task", **build_task(request)}
         return build_result(build_answer(request))
 
     def _create(self, exchange: Exchange, given: Arguments) -> str:
+        exchange.check_permission("requests:read", needed_by=self.name)
         fields = {name: given[name] for name in _ASKED if given.get(name) is not None}
         body = {
             "processing_type": "time-sensitive" if "timeout_seconds" in fields else "deferred",

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 
 from accounts.free_polls import take_free_poll
 from accounts.quota import find_caller
-from api.authentication import ASKED_THROUGH, KeyAuthentication, read_key
+from api.authentication import ASKED_THROUGH, Call, KeyAuthentication, read_key
 from api.envelope import dumps, set_rate_headers
 from api.errors import ApiError, ResourceDenied, Unauthorized
 from api.mcp.errors import ToolFailed, build_access_error
@@ -90,19 +90,29 @@ class Exchange:
         """Checks the key without a charge, unless a call has. Raises RpcError."""
         if self.headers is not None:
             return
+        call = self._find_call()
+        if not call.account.is_active:
+            raise build_access_error(ResourceDenied.sentence, None, status=ResourceDenied.status)
+        response = HttpResponse()
+        set_rate_headers(response, call.caller.quota)
+        self.headers = dict(response.headers)
+        del self.headers["Content-Type"]
+
+    def check_permission(self, permission: str, *, needed_by: str) -> None:
+        """Checks before a tool begins that it can also end. Raises ToolFailed, RpcError."""
+        if permission not in self._find_call().caller.permissions:
+            detail = f"{needed_by} needs {permission} too"
+            raise ToolFailed(ResourceDenied.sentence, detail, status=ResourceDenied.status)
+
+    def _find_call(self) -> Call:
+        """Reads the key without a charge. Raises RpcError."""
         try:
-            call = KeyAuthentication().charge_call(self.request, find_caller)
-            if not call.account.is_active:
-                raise ResourceDenied
+            return KeyAuthentication().charge_call(self.request, find_caller)
         except ApiError as error:
             refusal = build_access_error(error.sentence, error.detail, status=error.status)
             if error.retry_after is not None:
                 refusal.headers["Retry-After"] = str(error.retry_after)
             raise refusal from None
-        response = HttpResponse()
-        set_rate_headers(response, call.caller.quota)
-        self.headers = dict(response.headers)
-        del self.headers["Content-Type"]
 
     def _build_environment(self, *, key: str | None, is_free: bool) -> dict[str, Any]:
         environment = dict(self.request.META)

@@ -38,7 +38,7 @@ def connection() -> Connection:
 
 
 def submitted(connection: Connection) -> list[Any]:
-    return cast(Any, connection.server).submitted
+    return cast(Server, connection.server).submitted
 
 
 def test_the_next_part_is_made_once(connection: Connection) -> None:

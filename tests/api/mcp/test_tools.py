@@ -1,17 +1,20 @@
 """Each tool: what it takes, what it returns, and how it fails."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from django.db import OperationalError
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from accounts.models import User
+from api.requests import RequestDetails
 from loops.models import Loop
 from reviews.models import Request
 from tests.api import moments
 from tests.api.bodies import QUESTION as BODY
 from tests.api.bodies import TYPES
-from tests.api.mcp.wire import QUESTION, Agent, left
+from tests.api.mcp.wire import LEGACY, MODERN, QUESTION, Agent, left
 from tests.api.test_query_counts import statements
 from tests.api.wire import NOWHERE, Api, Ask, json_of
 from tests.conftest import key_of
@@ -313,6 +316,31 @@ def test_permissions(api: Api, owner: User, loop: Loop, ask: Ask) -> None:
     assert agent.fault("ask_human", loop_id=loop.pk, **QUESTION) == denied
 
 
+def test_nobody_is_asked_whose_answer_cannot_be_read(api: Api, owner: User, loop: Loop) -> None:
+    for version in (MODERN, *LEGACY):
+        key = key_of(owner, permissions=["loops:read", "requests:write"])
+        fault = Agent(api, key, version=version).fault("ask_human", loop_id=loop.pk, **QUESTION)
+        assert fault == "Access denied to this resource: ask_human needs requests:read too"
+    assert not Request.objects.exists()
+
+
+@pytest.mark.parametrize("error", [OperationalError("away"), ValueError("broken")])
+@pytest.mark.parametrize("tasks", [True, False])
+def test_what_was_asked_is_found_again_whatever_happens(
+    api: Api, owner_key: str, loop: Loop, monkeypatch: pytest.MonkeyPatch, error: Exception,
+    tasks: bool,
+) -> None:  # fmt: skip
+    """The question is there, and the database goes away before it is read."""
+    agent = Agent(api, owner_key, tasks=tasks)
+    with monkeypatch.context() as patch:
+        patch.setattr(RequestDetails, "get", Mock(side_effect=error))
+        data = agent.data("ask_human", loop_id=loop.pk, **QUESTION)
+    request = Request.objects.get()
+    assert (data["request_id"], data["status"]) == (request.pk, "pending")
+    assert "was asked" in data["next_step"]
+    assert agent.data("get_answer", request_id=request.pk)["status"] == "pending"
+
+
 def test_the_quota(api: Api, owner: User, loop: Loop, ask: Ask) -> None:
     """A used-up key still speaks the protocol, and gets answers that it polls for in time."""
     request_id = ask()
@@ -332,7 +360,8 @@ def test_the_quota(api: Api, owner: User, loop: Loop, ask: Ask) -> None:
 
 
 def test_statements(agent: Agent, tasker: Agent, loop: Loop, ask: Ask) -> None:
-    """A poll takes what one of the API takes; asking reads once more what it has created."""
+    """A poll takes what one of the API takes; asking checks the key before, and reads
+    once more what it has created."""
 
     def call(caller: Agent, name: str, **arguments: Any) -> int:
         params = {"name": name, "arguments": arguments}
@@ -343,6 +372,6 @@ def test_statements(agent: Agent, tasker: Agent, loop: Loop, ask: Ask) -> None:
     assert call(agent, "get_answer", request_id=request_id) == 2  # charged in the same statement
     other = ask()
     assert statements(lambda: tasker.send("tasks/get", {"taskId": other})) == 2
-    assert call(agent, "ask_human", loop_id=loop.pk, **QUESTION) == 4
-    assert call(tasker, "ask_human", loop_id=loop.pk, **QUESTION) == 4
+    assert call(agent, "ask_human", loop_id=loop.pk, **QUESTION) == 5
+    assert call(tasker, "ask_human", loop_id=loop.pk, **QUESTION) == 5
     assert statements(lambda: agent.send("tools/list")) == 1
