@@ -8,7 +8,8 @@ no thread is held between two parts of the response (front/answering.py).
 import csv
 import io
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -40,20 +41,31 @@ COLUMNS = (
 # Spreadsheets take a cell that begins like this for a formula; a plain number is none.
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
-Render = Callable[[str, list[str], bool], str]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a file is written: `render` writes the rows of a page, from the account and their ids."""
+
+    kind: str
+    content_type: str
+    render: Callable[[str, list[str]], str]
+    head: str
+    between: str  # two pages with rows
+    tail: str
 
 
 @page
 def as_csv(request: SignedInRequest) -> Any:  # a response in parts is no HttpResponse
-    return download(request, "csv", render_csv)
+    return download(request, CSV)
 
 
 @page
 def as_json(request: SignedInRequest) -> Any:
-    return download(request, "json", render_json)
+    return download(request, JSON)
 
 
-def download(request: SignedInRequest, kind: str, render: Render) -> HttpResponseBase:
+def download(request: SignedInRequest, chosen: Format) -> HttpResponseBase:
     """Responds with the file, or goes back to the list: for wrong filters, or a second export."""
     back = redirect(f"{reverse('requests')}?{request.GET.urlencode()}".rstrip("?"))
     loops = read_loop_choices(request.user.pk, request.GET.get("loop", ""))
@@ -62,15 +74,14 @@ def download(request: SignedInRequest, kind: str, render: Render) -> HttpRespons
         return back
     filters = request_list.Filters(account_id=request.user.pk, **form.cleaned_data)
     try:
-        lease = begin(account_id=request.user.pk, subject=describe(kind, form.cleaned_data))
+        lease = begin(account_id=request.user.pk, subject=describe(chosen.kind, form.cleaned_data))
     except AlreadyExporting:
         messages.warning(request, _("Another export is running. Try again when it has finished."))
         return back
-    content_type = {"csv": "text/csv", "json": "application/json"}[kind]
     response = StreamingHttpResponse(
-        Export(filters, lease, render), content_type=f"{content_type}; charset=utf-8"
+        Export(filters, lease, chosen), content_type=f"{chosen.content_type}; charset=utf-8"
     )
-    name = f"requests-{timezone.localdate():%Y-%m-%d}.{kind}"
+    name = f"requests-{timezone.localdate():%Y-%m-%d}.{chosen.kind}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
@@ -84,8 +95,8 @@ def describe(kind: str, filters: dict[str, Any]) -> str:
 class Export:
     """The parts of a file, page by page. Closing it ends the lease, wherever it has come to."""
 
-    def __init__(self, filters: request_list.Filters, lease: Lease, render: Render) -> None:
-        self._filters, self._lease, self._render = filters, lease, render
+    def __init__(self, filters: request_list.Filters, lease: Lease, chosen: Format) -> None:
+        self._filters, self._lease, self._format = filters, lease, chosen
         self._parts = self._read()
 
     def __iter__(self) -> Iterator[str]:
@@ -97,7 +108,7 @@ class Export:
             self._lease.end()
 
     def _read(self) -> Generator[str, None, None]:
-        cursor, is_first = None, True
+        cursor, is_first, has_rows = None, True, False
         while is_first or cursor:
             with limited(settings.WEB_DATABASE_SECONDS):
                 self._lease.renew()
@@ -105,22 +116,25 @@ class Export:
                     request_list.settle_first(self._filters)
                 found = request_list.select_after(self._filters, cursor, count=PAGE)
                 ids = list(found.values_list("pk", flat=True))
-                text = self._render(self._filters.account_id, ids, is_first)
-            yield text
+                rows = self._format.render(self._filters.account_id, ids)
+            start = self._format.head if is_first else ""
+            yield start + (self._format.between if has_rows and rows else "") + rows
+            has_rows = has_rows or bool(rows)  # ids may have gone before they were read
             cursor, is_first = (ids[-1] if len(ids) == PAGE else None), False
-        yield "]\n" if self._render is render_json else ""
+        yield self._format.tail
 
 
-def render_csv(account_id: str, ids: list[str], is_first: bool) -> str:
-    """Renders a page of rows; the first page begins with the names of the columns."""
+def render_csv(account_id: str, ids: list[str]) -> str:
+    """Renders a page of rows."""
     own = Request.objects.created_by(account_id).filter(pk__in=ids)
     rows = own.select_related("loop", "response_by").order_by("-created_at", "-id")
+    items = rows.defer("context", "default_response", "image_url", "callback_url")
+    return write_csv(map(make_safe, build_row(item)) for item in items)
+
+
+def write_csv(rows: Iterable[Iterable[str]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text)
-    if is_first:
-        writer.writerow(COLUMNS)
-    for item in rows.defer("context", "default_response", "image_url", "callback_url"):
-        writer.writerow(map(make_safe, build_row(item)))
+    csv.writer(text).writerows(rows)
     return text.getvalue()
 
 
@@ -153,8 +167,10 @@ def make_safe(cell: Any) -> str:
     return f"'{text}" if is_formula else text
 
 
-def render_json(account_id: str, ids: list[str], is_first: bool) -> str:
+def render_json(account_id: str, ids: list[str]) -> str:
     """Renders a page of an array of requests, each as GET /api/requests/{id} returns it."""
-    rows = read_many_as_json(ids, user_id=account_id)
-    start = "[" if is_first else ",\n" if rows else ""
-    return start + ",\n".join(rows)
+    return ",\n".join(read_many_as_json(ids, user_id=account_id))
+
+
+CSV = Format("csv", "text/csv", render_csv, write_csv([COLUMNS]), "", "")
+JSON = Format("json", "application/json", render_json, "[", ",\n", "]\n")

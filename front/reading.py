@@ -30,7 +30,8 @@ class Message:
     """A complete request: its environment, and what its response must heed."""
 
     __slots__ = (
-        "environ", "hold", "is_cut", "is_paused", "keep_alive", "parts", "size", "stream", "version",
+        "environ", "hold", "is_cut", "is_paused", "keep_alive", "parts", "size", "stream",
+        "version",
     )  # fmt: skip
 
     def __init__(self, environ: Environ, version: str, size: int) -> None:

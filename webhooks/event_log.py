@@ -25,6 +25,7 @@ RETENTION_HOURS = 72
 BATCH = 1_000  # events that are forgotten in one statement
 PAGE = 100  # events that are read in one statement,
 PAGE_BYTES = 128 * 1024  # and no more than this, but at least one
+XIDS = 2**32  # no transaction has a multiple of it, and PostgreSQL refuses one in a snapshot
 SPARE = 50_000  # transactions: more than a crash can lose
 SETTLED = timedelta(seconds=10)  # after which a transaction is on the disk
 
@@ -167,6 +168,8 @@ def resume_at(microseconds: int, oldest: int) -> Position | None:
     try:
         at = _EPOCH + timedelta(microseconds=microseconds)
     except OverflowError:
+        return None
+    if oldest % XIDS == 0:
         return None
     params = {"at": at, "hours": RETENTION_HOURS, "oldest": str(max(0, oldest - SPARE))}
     ((is_known,),) = _fetch(_IS_KNOWN, params)

@@ -1,6 +1,7 @@
 """GET /api/events, against the real web server: one for all tests of this module."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -280,14 +281,17 @@ def test_a_key_has_so_many(listen: Open) -> None:
 # Without a server that keeps streams, what there is comes at once.
 
 
-@pytest.mark.parametrize("place", ["unknown", "old", "foreign"])
+@pytest.mark.parametrize("place", ["unknown", "old", "foreign", "transaction 0"])
 def test_a_place_that_the_log_does_not_know(
     api: type[Api], key: str, make: Make, owner: User, outsider_key: str, place: str
 ) -> None:
     request = make()
     services.cancel_request(request_id=request.pk, account_id=owner.pk)
     (event_id,) = LoggedEvent.objects.values_list("pk", flat=True)
-    asked = {"unknown": request.pk, "old": "1000.3", "foreign": event_id}[place]
+    now = f"{time.time():.6f}".replace(".", "")
+    asked = {
+        "unknown": request.pk, "old": "1000.3", "foreign": event_id, "transaction 0": f"{now}.0",
+    }[place]  # fmt: skip
     client = api(outsider_key if place == "foreign" else key)
     response = client.get(f"{PATH}?after={asked}")
     assert response.status_code == 200

@@ -210,3 +210,20 @@ def test_memory_and_statements_do_not_grow(owner: User, loop: Loop, make: Make) 
             assert size > 10_000_000 if name == "all" else size < 1000
     assert len(asked) <= ROWS // export.PAGE * 2 + 10
     assert max(peaks.values()) < 8_000_000, peaks
+
+
+@pytest.mark.parametrize("removed", [slice(0, 1), slice(1, 2), slice(2, 3), slice(0, 3)])
+def test_requests_that_go_meanwhile_leave_a_whole_file(
+    owner: User, loop: Loop, make: Make, monkeypatch: pytest.MonkeyPatch, removed: slice
+) -> None:
+    """Retention removes what an export has already found."""
+    monkeypatch.setattr(export, "PAGE", 1)
+    ids = [make().pk for _ in range(3)][::-1]
+    read = export.read_many_as_json
+
+    def read_late(found: list[str], *, user_id: str) -> list[str]:
+        return read([pk for pk in found if pk not in ids[removed]], user_id=user_id)
+
+    monkeypatch.setattr(export, "read_many_as_json", read_late)
+    left = [pk for pk in ids if pk not in ids[removed]]
+    assert [row["id"] for row in json.loads(download(owner, "json"))] == left
