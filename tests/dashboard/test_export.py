@@ -19,6 +19,7 @@ from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
 from reviews.models import ExportLease, Request
+from reviews.queries.single_read import read_many_as_json
 from tests.conftest import Api
 from tests.dashboard.many import older
 from tests.portal import signed_in, words
@@ -219,11 +220,10 @@ def test_requests_that_go_meanwhile_leave_a_whole_file(
     """Retention removes what an export has already found."""
     monkeypatch.setattr(export, "PAGE", 1)
     ids = [make().pk for _ in range(3)][::-1]
-    read = export.read_many_as_json
 
     def read_late(found: list[str], *, user_id: str) -> list[str]:
-        return read([pk for pk in found if pk not in ids[removed]], user_id=user_id)
+        return read_many_as_json([pk for pk in found if pk not in ids[removed]], user_id=user_id)
 
-    monkeypatch.setattr(export, "read_many_as_json", read_late)
+    monkeypatch.setattr("dashboard.export.read_many_as_json", read_late)
     left = [pk for pk in ids if pk not in ids[removed]]
     assert [row["id"] for row in json.loads(download(owner, "json"))] == left
