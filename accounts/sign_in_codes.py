@@ -113,13 +113,12 @@ def redeem(session: SessionBase, typed: str, purpose: str = SIGN_IN) -> PendingS
     saved = _read_saved(session, purpose)
     tries_left = _take_try(saved["id"]) if saved else None
     if saved is None or tries_left is None:
-        session.pop(purpose, None)
         raise NoCode
     is_right = constant_time_compare(_digest(typed), saved["digest"])
     if is_right or not tries_left:
-        del session[purpose]
         if not _end_code(saved):
-            raise NoCode  # the same code, given twice at once
+            raise NoCode  # the same code, given twice at once: the session may be another by now
+        del session[purpose]
     if not is_right:
         raise WrongCode(_build_pending(saved), tries_left)
     return _build_pending(saved)

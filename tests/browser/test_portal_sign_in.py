@@ -101,6 +101,26 @@ def test_nothing_is_sent_for_somebody_else(
     expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()
 
 
+def test_who_goes_on_while_the_token_is_renewed_has_answered(
+    desk: Desk, member: User, make: Make
+) -> None:
+    request, following = make(priority="critical", **TEXT), make(priority="low")
+    path = f"/inbox/{request.pk}/"
+    page = desk.open(member, path)
+    stop_polling(page)
+    page.get_by_role("textbox", name="Your answer").fill("From the member")
+    sign_in_again(desk, page.context, member)
+    held: list[Route] = []
+    page.route(f"**{path}", lambda route: held.append(route))
+    page.get_by_role("button", name="Send answer").tap()
+    while not held:
+        page.wait_for_timeout(10)
+    page.get_by_role("link", name="Skip", exact=True).tap()
+    page.wait_for_url(f"**/inbox/{following.pk}/**")
+    held[0].continue_()
+    wait_until(lambda: services.read_request(request.pk).status == "completed")
+
+
 def test_a_claim_outlives_a_sign_in(
     desk: Desk, member: User, make: Make, settings: Settings
 ) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from playwright.sync_api import Request as HttpRequest
 
 from accounts.models import User
@@ -31,6 +31,19 @@ def note_answers(page: Page) -> list[str]:
     return sent
 
 
+def hold_back(page: Page, path: str) -> list[Route]:
+    """The first call of the path, which waits until it is continued."""
+    held: list[Route] = []
+    page.route(path, lambda route: route.fallback() if held else held.append(route))
+    return held
+
+
+def wait_for(page: Page, held: list[Route]) -> Route:
+    while not held:
+        page.wait_for_timeout(10)
+    return held[0]
+
+
 def stop_the_clock(page: Page, path: str) -> None:
     """Opens the path with a clock that stands still until a test moves it."""
     page.clock.install()
@@ -57,6 +70,52 @@ def test_the_rest_of_a_sentence_is_no_shortcut(desk: Desk, member: User, make: M
     page.clock.fast_forward(3_000)
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{desk.site}/inbox/{following.pk}/?skipped={request.pk}")
+
+
+def test_the_pointer_ends_the_pause(desk: Desk, member: User, make: Make) -> None:
+    request, following = make(priority="critical", **TEXT), make(priority="low")
+    page = desk.open(member, f"/inbox/{request.pk}/", size="desk")
+    page.get_by_role("textbox", name="Your answer").press_sequentially("Half a ")
+    make_overdue(request)
+    expect(page.get_by_role("main").get_by_text("Time’s up")).to_be_visible()
+    page.locator(".thumb-zone").get_by_role("link", name="Next question").click()
+    expect(page).to_have_url(f"{desk.site}/inbox/{following.pk}/?skipped={request.pk}")
+    page.keyboard.press("1")
+    expect(page.get_by_label("yes")).to_be_checked()
+
+
+def test_typing_on_while_a_claim_is_taken(desk: Desk, member: User, make: Make) -> None:
+    request = make(priority="critical", **TEXT)
+    make(priority="low")
+    page = desk.open(member, f"/inbox/{request.pk}/", size="desk")
+    held = hold_back(page, "**/claim/*")
+    page.get_by_role("button", name="I’m on it").click()
+    field = page.get_by_role("textbox", name="Your answer")
+    field.focus()
+    page.keyboard.type("Ye")
+    wait_for(page, held).continue_()
+    expect(page.get_by_role("button", name="Release")).to_be_visible()
+    page.keyboard.type("s, refund")
+    expect(field).to_have_value("Yes, refund")
+    assert page.url == f"{desk.site}/inbox/{request.pk}/"
+
+
+def test_typing_on_while_an_answer_is_sent(desk: Desk, member: User, make: Make) -> None:
+    first, second = make(priority="critical", **TEXT), make(priority="low")
+    page = desk.open(member, f"/inbox/{first.pk}/", size="desk")
+    sent = note_answers(page)
+    held = hold_back(page, "**/answer/*")
+    page.get_by_role("textbox", name="Your answer").fill("Order 4821")
+    page.keyboard.press("Control+Enter")
+    page.keyboard.type(" is")
+    wait_for(page, held).continue_()
+    expect(page.get_by_text("Sent: Order 4821")).to_be_visible()
+    page.keyboard.type(" 1 of 2")
+    page.keyboard.press("Enter")
+    page.evaluate("0")
+    assert sent == [first.pk]
+    expect(page.get_by_role("radio", name="no")).not_to_be_checked()
+    assert services.read_request(second.pk).status == "pending"
 
 
 def test_a_comment_keeps_its_focus(desk: Desk, member: User, make: Make) -> None:
@@ -119,6 +178,24 @@ def test_a_doubled_enter_leaves_the_next_draft(desk: Desk, member: User, make: M
     page.get_by_role("button", name="Send answer").click()
     expect(page.get_by_role("heading", name="2 answers sent")).to_be_visible()
     assert services.read_request(second.pk).response_data == "Not yet"
+
+
+def test_a_double_tap_in_the_inbox_sends_nothing(desk: Desk, member: User, make: Make) -> None:
+    """“Start with the most urgent” is where “Send answer” comes."""
+    request = make(**OPTIONAL)
+    page = desk.open(member, "/my-work/")
+    stop_the_clock(page, "/inbox/")
+    sent = note_answers(page)
+    page.get_by_role("link", name="Start with the most urgent").tap()
+    expect(page.locator("html[data-keys-on] [data-question]")).to_be_attached()
+    page.get_by_role("button", name="Send answer").tap()
+    page.evaluate("0")
+    assert sent == []
+
+    page.clock.run_for(1_000)
+    page.get_by_role("button", name="Send answer").tap()
+    expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()
+    assert services.read_request(request.pk).response_data == []
 
 
 def test_who_chooses_quickly_need_not_wait(desk: Desk, member: User, make: Make) -> None:

@@ -20,6 +20,7 @@ from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from accounts import sign_in_codes
 from accounts.code_services import find_or_create_holder
 from accounts.models import AuditEntry, EmailedCode, User
 from accounts.services import create_account
@@ -228,6 +229,18 @@ def test_an_earlier_code_ends_where_it_comes_back(member: User) -> None:
     ask(browser)
     other.save()
     assert "That code has expired." in words(give(browser, code_in(mail.outbox[0])))
+
+
+def test_the_same_code_twice_at_once_is_no_error(member: User) -> None:
+    """The second request has the session of before, which a sign-in ends; it may not write it."""
+    browser = Client()
+    ask(browser)
+    code, other = code_in(mail.outbox[0]), SessionStore(browser.cookies["sessionid"].value)
+    assert sign_in_codes.read_pending(other)
+    give(browser, code)
+    with pytest.raises(sign_in_codes.NoCode):
+        sign_in_codes.redeem(other, code)
+    assert not other.modified
 
 
 def test_what_is_left_of_codes_is_removed(member: User) -> None:

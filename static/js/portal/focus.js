@@ -1,23 +1,43 @@
-// Keeps the focus in its field while the page is replaced with its newer state.
+// Keeps the focus in its field while a page is replaced with its newer state. What is typed for a field
+// that goes acts on nothing else.
 
-import { ignoreTyping, TYPED } from "./keyboard.js";
+import { ignoreTyping, isText, TYPED } from "./keyboard.js";
+import { onPageLeft, onPageShown } from "./navigation.js";
 
-// Returns which field has the focus, and where in its text.
-export function readFocus() {
+let isSent = false; // a form was sent, and nothing was typed since
+
+// Returns which field of which question has the focus, and where in its text.
+function readFocus() {
   const field = document.activeElement;
   const { id, selectionStart, selectionEnd } = field ?? {};
-  return { id, selectionStart, selectionEnd, wasTyping: Boolean(field?.matches(TYPED)) };
+  const isTyping = Boolean(field?.matches(TYPED)) && !isSent;
+  return { question: readQuestion(), id, selectionStart, selectionEnd, isTyping };
 }
 
-// Puts the focus back. If the field is gone, the keys still coming are text for it and no shortcuts.
-export function restoreFocus({ id, selectionStart, selectionEnd, wasTyping }) {
-  const field = id && document.getElementById(id);
-  if (field?.form?.id === "answer-form" || field?.closest("[data-beside]")) {
-    const folded = field.closest("details");
-    if (folded) folded.open = true;
-    field.focus({ preventScroll: true });
-    if (selectionStart != null) field.setSelectionRange(selectionStart, selectionEnd);
-  } else if (wasTyping) {
-    ignoreTyping();
+function readQuestion() {
+  return document.querySelector("[data-question]")?.dataset.question;
+}
+
+// A field with an error has the focus already.
+function restoreFocus({ question, id, selectionStart, selectionEnd, isTyping }) {
+  const hasError = document.activeElement !== document.getElementById("main");
+  const field = document.getElementById(id);
+  const isSame = field?.form?.id === "answer-form" && question === readQuestion();
+  if (hasError || !(isSame || field?.closest("[data-beside]"))) {
+    if (isTyping && !hasError) ignoreTyping();
+    return;
   }
+  const folded = field.closest("details");
+  if (folded) folded.open = true;
+  field.focus({ preventScroll: true });
+  if (selectionStart != null) field.setSelectionRange(selectionStart, selectionEnd);
+}
+
+// Call it after the listeners that move the focus when a page is shown.
+export function startFocus() {
+  let focus = null;
+  document.addEventListener("submit", () => { isSent = true; }, { capture: true });
+  document.addEventListener("keydown", (event) => { if (isText(event)) isSent = false; }, { capture: true });
+  onPageLeft(() => { focus = readFocus(); });
+  onPageShown(() => restoreFocus(focus));
 }

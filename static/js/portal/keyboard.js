@@ -47,24 +47,30 @@ export function focusSearch(event) {
   field.focus();
 }
 
+// Returns whether the key writes or removes text, or ends a line.
+export function isText(event) {
+  const { key, ctrlKey, metaKey } = event;
+  return !ctrlKey && !metaKey && (key.length === 1 || key === "Enter" || key === "Backspace");
+}
+
 let typedAt = -Infinity; // when a key was last pressed that was meant for a text field
 
-// Takes no key for a shortcut until none was pressed for a while. Call it when a text field goes that
-// somebody is typing in.
+// Takes no key for a shortcut until no text was typed for a while, or the pointer is used. Call it
+// when a text field goes that somebody is typing in.
 export function ignoreTyping() {
   typedAt = performance.now();
 }
 
-function isStillTyping() {
+function isStillTyping(event) {
   const isTyping = performance.now() - typedAt < LONG_PAUSE;
-  if (isTyping) ignoreTyping();
+  if (isTyping && isText(event)) ignoreTyping();
   return isTyping;
 }
 
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
   if (document.querySelector("dialog[open]")) return;
-  if (event.target.closest(TYPED) || isStillTyping()) return;
+  if (event.target.closest(TYPED) || isStillTyping(event)) return;
   if (event.key === "?") return explain();
   if (!keysAreOn()) return;
   if (event.key === "/") return focusSearch(event);
@@ -102,6 +108,7 @@ function pressInText(event) {
 export function startKeyboard() {
   document.addEventListener("keydown", press);
   document.addEventListener("keydown", pressInText);
+  document.addEventListener("pointerdown", () => { typedAt = -Infinity; });
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("[data-keys-open]")) explain();
     if (event.target.closest?.("[data-keys-close]")) document.querySelector("[data-keys]").close();

@@ -12,7 +12,7 @@ export function onPageShown(listener) {
 }
 
 // Calls the listener before another page replaces this one.
-export function onPageLeft(listener, { signal }) {
+export function onPageLeft(listener, { signal } = {}) {
   pages.addEventListener("left", listener, { signal });
 }
 
@@ -41,6 +41,13 @@ export function showPage(html, url, { push = true } = {}) {
   revealControls(frame);
   pages.dispatchEvent(new Event("shown"));
   return true;
+}
+
+// Returns whether this document was opened from another page of the inbox, as by a link there.
+export function isReached() {
+  const type = performance.getEntriesByType("navigation")[0]?.type;
+  const isAgain = type === "reload" || type === "back_forward"; // with the referrer of the first time
+  return !isAgain && document.referrer.startsWith(`${location.origin}/inbox/`);
 }
 
 // Opens a URL, without a reload if possible.

@@ -7,20 +7,20 @@ import { showUnsentDraft, startAnswerForm } from "./answer_form.js";
 import { startAnswerZone } from "./answer_zone.js";
 import { Claim } from "./claim.js";
 import { startCountdown } from "./countdown.js";
-import { readFocus, restoreFocus } from "./focus.js";
+import { startFocus } from "./focus.js";
 import { showKeySwitch, startKeyboard } from "./keyboard.js";
-import { onPageLeft, onPageShown, refreshPage, startNavigation } from "./navigation.js";
+import { isReached, onPageShown, refreshPage, startNavigation } from "./navigation.js";
 import { Polling } from "./polling.js";
 import { Submission } from "./submit.js";
 import { gettext } from "../words.js";
 
 class Question {
-  // `before` is the id of the question shown before this one, if any.
+  // `before` is the id of the question that this document showed before, if any.
   constructor(place, before) {
     this.data = place.dataset;
     this.stops = new AbortController();
     const { signal } = this.stops;
-    const isNext = before !== undefined && before !== this.data.question;
+    const isNext = before ? before !== this.data.question : isReached();
     this.startAnswer(new Draft(this.data.person, this.data.question), { isNext });
     startImageIfAny(signal);
     startAnswerZone(this.data.question, signal);
@@ -59,19 +59,13 @@ class Question {
     this.polling.stop();
   }
 
-  // Shows the page again and restores the scroll position and the focus.
+  // Shows the page again and restores the scroll position.
   async refresh() {
     this.claim.isRefreshing = true;
-    const stops = new AbortController();
-    let focus = null;
-    onPageLeft(() => { focus = readFocus(); }, { signal: stops.signal });
     const [left, top] = [scrollX, scrollY];
     const isShown = await refreshPage();
-    stops.abort();
     this.claim.isRefreshing = false;
-    if (!isShown) return;
-    scrollTo(left, top);
-    if (focus) restoreFocus(focus);
+    if (isShown) scrollTo(left, top);
   }
 }
 
@@ -120,6 +114,7 @@ removeOldDrafts();
 startPage();
 onPageShown(startPage);
 startNavigation();
+startFocus();
 startKeyboard();
 onPageShown(showKeySwitch);
 offerNotificationsIfAsked();

@@ -8,18 +8,17 @@ import { postForm } from "./tokens.js";
 const UNAVAILABLE = gettext("Temporarily unavailable. Your answer is saved here. Please send it again.");
 const NO_CONNECTION = gettext("No connection. Your answer may not have been sent. It is saved here, and you can safely send it again.");
 
-// The second tap of a double tap, or the second Enter, was meant for the question before.
+// The second tap of a double tap, or the second Enter, was meant for the page before.
 const DOUBLE_TAP = 700; // milliseconds
 
 export class Submission {
-  // `isNext`: the form has just taken the place of another question's. It is not sent untouched in its
-  // first moment.
+  // `isNext`: the form has just taken the place of another page, and is not sent untouched at once.
   constructor(form, draft, { isNext }) {
     this.form = form;
     this.draft = draft;
     this.isSending = false;
     this.opensAt = isNext ? performance.now() + DOUBLE_TAP : 0;
-    form.addEventListener("input", () => { this.opensAt = 0; });
+    for (const kind of ["input", "click"]) form.addEventListener(kind, () => { this.opensAt = 0; });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.send();

@@ -14,9 +14,14 @@ export async function renewTokens() {
   const isSignedIn = findPerson(fresh) === findPerson(document);
   document.querySelector("[data-signed-out]").hidden = isSignedIn;
   if (!isSignedIn) return null;
-  const token = fresh.querySelector("[name=csrfmiddlewaretoken]")?.value;
-  for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token ?? field.value;
+  takeToken(document, fresh);
   return fresh;
+}
+
+function takeToken(place, fresh) {
+  const token = fresh.querySelector("[name=csrfmiddlewaretoken]");
+  if (!token) return;
+  for (const field of place.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token.value;
 }
 
 // Posts a form, to its action or another URL. If its token has expired, posts it once more with a new
@@ -25,5 +30,8 @@ export async function postForm(form, url = form.action) {
   const post = () => fetch(url, { method: "POST", body: new URLSearchParams(new FormData(form)) });
   const response = await post();
   if (response.status !== 403) return response;
-  return await renewTokens() && post();
+  const fresh = await renewTokens();
+  if (!fresh) return null;
+  takeToken(form, fresh); // another page may be shown by now, without this form
+  return post();
 }
