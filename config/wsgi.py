@@ -2,10 +2,13 @@
 
 import os
 
-from django.core.wsgi import get_wsgi_application
+import django
 from django.urls import get_resolver
+
+from web.wsgi import Handler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("PROCESS_KIND", "web")
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+application = Handler()
 get_resolver().url_patterns  # noqa: B018 (loads the views now, not in the first call of each worker)
