@@ -8,14 +8,12 @@ from api.openapi.operations import ID, STRING, Schema, object_of, one_of
 from api.requests import RequestDetails
 from reviews.lifecycle import states
 
-NEXT_STEP: Final = (
-    "Nobody has answered yet. Call get_answer with this request_id and wait, until status is no "
-    "longer pending. Do not ask again, and do not go on without the answer."
+_GO_ON: Final = (
+    "Call get_answer with this request_id and wait, until status is no longer pending. Do not ask "
+    "again, and do not go on without the answer."
 )
-UNREAD: Final = (
-    "The question was asked, but its answer could not be read just now. Call get_answer with this "
-    "request_id and wait. Do not ask again, and do not go on without the answer."
-)
+NEXT_STEP: Final = f"Nobody has answered yet. {_GO_ON}"
+UNREAD: Final = f"The question was asked, but its answer could not be read just now. {_GO_ON}"
 _FIELDS: Final = (
     "response_data",
     "answered_by",

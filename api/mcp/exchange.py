@@ -99,7 +99,7 @@ class Exchange:
         del self.headers["Content-Type"]
 
     def check_permission(self, permission: str, *, needed_by: str) -> None:
-        """Checks before a tool begins that it can also end. Raises ToolFailed, RpcError."""
+        """Checks that the key has a permission a tool needs later. Raises ToolFailed, RpcError."""
         if permission not in self._find_call().caller.permissions:
             detail = f"{needed_by} needs {permission} too"
             raise ToolFailed(ResourceDenied.sentence, detail, status=ResourceDenied.status)

@@ -117,7 +117,7 @@ def remove_old_files() -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Returns the value as JSON gives it back: a tuple is a list."""
+    """Returns the value as it is after a round trip through JSON: a tuple becomes a list."""
     return json.loads(json.dumps(value))
 
 
