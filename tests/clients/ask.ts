@@ -87,6 +87,12 @@ async function repeat() {
   return { status, pauses };
 }
 
+/** Checks the key, for so many seconds at most. */
+async function checkKey() {
+  await new Client({ url, key, patience: scenario.patience }).check();
+  return { name: "" };
+}
+
 /** Calls that are wrong before they are sent. */
 async function unsendable() {
   const body = { ...scenario, context: { count: 1n } };
@@ -149,7 +155,7 @@ async function verify() {
   return results;
 }
 
-const all = { ask, flow, repeat, unsendable, pages, lost, find, listen, verify };
+const all = { ask, flow, checkKey, repeat, unsendable, pages, lost, find, listen, verify };
 const scenarios: Record<string, () => Promise<unknown>> = all;
 try {
   console.log(JSON.stringify(await scenarios[scenario.name]!()));

@@ -2,8 +2,10 @@
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +53,22 @@ def launch(gate: Gate, key: str, tmp_path: Path) -> Iterator[Start]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
+            start_new_session=True,
         )
         running.append(process)
         return process
 
     yield launch_program
     for process in running:
-        process.kill()
+        kill_with_children(process)
         with process:  # closes its pipes
             pass
+
+
+def kill_with_children(process: "subprocess.Popen[str]") -> None:
+    """Ends the program and all that it has started, as when the machine restarts."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The examples that use the command `reviewloop`: a step of GitHub Actions, and a job of cron."""
 
 import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -16,7 +15,7 @@ from reviews.models import Request
 from reviews.services import cancel_request
 from tests.clients.conftest import SOURCE, answer, asked, finish, let_time_run_out
 from tests.clients.gate import Gate
-from tests.examples.conftest import EXAMPLES, Start, sample
+from tests.examples.conftest import EXAMPLES, Start, kill_with_children, sample
 from tests.processes.stack import ROOT
 from tests.waiting import wait_until
 
@@ -184,7 +183,7 @@ def test_a_job_that_is_killed_finds_its_question(
     gate.hold = ("GET", "?wait=", "before")
     first = job()
     assert gate.held.wait(30)
-    os.kill(first.pid, signal.SIGKILL)
+    kill_with_children(first)
     gate.release()
     (backups / "more.tar.gz").touch()
     os.utime(backups / "more.tar.gz", (0, 0))  # old by now, but not asked about

@@ -9,8 +9,21 @@ export class ReviewLoopError extends Error {
   }
 }
 
+// Of TLS: a wrong certificate stays wrong, and so does a server without TLS. A handshake that broke
+// may pass.
+const WRONG = /CERT|SIGNATURE|WRONG_VERSION_NUMBER/;
+
 /** The service could not be reached, for as long as the client was willing to try. */
-export class ConnectionFailed extends ReviewLoopError {}
+export class ConnectionFailed extends ReviewLoopError {
+  /** Whether a repeated call may succeed. */
+  readonly mayPass: boolean;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    const cause = (options?.cause as { cause?: { code?: unknown } } | undefined)?.cause;
+    this.mayPass = !WRONG.test(String(cause?.code));
+  }
+}
 
 /** The API refused the call. `msg` is its sentence, and `data` its details. */
 export class ApiError extends ReviewLoopError {

@@ -86,7 +86,9 @@ export class Transport {
       response = await fetch(address, { method, headers, body, redirect: "manual", signal });
       text = await response.text();
     } catch (error) {
-      return new ConnectionFailed(`${this.url}: ${describe(error)}`, { cause: error });
+      const failure = new ConnectionFailed(`${this.url}: ${describe(error)}`, { cause: error });
+      if (failure.mayPass) return failure;
+      throw failure;
     }
     const read = readBody<Data>(response, text);
     if (!(read instanceof ApiError)) return { data: read.data, headers: response.headers };
@@ -136,7 +138,8 @@ export class Transport {
 
 /** Tells whether a repeated call may succeed. */
 export function mayPass(failure: ReviewLoopError): boolean {
-  if (!(failure instanceof ApiError)) return failure instanceof ConnectionFailed;
+  if (failure instanceof ConnectionFailed) return failure.mayPass;
+  if (!(failure instanceof ApiError)) return false;
   return PASSING.includes(failure.status) || failure.status >= 500;
 }
 

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import random
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,7 +43,9 @@ BROKEN = (
     requests.Timeout,
     requests.exceptions.ChunkedEncodingError,
 )
-WRONG = (requests.exceptions.SSLError,)  # a certificate that is wrong stays wrong
+# Of TLS: a wrong certificate stays wrong, and so does a server without TLS. A handshake that broke
+# may pass.
+WRONG = ("CERTIFICATE_VERIFY_FAILED", "WRONG_VERSION_NUMBER")
 PASSING = (408, 409, 429)  # and all from 500 on
 
 
@@ -127,12 +130,21 @@ class Transport:
         try:
             yield
         except requests.RequestException as error:
-            may_pass = isinstance(error, BROKEN) and not isinstance(error, WRONG)
+            may_pass = isinstance(error, BROKEN) and find_tls_reason(error) not in WRONG
             raise ConnectionFailed(f"{self.url}: {error}", may_pass=may_pass) from error
 
     def close(self) -> None:
         """Closes the connections."""
         self._session.close()
+
+
+def find_tls_reason(error: BaseException | None) -> str | None:
+    """The name that OpenSSL gives to a failure, if it was one of TLS."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return error.reason
+        error = error.__cause__ or error.__context__
+    return None
 
 
 class Patience:
