@@ -79,6 +79,33 @@ def test_who_signed_out_is_told_so(desk: Desk, member: User, make: Make) -> None
         page.context.close()
 
 
+def test_a_question_that_is_gone_says_so_after_a_sign_in(
+    desk: Desk, member: User, make: Make
+) -> None:
+    request = make()
+    page = desk.open(member, f"/inbox/{request.pk}/")
+    sign_in_again(desk, page.context, member)
+    Request.objects.filter(pk=request.pk).delete()
+    return_to_tab(page)
+    expect(page.get_by_role("heading", name="You can’t see this question")).to_be_visible()
+
+
+def test_a_page_of_trouble_does_not_say_who_is_signed_in(
+    desk: Desk, member: User, make: Make
+) -> None:
+    """Such as one of a proxy that wants fewer calls."""
+    page = desk.open(member, "/inbox/")
+    page.route("**/inbox/", lambda route: route.fulfill(status=429, body="Too many calls"))
+    sign_in_again(desk, page.context, member)
+    with page.expect_response(lambda each: each.status == 429):
+        return_to_tab(page)
+    page.unroute("**/inbox/")
+    make()
+    expect(page.get_by_text(SIGNED_OUT)).to_be_hidden()
+    return_to_tab(page)
+    expect(page.get_by_role("link", name="1 new")).to_be_visible()
+
+
 def stop_polling(page: Page) -> None:
     page.route("**/state/**", lambda route: route.abort())
 

@@ -211,3 +211,15 @@ def test_who_chooses_quickly_need_not_wait(desk: Desk, member: User, make: Make)
         if heading == "1 answer sent":
             expect(page.get_by_text("Sent: no")).to_be_visible()
     expect(page.get_by_role("heading", name=heading)).to_be_visible()
+
+
+def test_who_comments_quickly_need_not_wait(desk: Desk, member: User, make: Make) -> None:
+    make(**OPTIONAL)
+    page = desk.open(member, "/my-work/", size="desk")
+    stop_the_clock(page, "/inbox/")
+    page.locator("[data-row] a").first.click()
+    expect(page.locator("html[data-keys-on] [data-question]")).to_be_attached()
+    page.locator("[data-comment] summary").click()
+    page.get_by_role("textbox", name="Comment").fill("Neither")
+    page.get_by_role("button", name="Send answer").click()
+    expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()

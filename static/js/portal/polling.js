@@ -43,7 +43,7 @@ export class Polling {
     try {
       const response = await fetch(this.buildUrl(), { headers: { "X-Watch": this.token }, cache: "no-store" });
       if (this.stops.signal.aborted) return;
-      if (response.status === 403) wait = await this.renewToken() ? 0 : IDLE;
+      if (response.status === 403) wait = await this.renewToken(response) ? 0 : IDLE;
       else {
         this.isRenewed = false;
         if (response.status !== 204 && response.status < 500) await this.receive(response);
@@ -57,12 +57,14 @@ export class Polling {
   }
 
   // Reads a new token from the page, if the old one has expired or is from an earlier sign-in. Returns
-  // false if nobody is signed in, or if a new token is refused too.
-  async renewToken() {
+  // false if nobody is signed in, if a new token is refused too, or if what the page shows is gone.
+  async renewToken(refusal) {
     const wasRenewed = this.isRenewed;
     this.isRenewed = false;
     if (wasRenewed) return false;
-    const place = (await renewTokens())?.querySelector("[data-watch]");
+    const fresh = await renewTokens();
+    const place = fresh?.querySelector("[data-watch]");
+    if (fresh && !place) await this.receive(refusal);
     if (!place) return false;
     this.token = place.dataset.watch;
     this.isRenewed = true;

@@ -2,6 +2,7 @@
 
 import { announce } from "../announcements.js";
 import { gettext } from "../words.js";
+import { findComment } from "./comment.js";
 import { showPage } from "./navigation.js";
 import { postForm } from "./tokens.js";
 
@@ -18,7 +19,10 @@ export class Submission {
     this.draft = draft;
     this.isSending = false;
     this.opensAt = isNext ? performance.now() + DOUBLE_TAP : 0;
-    for (const kind of ["input", "click"]) form.addEventListener(kind, () => { this.opensAt = 0; });
+    for (const kind of ["input", "click"]) {
+      form.addEventListener(kind, () => { this.opensAt = 0; });
+      findComment()?.addEventListener(kind, () => { this.opensAt = 0; }); // it is outside the form
+    }
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.send();

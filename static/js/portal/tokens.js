@@ -9,9 +9,10 @@ function findPerson(page) {
 // reader is no longer signed in in this browser, which the page then says.
 export async function renewTokens() {
   const response = await fetch(location.href, { cache: "no-store" });
-  if (response.status >= 500) throw new Error(`${response.status}`);
   const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
-  const isSignedIn = findPerson(fresh) === findPerson(document);
+  const person = findPerson(fresh);
+  if (!person && !response.ok) throw new Error(`${response.status}`); // this page says nothing about it
+  const isSignedIn = person === findPerson(document);
   document.querySelector("[data-signed-out]").hidden = isSignedIn;
   if (!isSignedIn) return null;
   takeToken(document, fresh);
