@@ -17,6 +17,8 @@ from config import alive
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("PROCESS_KIND", "worker")
+# Celery runs Django's checks and drops what they find; they load every page, for half a second.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 app = Celery("reviewloop")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -57,3 +57,20 @@ def test_settings_that_contradict_each_other(change: dict[str, str], reason: str
         timeout=120,
     )
     assert reason in done.stderr.splitlines()[-1]
+
+
+def test_a_worker_and_beat_load_no_pages() -> None:
+    """They cost half a second and 20 MB."""
+    loaded = subprocess.run(
+        [
+            *(sys.executable, "-c"),
+            "import sys; from config.celery import app; app.loader.import_default_modules();"
+            "print(*sys.modules)",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout.split()
+    assert "reviews.tasks" in loaded
+    assert {"config.urls", "portal.urls", "rest_framework.views"}.isdisjoint(loaded)
