@@ -67,9 +67,11 @@ def stop(*, reason: str) -> None:
     forget()
 
 
-def resume() -> None:
-    """Removes the row, so that processes without DELIVERIES=off send again."""
-    DeliveryStop.objects.all().delete()
+def resume(*, reason: str = "") -> None:
+    """Removes the row, so that processes without DELIVERIES=off send again; with a reason, only if
+    it was stopped for that."""
+    rows = DeliveryStop.objects.all()
+    (rows.filter(reason=reason) if reason else rows).delete()
     forget()
 
 

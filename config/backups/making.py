@@ -3,6 +3,7 @@
 import os
 import secrets
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -20,6 +21,7 @@ from config.release import VERSION
 
 NEEDED = "db.0002_delivery_stop"  # without its table a restored copy would not be quiet
 LOCKS_WITHIN = "30s"
+ABANDONED = 86_400  # seconds since the last byte of a backup that nobody finishes
 
 
 def make_backup(path: Path) -> Manifest:
@@ -56,9 +58,14 @@ def name_backup(now: datetime) -> str:
 
 
 def remove_oldest(folder: Path, keep: int) -> None:
-    """Removes the oldest backups of a folder that `name_backup` has named, but for `keep`."""
-    for path in sorted(folder.glob("review-loop-????-??-??T??????.dump"))[:-keep]:
+    """Removes the oldest backups of a folder that `name_backup` has named, but for `keep`, and what
+    is left of backups that were killed."""
+    name = "review-loop-????-??-??T??????.dump"
+    for path in sorted(folder.glob(name))[:-keep]:
         path.unlink()
+    for path in folder.glob(f".{name}.*.partial"):
+        if time.time() - path.stat().st_mtime > ABANDONED:
+            path.unlink()
 
 
 def run(command: list[str], environment: dict[str, str]) -> None:

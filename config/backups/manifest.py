@@ -76,9 +76,10 @@ def digest(file: BinaryIO, size: int) -> str:
 
 
 def _parse(path: Path, line: bytes) -> Manifest:
-    content = json.loads(line)
-    if content["review_loop_backup"] != FORMAT:
-        raise Refused(
-            f"{path} was made by a newer version, {content.get('version')}: update first."
-        )
-    return Manifest(**content)
+    try:
+        content = json.loads(line)
+        if content["review_loop_backup"] == FORMAT:
+            return Manifest(**content)
+    except (ValueError, TypeError):
+        raise Refused(f"{path} is damaged: its last line cannot be read.") from None
+    raise Refused(f"{path} was made by a newer version, {content.get('version')}: update first.")

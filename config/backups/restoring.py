@@ -11,7 +11,7 @@ from shutil import copyfileobj
 from typing import IO
 
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
@@ -55,6 +55,7 @@ INSERT INTO {schema}.db_deliverystop (id, reason) VALUES (1, {reason})
 DELETE FROM {schema}.webhooks_loggedevent
  WHERE NOT pg_visible_in_snapshot(transaction_id, pg_current_snapshot());
 """
+_RESTORING = "a backup is being restored"
 UNKNOWN_BEFORE_17 = b"SET transaction_timeout = 0;\n"
 PREAMBLE = 40  # lines of a script among which that one is
 
@@ -81,19 +82,18 @@ def restore_backup(path: Path, *, replace: bool) -> Restored:
             f" {content.postgres} or newer."
         )
     programs = find_programs(at_least=content.postgres)
-    if tables := count_tables():
-        if not replace:
-            raise Refused(
-                f"The database is not empty, it has {tables} tables and views. With --replace,"
-                " they are deleted and the backup takes their place."
-            )
-        quieten()
+    if (tables := count_tables()) and not replace:
+        raise Refused(
+            f"The database is not empty, it has {tables} tables and views. With --replace, they are"
+            " deleted and the backup takes their place."
+        )
     begin = sql.SQL(_CLEAR if tables else "").format(schema=sql.Literal(content.schema))
     end = sql.SQL(_QUIET).format(
         schema=sql.Identifier(content.schema),
         reason=sql.Literal(f"restored from {path.name[:100]}, made {content.made_at}"),
     )
-    pipe(path, programs, [begin.as_string(), end.as_string()])
+    with quiet_meanwhile():
+        pipe(path, programs, [begin.as_string(), end.as_string()])
     deliveries.forget()
     with connection.cursor() as cursor:
         cursor.execute("VACUUM (ANALYZE)")  # lists need the visibility map
@@ -128,22 +128,38 @@ def count_tables() -> int:
         return int(cursor.fetchone()[0])
 
 
-def quieten() -> None:
-    """Stops the deliveries of processes that still run, and waits until they know."""
+@contextmanager
+def quiet_meanwhile() -> Iterator[None]:
+    """Stops the deliveries of processes that still run, and waits until they know.
+
+    What is restored has a stop of its own; after a failure they go on, if they were on.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('db_deliverystop')")
-        if cursor.fetchone()[0] is None:
-            return
-    deliveries.stop(reason="a backup is being restored")
+        is_possible = cursor.fetchone()[0] is not None
+    if not is_possible or deliveries.read_stop():
+        yield
+        return
+    deliveries.stop(reason=_RESTORING)
     time.sleep(2 * deliveries.FRESH)
+    try:
+        yield
+    except BaseException:
+        with suppress(DatabaseError, InterfaceError):  # why it failed says more
+            deliveries.resume(reason=_RESTORING)  # not the stop that has come with the backup
+        raise
 
 
 def pipe(path: Path, programs: Programs, around: list[str]) -> None:
-    """Has psql run the backup between two scripts, in one transaction. Raises Refused."""
+    """Has psql run the backup between two scripts, in one transaction. Raises Refused.
+
+    The transaction's end is the last that psql reads. Its own --single-transaction would commit at
+    the end of its input, so also what has come before this process was killed.
+    """
     begin, end = around
     conninfo, environment = describe_connection()
     command = [programs.get("psql"), "--no-psqlrc", "--quiet", "--output=/dev/null"]
-    command += ["--single-transaction", "--set=ON_ERROR_STOP=1", "--file=-", f"--dbname={conninfo}"]
+    command += ["--set=ON_ERROR_STOP=1", "--file=-", f"--dbname={conninfo}"]
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complaints:
         reader = subprocess.Popen(  # noqa: S603 (programs of PostgreSQL)
             [programs.get("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(path)],
@@ -158,13 +174,12 @@ def pipe(path: Path, programs: Programs, around: list[str]) -> None:
         assert writer.stdin is not None
         with _ended(reader, writer):
             with suppress(BrokenPipeError):  # psql has ended; it says why
-                writer.stdin.write(begin.encode())
+                writer.stdin.write(f"BEGIN;\n{begin}".encode())
                 writer.stdin.writelines(_read_preamble(reader.stdout, read_major()))
                 copyfileobj(reader.stdout, writer.stdin)
-                if reader.wait() != 0:  # at the end of its input, psql would commit
-                    writer.kill()
+                if reader.wait() != 0:
                     raise Refused(describe_failure("pg_restore", _read(complaints)))
-                writer.stdin.write(end.encode())
+                writer.stdin.write(f"{end}\nCOMMIT;\n".encode())
                 writer.stdin.close()
             if writer.wait() != 0:
                 raise Refused(describe_failure("psql", _read(said)))

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
@@ -195,16 +196,26 @@ def test_a_database_that_is_not_empty(
     call_command("makemigrations", check_changes=True, dry_run=True)
 
 
-@pytest.mark.parametrize("harm", ["cut", "changed", "foreign", "absent"])
+@pytest.mark.parametrize(
+    "harm", ["cut", "changed", "foreign", "absent", "no JSON", "no text", "a field less"]
+)
 def test_a_file_that_is_not_whole(backup: Path, harm: str) -> None:
     content = backup.read_bytes()
     middle = len(content) // 2
+    line = content.splitlines()[-1]
+    harmed = {
+        "no JSON": line.replace(b'"made_at"', b'"made_at'),
+        "no text": line.replace(b'"made_at"', b'"made\xff"'),
+        "a field less": line.replace(b'"made_at"', b'"more"'),
+    }
     if harm == "cut":
         backup.write_bytes(content[:-9])
     elif harm == "changed":
         backup.write_bytes(content[:middle] + b"harm" + content[middle + 4 :])
     elif harm == "foreign":
         backup.write_bytes(b"PGDMP")
+    elif harm in harmed:
+        backup.write_bytes(content.replace(line, harmed[harm]))
     else:
         backup.unlink()
     said = refused("restore", str(backup), "--replace")
@@ -213,6 +224,7 @@ def test_a_file_that_is_not_whole(backup: Path, harm: str) -> None:
         "changed": "is damaged",
         "foreign": "is no complete backup",
         "absent": "cannot be read: No such file",
+        **dict.fromkeys(harmed, "is damaged: its last line cannot be read"),
     }[harm] in said
     assert Request.objects.count() == 2
 
@@ -253,7 +265,81 @@ def test_a_restore_that_fails_changes_nothing(
     monkeypatch.setattr(deliveries, "FRESH", 0.0)
     before = count_rows()
     assert f"{failing} failed: " in refused("restore", str(backup), "--replace")
-    assert count_rows() == {**before, "db_deliverystop": 1}
+    assert count_rows() == before
+
+
+def test_a_restore_whose_end_is_lost_is_quiet(
+    backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was complete, and the connection was lost before psql knew."""
+    pipe = restoring.pipe
+
+    def fail_late(*arguments: Any) -> None:
+        pipe(*arguments)
+        raise Refused("psql failed: connection lost")
+
+    monkeypatch.setattr(restoring, "pipe", fail_late)
+    monkeypatch.setattr(deliveries, "FRESH", 0.0)
+    refused("restore", str(backup), "--replace")
+    assert not deliveries.are_on()
+
+
+def test_who_has_stopped_deliveries_starts_them(
+    backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restoring, "_QUIET", "SELECT nonsense;")
+    manage("deliveries", "off")
+    assert "psql failed: " in refused("restore", str(backup), "--replace")
+    assert not deliveries.are_on()
+
+
+def test_a_restore_that_is_killed_changes_nothing(
+    backup: Path, new_database: Callable[[], str], tmp_path: Path
+) -> None:
+    """psql gets the end of its input where the restore was meant to go on."""
+    name, waiting = new_database(), tmp_path / "waiting"
+    reader = tmp_path / "pg_restore"
+    reader.write_text(
+        "#!/bin/sh\necho 'CREATE TABLE half ();'\n"
+        "head -c 300000 /dev/zero | tr '\\0' '\\n'\n"  # more than the pipes hold back
+        f"echo $$ > {waiting}\nexec sleep 60\n"
+    )
+    reader.chmod(0o700)
+    code = (
+        "import django; django.setup();"
+        "from config.backups import programs; from db import deliveries;"
+        "deliveries.FRESH = 0.0; get = programs.Programs.get;"
+        "programs.Programs.get = lambda self, name:"
+        f" {str(reader)!r} if name == 'pg_restore' else get(self, name);"
+        "from django.core.management import call_command;"
+        f"call_command('restore', {str(backup)!r}, replace=True)"
+    )
+    with using(name):
+        manage("restore", str(backup))
+        before = count_rows()
+        url = re.sub(r"/[^/]*\Z", f"/{name}", database_url())
+        environment = {
+            **os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "config.settings"
+        }  # fmt: skip
+        process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)
+        try:
+            wait_until(lambda: waiting.exists() and waiting.read_text().endswith("\n"), 30)
+        finally:
+            process.kill()
+            process.wait()
+        os.kill(int(waiting.read_text()), signal.SIGKILL)
+        wait_until(lambda: not count_others(), 20)
+        assert count_rows() == before
+
+
+def count_others() -> int:
+    """The other connections to this database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return int(cursor.fetchone()[0])
 
 
 def test_a_backup_that_fails_leaves_the_last_one(
@@ -271,13 +357,15 @@ def test_a_backup_that_fails_leaves_the_last_one(
 
 def test_a_folder_keeps_the_newest(tmp_path: Path) -> None:
     old = [f"review-loop-2026-01-0{day}T000000.dump" for day in (1, 2, 3)]
-    for name in [*old, "mine.dump"]:
+    left = [f".{name}.0a1b2c3d.partial" for name in old]  # by backups that were killed
+    for name in [*old, *left, "mine.dump", ".mine.dump.0a1b2c3d.partial"]:
         (tmp_path / name).touch()
+    for name in left[:2]:
+        os.utime(tmp_path / name, (0, 0))
     manage("backup", str(tmp_path), "--keep", "2")
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert (names[0], names[1]) == ("mine.dump", old[-1])
-    assert re.fullmatch(r"review-loop-20\d\d-\d\d-\d\dT\d{6}\.dump", names[2])
-    assert len(names) == 3
+    assert names[:-1] == [".mine.dump.0a1b2c3d.partial", left[2], "mine.dump", old[-1]]
+    assert re.fullmatch(r"review-loop-20\d\d-\d\d-\d\dT\d{6}\.dump", names[-1])
     for wrong in ((str(tmp_path / "mine.dump"), "--keep", "2"), (str(tmp_path), "--keep", "0")):
         assert "--keep needs a folder" in refused("backup", *wrong)
 
