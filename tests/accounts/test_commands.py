@@ -1,11 +1,16 @@
-"""`manage.py createapikey` and `createdemo`."""
+"""The commands of `manage.py` that are about one account."""
 
 import io
+import json
+from collections.abc import Callable
 
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.account.utils import user_pk_to_url_str
 from django.core.management import CommandError, call_command
 
 from accounts.models import ApiKey, User
+from accounts.secret_services import read_secrets
 from tests.conftest import Api
 
 
@@ -51,6 +56,43 @@ def test_createapikey_refuses_with_a_sentence(
     with pytest.raises(CommandError, match=sentence):
         run("createapikey", *arguments)
     assert not User.objects.exists()
+
+
+def test_a_deactivated_account_gets_no_key(owner: User) -> None:
+    User.objects.filter(pk=owner.pk).update(is_active=False)
+    with pytest.raises(CommandError, match=f"The account {owner.email} is deactivated"):
+        run("createapikey", owner.email)
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["createapikey", "webhooksecret", "makeoperator", "passwordlink", "exportperson"],
+)
+def test_every_confirmed_address_names_its_account(
+    owner: User, member: User, command: str, api: type[Api]
+) -> None:
+    """Also one with which somebody else has signed up, who cannot confirm it any more."""
+    EmailAddress.objects.create(user=owner, email="further@example.com", verified=True)
+    User.objects.filter(pk=member.pk).update(email="further@example.com")
+    printed = run(command, " Further@example.com").strip()
+    owner.refresh_from_db()
+    owners: dict[str, Callable[[], bool]] = {
+        "createapikey": lambda: api(printed).get("/v1/test").json()["data"]["user_id"] == owner.pk,
+        "webhooksecret": lambda: printed == read_secrets(owner.pk).current.text,
+        "makeoperator": lambda: owner.is_staff,
+        "passwordlink": lambda: f"/{user_pk_to_url_str(owner)}-" in printed,
+        "exportperson": lambda: json.loads(printed)["account"]["id"] == owner.pk,
+    }
+    assert owners[command]()
+
+
+@pytest.mark.parametrize(
+    "command", ["webhooksecret", "makeoperator", "passwordlink", "exportperson"]
+)
+def test_an_address_of_nobody(db: None, command: str) -> None:
+    with pytest.raises(CommandError, match=r"There is no account 'nobody@example\.com'"):
+        run(command, "nobody@example.com")
 
 
 def test_createdemo_speaks_once(db: None, api: type[Api]) -> None:

@@ -297,7 +297,12 @@ class TestCommands:
         assert [row["id"] for row in self.export(ada.email)["answers"]] == sorted(ids)
 
     def test_erase(self, ada: User, own: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+        input_of_python = input
         monkeypatch.setattr("builtins.input", lambda: "no")
+        with pytest.raises(CommandError, match="Nothing was deleted"):
+            call_command("eraseperson", ada.email)
+        monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody can type there
+        monkeypatch.setattr("builtins.input", input_of_python)
         with pytest.raises(CommandError, match="Nothing was deleted"):
             call_command("eraseperson", ada.email)
         monkeypatch.setattr("builtins.input", lambda: f" {ada.email.upper()} ")

@@ -9,8 +9,9 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from accounts import services
-from accounts.emails import match_email, validate_address
-from accounts.models import PERMISSIONS, User
+from accounts.emails import validate_address
+from accounts.management.people import find_account
+from accounts.models import PERMISSIONS
 from accounts.notices import notify
 
 
@@ -49,10 +50,12 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def create(self, email: str, name: str, permissions: list[str], limit: int | None) -> str:
-        user = User.objects.filter(match_email(email)).first()
+        user = find_account(email)
         if user is None:
             user = services.create_account(email=email, verified=True)
             self.stderr.write(f"Account {user.email} created; it has no password yet.")
+        if not user.is_active:
+            raise CommandError(f"The account {user.email} is deactivated.")
         key, secret = services.create_api_key(
             user=user, name=name, permissions=permissions, hourly_limit=limit
         )

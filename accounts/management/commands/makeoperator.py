@@ -3,11 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from accounts import operator_services
-from accounts.emails import match_email
-from accounts.models import User
+from accounts.management.people import get_account
 
 
 class Command(BaseCommand):
@@ -18,9 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--remove", action="store_true", help="remove the access again")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account = User.objects.filter(match_email(options["email"].strip())).first()
-        if account is None:
-            raise CommandError(f"There is no account {options['email']!r}: sign up first.")
+        account = get_account(options["email"])
         is_operator = not options["remove"]
         operator_services.appoint_operator(account=account, is_operator=is_operator)
         may = "may enter" if is_operator else "may no longer enter"

@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import secret_services, vault
-from accounts.emails import match_email
-from accounts.models import User
+from accounts.management.people import get_account
 
 
 class Command(BaseCommand):
@@ -28,9 +27,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account = User.objects.filter(match_email(options["email"].strip())).first()
-        if account is None:
-            raise CommandError(f"There is no account {options['email']!r}.")
+        account = get_account(options["email"])
         try:
             if options["set"] is not None:
                 secret_services.set_secret(account=account, text=options["set"])

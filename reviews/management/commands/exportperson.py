@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from reviews.management.people import find_person
+from accounts.management.people import get_account
 from reviews.person_export import export
 
 
@@ -16,5 +16,5 @@ class Command(BaseCommand):
         parser.add_argument("email", help="any address of the account")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for part in export(find_person(options["email"])):
+        for part in export(get_account(options["email"])):
             self.stdout.write(part, ending="")
