@@ -109,10 +109,13 @@ class DataFolder:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Writes a file that only its owner can read; after a crash it is whole or missing."""
+    """Writes a file that only its owner can read; even if the machine crashes, it is whole or as
+    before."""
     partial = file.with_name(file.name + ".partial")
     partial.unlink(missing_ok=True)
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)
+        stream.flush()
+        os.fsync(descriptor)
     partial.replace(file)

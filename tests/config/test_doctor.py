@@ -14,7 +14,7 @@ from pytest_django import Settings
 from accounts.models import User
 from accounts.secret_services import read_secrets
 from bench.serving import free_port
-from config import doctor
+from config import database_checks, doctor
 from config.backups import programs
 from config.release import VERSION
 from db import worker_status
@@ -166,3 +166,26 @@ def test_a_pooler_without_limits(settings: Settings) -> None:
     assert status == 1
     settings.POOLED_DATABASE = {"OPTIONS": {"options": "-c lock_timeout=2000"}}
     assert "The pooler answers, with limits of time." in run()[0]
+
+
+def test_a_database_without_tables() -> None:
+    """It goes on with what needs none."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA empty; SET LOCAL search_path TO empty")
+    said, status = run()
+    assert "The database lacks migrations." in said
+    assert "→ Run `manage.py migrate`." in said
+    assert "Redis answers" in said
+    assert "stored secrets" not in said
+    assert status == 1
+
+
+def test_a_database_that_fails_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> Any:
+        raise OperationalError("the connection is lost\nmore")
+
+    monkeypatch.setattr(database_checks, "ON_SERVER", (fail,))
+    said, status = run()
+    assert "wrong   PostgreSQL failed: the connection is lost\n" in said
+    assert "Redis answers" in said
+    assert status == 1
