@@ -309,6 +309,7 @@ class TestCommands:
         said = io.StringIO()
         call_command("eraseperson", ada.email, stderr=said)
         ada.refresh_from_db()
+        call_command("eraseperson", ada.email, "--no-input", stderr=io.StringIO())  # no harm
         assert f"Others now see {ada.name}" in said.getvalue()
         assert not Request.objects.filter(creator=ada).exists()
         with pytest.raises(CommandError, match="There is no account"):

@@ -2,6 +2,7 @@
 
 import time
 from argparse import ArgumentParser
+from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -28,7 +29,8 @@ class Command(BaseCommand):
             )
             if read_line() != person.email:
                 raise CommandError("Nothing was deleted.")
-        erasing.begin(person=person)
+        with suppress(erasing.AlreadyErased):  # in another terminal, this very moment
+            erasing.begin(person=person)
         erasing.finish(person.pk, until=time.monotonic() + LONGEST)
         person.refresh_from_db()
         self.stderr.write(f"Done. Others now see {person.name} ({person.pk}).")
