@@ -9,6 +9,8 @@ import environ
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
 
+from config.variables import read_text
+
 SCHEMES = ("postgres", "postgresql", "postgis", "pgsql")
 EXAMPLE = "postgres://user:password@host:5432/name"
 
@@ -43,19 +45,17 @@ class Databases:
     replica: dict[str, Any] | None = None
 
 
-def read_databases(
-    env: environ.Env, url: str, *, pooler: str, kind: str, limits: TimeLimits
-) -> Databases:
+def read_databases(url: str, *, pooler: str, kind: str, limits: TimeLimits) -> Databases:
     """Reads the addresses of the database. Raises ImproperlyConfigured.
 
     A pooler that gives a connection to another client after each transaction keeps neither
     prepared statements nor settings nor LISTEN. Commands such as `migrate` go around it.
     """
-    replica = _read_replica(env, limits)
+    replica = _read_replica(limits)
     if not pooler:
         direct = build_database("DATABASE_URL", url, limits)
         return Databases(direct, direct, replica=replica)
-    if not (direct_url := str(env.str("DATABASE_DIRECT_URL", default=""))):
+    if not (direct_url := read_text("DATABASE_DIRECT_URL")):
         raise ImproperlyConfigured(
             f"DATABASE_POOLER is {pooler}, and DATABASE_DIRECT_URL is not set. Set it to {EXAMPLE}"
             " of PostgreSQL itself: commands, and calls that wait for an answer, need it."
@@ -65,9 +65,9 @@ def read_databases(
     return Databases(direct if kind == "command" else pooled, direct, pooled, replica)
 
 
-def _read_replica(env: environ.Env, limits: TimeLimits) -> dict[str, Any] | None:
+def _read_replica(limits: TimeLimits) -> dict[str, Any] | None:
     """Reads DATABASE_REPLICA_URL, which web servers use."""
-    url = str(env.str("DATABASE_REPLICA_URL", default=""))
+    url = read_text("DATABASE_REPLICA_URL")
     replica = build_database("DATABASE_REPLICA_URL", url, limits) if url else None
     if replica:
         replica["OPTIONS"]["connect_timeout"] = 2  # the primary serves instead
@@ -110,9 +110,10 @@ def build_database(name: str, url: str, limits: TimeLimits | None) -> dict[str, 
 
 def _read_url(name: str, url: str) -> dict[str, Any]:
     sentence = f"{name} cannot be used: {{}}. Set it to {EXAMPLE}, with %xx for special characters."
-    if urlsplit(url).scheme not in SCHEMES:
+    if url.partition(":")[0].lower() not in SCHEMES:
         raise ImproperlyConfigured(sentence.format("it does not begin with postgres://"))
     try:
+        has_fragment = bool(urlsplit(url).fragment)
         with warnings.catch_warnings(action="ignore"):
             given: dict[str, Any] = environ.Env.db_url_config(url)
     except ValueError:
@@ -120,7 +121,7 @@ def _read_url(name: str, url: str) -> dict[str, Any]:
         raise ImproperlyConfigured(sentence.format(reason)) from None
     if not given.get("NAME"):
         raise ImproperlyConfigured(sentence.format("it names no database"))
-    if urlsplit(url).fragment:
+    if has_fragment:
         raise ImproperlyConfigured(sentence.format("it contains #"))
     return given
 

@@ -1,37 +1,26 @@
-"""Reads and checks environment variables; each error message says what to set."""
+"""Reads the settings that are more than a text or a number; each error says what to set."""
 
 import base64
 from email.utils import parseaddr
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any
 
-import environ
 from cryptography.fernet import Fernet
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import DomainNameValidator
+from environ import Env
+
+from config.variables import is_web_address, read_list, read_text, require
 
 NEW_KEY = (
     "python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
 )
 
 
-MAX_DAYS = 30_000
-
-
-def require(env: environ.Env, name: str, what_to_set: str) -> str:
-    """Reads a variable that has no default. Raises ImproperlyConfigured."""
-    value = env.str(name, default="")
-    if not value:
-        raise ImproperlyConfigured(
-            f"{name} is not set. {what_to_set} (`make run` sets it by itself: is it up, with this"
-            " DATA_DIR?)"
-        )
-    return str(value)
-
-
-def read_fernet_keys(env: environ.Env, name: str) -> list[str]:
+def read_fernet_keys(name: str) -> list[str]:
     """Reads one or more Fernet keys, separated by commas, the current one first."""
-    text = require(env, name, f"Set it to a Fernet key; this makes one: {NEW_KEY}")
+    text = require(name, f"Set it to a Fernet key; this makes one: {NEW_KEY}")
     keys = [part.strip() for part in text.split(",")]
     for key in keys:
         try:
@@ -43,19 +32,49 @@ def read_fernet_keys(env: environ.Env, name: str) -> list[str]:
     return keys
 
 
-def read_networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+def read_site(name: str) -> str:
+    """Reads the address of the service, without a slash at its end."""
+    text = require(name, "Set it to the address people use, such as https://review.example.com.")
+    if not is_web_address(text):
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}; set it to an absolute http or https address."
+        )
+    return text.rstrip("/")
+
+
+def read_mail_server(name: str) -> dict[str, Any]:
+    """Reads how email is sent, as Django's settings; by default it is printed."""
+    text = read_text(name, "consolemail://")
+    try:
+        return dict(Env.email_url_config(text))
+    except (ValueError, ImproperlyConfigured):
+        raise ImproperlyConfigured(
+            f"{name} cannot be used; set it to consolemail:// or to"
+            " smtp+tls://user:password@host:587, with %xx for special characters."
+        ) from None
+
+
+def read_sender(name: str, *, default: str) -> str:
+    """Reads who sends our emails: an address, or a name with one."""
+    text = read_text(name, default)
+    if "@" not in parseaddr(text)[1] or any(sign < " " for sign in text):
+        raise ImproperlyConfigured(f"{name} is {text!r}; set it to an address, such as {default}.")
+    return text
+
+
+def read_networks(name: str) -> tuple[IPv4Network | IPv6Network, ...]:
     """Reads networks, separated by commas; none by default."""
     try:
-        return tuple(ip_network(text.strip()) for text in env.list(name, default=[]) if text)
+        return tuple(ip_network(text) for text in read_list(name))
     except ValueError as error:
         raise ImproperlyConfigured(
             f"{name}: {error}; set it to networks such as 10.0.0.0/8, with commas between them."
         ) from None
 
 
-def read_vapid_key(env: environ.Env, name: str) -> str:
+def read_vapid_key(name: str) -> str:
     """Reads the private key of Web Push: 32 bytes in base64url; '' turns push off."""
-    text = str(env.str(name, default="")).strip().rstrip("=")
+    text = read_text(name).rstrip("=")
     if not text:
         return ""
     try:
@@ -70,9 +89,9 @@ def read_vapid_key(env: environ.Env, name: str) -> str:
     return text
 
 
-def read_vapid_subject(env: environ.Env, name: str, *, sender: str) -> str:
+def read_vapid_subject(name: str, *, sender: str) -> str:
     """Reads the contact for push services; by default the sender of our e-mails."""
-    text = str(env.str(name, default="")) or f"mailto:{parseaddr(sender)[1]}"
+    text = read_text(name) or f"mailto:{parseaddr(sender)[1]}"
     if not text.startswith(("mailto:", "https://")) or len(text) < 9:
         raise ImproperlyConfigured(
             f"{name} is {text!r}; set it to an address that push services may write to, such as"
@@ -81,9 +100,9 @@ def read_vapid_subject(env: environ.Env, name: str, *, sender: str) -> str:
     return text
 
 
-def read_contact(env: environ.Env, name: str) -> str:
+def read_contact(name: str) -> str:
     """Reads who may be told of a weakness: a mailto: or https: URL; '' is nobody."""
-    text = str(env.str(name, default="")).strip()
+    text = read_text(name)
     if text and not text.startswith(("mailto:", "https://")):
         raise ImproperlyConfigured(
             f"{name} is {text!r}; set it to mailto:security@example.com or to an https address."
@@ -91,36 +110,9 @@ def read_contact(env: environ.Env, name: str) -> str:
     return text
 
 
-def read_time_limit(env: environ.Env, name: str, *, default: float, more_than: float = 0) -> float:
-    """Reads a number of seconds."""
-    seconds = float(env.float(name, default=default))
-    if not seconds > more_than:
-        raise ImproperlyConfigured(f"{name} is {seconds:g}; set it to more than {more_than:g}.")
-    return seconds
-
-
-def read_days(env: environ.Env, name: str, *, default: int, at_least: int) -> int | None:
-    """Reads how many days something is kept; None, for 0, is for ever."""
-    days = int(env.int(name, default=default))
-    if days and not at_least <= days <= MAX_DAYS:
-        raise ImproperlyConfigured(
-            f"{name} is {days}; set it to {at_least} to {MAX_DAYS} days, or to 0 to keep for ever."
-        )
-    return days or None
-
-
-def read_choice(env: environ.Env, name: str, choices: tuple[str, ...]) -> str:
-    """Reads one of the choices; the first is the default."""
-    text = str(env.str(name, default="")).strip().lower() or choices[0]
-    if text not in choices:
-        known = ", ".join(choice for choice in choices if choice)
-        raise ImproperlyConfigured(f"{name} is {text!r}; set it to one of: {known}.")
-    return text
-
-
-def read_domains(env: environ.Env, name: str) -> list[str]:
+def read_domains(name: str) -> list[str]:
     """Reads domains, separated by commas, in lowercase ASCII as in `loops.admission`."""
-    typed = [text.strip().removeprefix("@") for text in env.list(name, default=[])]
+    typed = [text.removeprefix("@") for text in read_list(name)]
     try:
         domains = [text.lower().encode("idna").decode() for text in typed if text]
         for domain in domains:

@@ -8,34 +8,26 @@ from urllib.parse import urlsplit
 
 import environ
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
-from config import database_urls, environment, logging, telemetry
+from config import database_urls, environment, logging, telemetry, variables
 from config.database_urls import TimeLimits
-from config.environment import require
 from config.redis_urls import read_redis
+from config.variables import read_number, read_seconds, read_text, require
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
 
-DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".data")))
+DATA_DIR = Path(read_text("DATA_DIR", str(BASE_DIR / ".data")))
 if "DATABASE_URL" not in os.environ and (DATA_DIR / "env").exists():
-    env.read_env(str(DATA_DIR / "env"))  # `make run` is running: use its servers
+    environ.Env.read_env(str(DATA_DIR / "env"))  # `make run` is running: use its servers
 
 # Core
 
-SECRET_KEY = require(env, "SECRET_KEY", "Set it to 50 or more random characters.")
-SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
-DEBUG = env.bool("DEBUG", default=False)
-SITE_URL = require(
-    env, "SITE_URL", "Set it to the address people use, such as https://review.example.com."
-).rstrip("/")
+SECRET_KEY = require("SECRET_KEY", "Set it to 50 or more random characters.")
+SECRET_KEY_FALLBACKS = variables.read_list("SECRET_KEY_FALLBACKS")
+DEBUG = variables.read_switch("DEBUG")
+SITE_URL = environment.read_site("SITE_URL")
 _site = urlsplit(SITE_URL)
-if _site.scheme not in ("http", "https") or not _site.hostname:
-    raise ImproperlyConfigured(
-        f"SITE_URL is {SITE_URL!r}; set it to an absolute http or https address."
-    )
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_site.hostname])
+ALLOWED_HOSTS = variables.read_list("ALLOWED_HOSTS") or [str(_site.hostname)]
 CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
 IS_HTTPS = _site.scheme == "https"
 ROOT_URLCONF = "config.urls"
@@ -48,7 +40,7 @@ USE_I18N = True
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]  # docs/languages.md: how one is added
 LOCALE_PATHS = [BASE_DIR / "locale"]
 SITE_ID = None
-TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+TRUSTED_PROXIES = read_number("TRUSTED_PROXIES", default=0, at_least=0, at_most=100)
 
 INSTALLED_APPS = [
     "config",
@@ -107,7 +99,7 @@ MIDDLEWARE = [
 ]
 
 # Traces go to OTEL_EXPORTER_OTLP_ENDPOINT.
-TRACING = telemetry.read_tracing(env)
+TRACING = telemetry.read_tracing()
 if TRACING:
     MIDDLEWARE.insert(1, "web.tracing.TracingMiddleware")
 
@@ -130,27 +122,26 @@ TEMPLATES = [
 
 # Data
 
-PROCESS_KIND = env.str("PROCESS_KIND", default="command")  # config/wsgi.py says web, celery worker
-WEB_LOCK_SECONDS = environment.read_time_limit(env, "WEB_LOCK_SECONDS", default=2, more_than=0)
-WEB_DATABASE_SECONDS = environment.read_time_limit(
-    env, "WEB_DATABASE_SECONDS", default=8, more_than=WEB_LOCK_SECONDS + 1
+# config/wsgi.py says web, config/celery.py worker.
+PROCESS_KIND = variables.read_choice("PROCESS_KIND", ("command", "web", "worker"))
+WEB_LOCK_SECONDS = read_seconds("WEB_LOCK_SECONDS", default=2)
+WEB_DATABASE_SECONDS = read_seconds(
+    "WEB_DATABASE_SECONDS", default=8, more_than=WEB_LOCK_SECONDS + 1, other="WEB_LOCK_SECONDS + 1"
 )
-WORKER_LOCK_SECONDS = environment.read_time_limit(
-    env, "WORKER_LOCK_SECONDS", default=10, more_than=0
-)
-WORKER_DATABASE_SECONDS = environment.read_time_limit(
-    env, "WORKER_DATABASE_SECONDS", default=300, more_than=WORKER_LOCK_SECONDS
+WORKER_LOCK_SECONDS = read_seconds("WORKER_LOCK_SECONDS", default=10)
+WORKER_DATABASE_SECONDS = read_seconds(
+    "WORKER_DATABASE_SECONDS",
+    default=300,
+    more_than=WORKER_LOCK_SECONDS,
+    other="WORKER_LOCK_SECONDS",
 )
 # a migration that waits for a lock stops everybody who comes after it
-MIGRATE_LOCK_SECONDS = environment.read_time_limit(env, "MIGRATE_LOCK_SECONDS", default=0.5)
-MIGRATE_STATEMENT_SECONDS = environment.read_time_limit(
-    env, "MIGRATE_STATEMENT_SECONDS", default=10
-)
-MIGRATE_PATIENCE_SECONDS = environment.read_time_limit(env, "MIGRATE_PATIENCE_SECONDS", default=600)
-DATABASE_POOLER = environment.read_choice(env, "DATABASE_POOLER", ("", "transaction"))
+MIGRATE_LOCK_SECONDS = read_seconds("MIGRATE_LOCK_SECONDS", default=0.5)
+MIGRATE_STATEMENT_SECONDS = read_seconds("MIGRATE_STATEMENT_SECONDS", default=10)
+MIGRATE_PATIENCE_SECONDS = read_seconds("MIGRATE_PATIENCE_SECONDS", default=600)
+DATABASE_POOLER = variables.read_choice("DATABASE_POOLER", ("", "transaction"))
 _databases = database_urls.read_databases(
-    env,
-    require(env, "DATABASE_URL", "Set it to postgres://user:password@host:5432/name."),
+    require("DATABASE_URL", "Set it to postgres://user:password@host:5432/name."),
     pooler=DATABASE_POOLER,
     kind=PROCESS_KIND,
     limits={
@@ -164,8 +155,10 @@ DIRECT_DATABASE, POOLED_DATABASE = _databases.direct, _databases.pooled
 REPLICA_DATABASE = _databases.replica
 
 _redis = read_redis(
-    require(env, "REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock."),
-    number=env.int("REDIS_DATABASE", default=None),
+    require("REDIS_URL", "Set it to redis://host:6379/0 or unix:///path/redis.sock."),
+    number=read_number("REDIS_DATABASE", default=0, at_least=0, at_most=9_999)
+    if read_text("REDIS_DATABASE")
+    else None,
 )
 CACHES = {"default": {"BACKEND": "web.cache.FailOpenRedisCache", **_redis.build_cache()}}
 CACHES["default"]["KEY_PREFIX"] = "reviewloop"
@@ -188,8 +181,8 @@ SILENCED_SYSTEM_CHECKS = [
 ACCOUNT_ADAPTER = "signin.adapter.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
-SIGN_UP = environment.read_choice(env, "SIGN_UP", ("open", "invited", "closed", "domains"))
-SIGN_UP_DOMAINS = environment.read_domains(env, "SIGN_UP_DOMAINS")
+SIGN_UP = variables.read_choice("SIGN_UP", ("open", "invited", "closed", "domains"))
+SIGN_UP_DOMAINS = environment.read_domains("SIGN_UP_DOMAINS")
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_SIGNUP_FORM_CLASS = "signin.forms.SignupForm"
 ACCOUNT_FORMS = {
@@ -236,10 +229,18 @@ MFA_ALLOW_UNVERIFIED_EMAIL = True  # the first proof of the mailbox ends a stran
 MFA_TOTP_ISSUER = "Review Loop"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s by which a phone's clock may differ
 SESSION_ENGINE = "accounts.session_store"
-SESSION_IDLE = timedelta(hours=env.int("SESSION_IDLE_HOURS", default=8))
-SESSION_LONGEST = timedelta(hours=env.int("SESSION_HOURS", default=24))
-REMEMBERED_IDLE = timedelta(days=env.int("REMEMBERED_IDLE_DAYS", default=14))
-REMEMBERED_LONGEST = timedelta(days=env.int("REMEMBERED_DAYS", default=90))
+SESSION_IDLE = timedelta(
+    hours=read_number("SESSION_IDLE_HOURS", default=8, at_least=1, at_most=9_999)
+)
+SESSION_LONGEST = timedelta(
+    hours=read_number("SESSION_HOURS", default=24, at_least=1, at_most=9_999)
+)
+REMEMBERED_IDLE = timedelta(
+    days=read_number("REMEMBERED_IDLE_DAYS", default=14, at_least=1, at_most=9_999)
+)
+REMEMBERED_LONGEST = timedelta(
+    days=read_number("REMEMBERED_DAYS", default=90, at_least=1, at_most=9_999)
+)
 # Browsers accept a cookie with this prefix only over HTTPS, from this host, for all of its paths.
 _host_prefix = "__Host-" if IS_HTTPS else ""
 SESSION_COOKIE_NAME = f"{_host_prefix}sessionid"
@@ -252,53 +253,55 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "web.error_pages.form_expired"
 
-_email = env.email_url("EMAIL_URL", default="consolemail://")
+_email = environment.read_mail_server("EMAIL_URL")
 vars().update(_email)
 MAIL_SERVER_BACKEND = _email["EMAIL_BACKEND"]
 if MAIL_SERVER_BACKEND == "django.core.mail.backends.smtp.EmailBackend":
     EMAIL_BACKEND = "mailing.backend.QueueBackend"  # a worker sends; no request waits for a server
 EMAIL_TIMEOUT = 10  # seconds
 # Where email is only printed or dropped, nobody can confirm an address.
-REQUIRE_CONFIRMED_ADDRESSES = urlsplit(env.str("EMAIL_URL", default="consolemail:")).scheme not in (
+REQUIRE_CONFIRMED_ADDRESSES = urlsplit(read_text("EMAIL_URL", "consolemail:")).scheme not in (
     "consolemail",
     "dummymail",
 )
 environment.check_sign_up(SIGN_UP, SIGN_UP_DOMAINS, sends_mail=REQUIRE_CONFIRMED_ADDRESSES)
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str(
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.read_sender(
     "DEFAULT_FROM_EMAIL", default=f"Review Loop <noreply@{_site.hostname}>"
 )
 
 # Limits
 
-API_HOURLY_LIMIT = env.int("API_HOURLY_LIMIT", default=100)
-FAILED_KEY_RATE = env.str("FAILED_KEY_RATE", default="1000/m")
-JOIN_CODE_RATE = env.str("JOIN_CODE_RATE", default="30/m")
-CLAIM_LEASE_SECONDS = env.int("CLAIM_LEASE_SECONDS", default=600)
+API_HOURLY_LIMIT = read_number("API_HOURLY_LIMIT", default=100, at_least=1, at_most=2**31 - 1)
+FAILED_KEY_RATE = variables.read_rate("FAILED_KEY_RATE", "1000/m")
+JOIN_CODE_RATE = variables.read_rate("JOIN_CODE_RATE", "30/m")
+CLAIM_LEASE_SECONDS = read_number("CLAIM_LEASE_SECONDS", default=600, at_least=1, at_most=604_800)
 RATELIMIT_FAIL_OPEN = True
 
 # What is sent: webhooks, pushes and emails
 
-DELIVERIES_ARE_ON = environment.read_choice(env, "DELIVERIES", ("on", "off")) == "on"
-ENCRYPTION_KEYS = environment.read_fernet_keys(env, "ENCRYPTION_KEYS")
-WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15.0)
-WEBHOOK_LEASE_SECONDS = env.float("WEBHOOK_LEASE_SECONDS", default=60.0)
-if WEBHOOK_LEASE_SECONDS <= WEBHOOK_TIMEOUT_SECONDS:
-    raise ImproperlyConfigured(
-        f"WEBHOOK_LEASE_SECONDS is {WEBHOOK_LEASE_SECONDS:g}; set it to more than"
-        f" WEBHOOK_TIMEOUT_SECONDS, which is {WEBHOOK_TIMEOUT_SECONDS:g}."
-    )
-WEBHOOK_SCHEDULE_SCALE = env.float("WEBHOOK_SCHEDULE_SCALE", default=1.0)
-WEBHOOK_PAUSE_SECONDS = env.float("WEBHOOK_PAUSE_SECONDS", default=30.0)
-WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=16)
-WEBHOOK_PER_HOST = env.int("WEBHOOK_PER_HOST", default=4)
-WEBHOOK_FAILURES_BEFORE_EMAIL = env.int("WEBHOOK_FAILURES_BEFORE_EMAIL", default=5)
-WEBHOOK_OPEN_NETWORKS = environment.read_networks(env, "WEBHOOK_OPEN_NETWORKS")
-WEBHOOK_CA_FILE = env.str("WEBHOOK_CA_FILE", default=None)
+DELIVERIES_ARE_ON = variables.read_choice("DELIVERIES", ("on", "off")) == "on"
+ENCRYPTION_KEYS = environment.read_fernet_keys("ENCRYPTION_KEYS")
+WEBHOOK_TIMEOUT_SECONDS = read_seconds("WEBHOOK_TIMEOUT_SECONDS", default=15)
+WEBHOOK_LEASE_SECONDS = read_seconds(
+    "WEBHOOK_LEASE_SECONDS",
+    default=60,
+    more_than=WEBHOOK_TIMEOUT_SECONDS,
+    other="WEBHOOK_TIMEOUT_SECONDS",
+)
+WEBHOOK_SCHEDULE_SCALE = read_seconds("WEBHOOK_SCHEDULE_SCALE", default=1)
+WEBHOOK_PAUSE_SECONDS = read_seconds("WEBHOOK_PAUSE_SECONDS", default=30)
+WEBHOOK_THREADS = read_number("WEBHOOK_THREADS", default=16, at_least=1, at_most=1_000)
+WEBHOOK_PER_HOST = read_number("WEBHOOK_PER_HOST", default=4, at_least=1, at_most=1_000)
+WEBHOOK_FAILURES_BEFORE_EMAIL = read_number(
+    "WEBHOOK_FAILURES_BEFORE_EMAIL", default=5, at_least=0, at_most=1_000_000
+)
+WEBHOOK_OPEN_NETWORKS = environment.read_networks("WEBHOOK_OPEN_NETWORKS")
+WEBHOOK_CA_FILE = read_text("WEBHOOK_CA_FILE") or None
 
 # Notifications
 
-VAPID_PRIVATE_KEY = environment.read_vapid_key(env, "VAPID_PRIVATE_KEY")
-VAPID_SUBJECT = environment.read_vapid_subject(env, "VAPID_SUBJECT", sender=DEFAULT_FROM_EMAIL)
+VAPID_PRIVATE_KEY = environment.read_vapid_key("VAPID_PRIVATE_KEY")
+VAPID_SUBJECT = environment.read_vapid_subject("VAPID_SUBJECT", sender=DEFAULT_FROM_EMAIL)
 
 # The API
 
@@ -375,17 +378,17 @@ CELERY_BEAT_SCHEDULE["reviews.tasks.finish_erasing"] = {
 # How long things are kept, in days; None is for ever. Streams read events of the last three days,
 # and a delivery is retried for three: what they need stays for four at least.
 
-KEEP_REQUESTS_DAYS = environment.read_days(env, "KEEP_REQUESTS_DAYS", default=0, at_least=4)
-KEEP_TEXTS_DAYS = environment.read_days(env, "KEEP_TEXTS_DAYS", default=0, at_least=4)
-KEEP_DELIVERIES_DAYS = environment.read_days(env, "KEEP_DELIVERIES_DAYS", default=90, at_least=4)
-KEEP_ATTEMPTS_DAYS = environment.read_days(env, "KEEP_ATTEMPTS_DAYS", default=30, at_least=4)
-KEEP_USAGE_DAYS = environment.read_days(env, "KEEP_USAGE_DAYS", default=400, at_least=31)
-KEEP_AUDIT_DAYS = environment.read_days(env, "KEEP_AUDIT_DAYS", default=0, at_least=31)
+KEEP_REQUESTS_DAYS = variables.read_days("KEEP_REQUESTS_DAYS", default=0, at_least=4)
+KEEP_TEXTS_DAYS = variables.read_days("KEEP_TEXTS_DAYS", default=0, at_least=4)
+KEEP_DELIVERIES_DAYS = variables.read_days("KEEP_DELIVERIES_DAYS", default=90, at_least=4)
+KEEP_ATTEMPTS_DAYS = variables.read_days("KEEP_ATTEMPTS_DAYS", default=30, at_least=4)
+KEEP_USAGE_DAYS = variables.read_days("KEEP_USAGE_DAYS", default=400, at_least=31)
+KEEP_AUDIT_DAYS = variables.read_days("KEEP_AUDIT_DAYS", default=0, at_least=31)
 
 # Static files and browsers
 
 STATIC_URL = "/static/"
-STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / "staticfiles")))
+STATIC_ROOT = Path(read_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -398,8 +401,9 @@ WHITENOISE_MAX_AGE = 3600  # seconds; files with a hash in their name never expi
 # probes are not redirected: they may call from inside, and a redirect would hide a leaking key.
 SECURE_SSL_REDIRECT = IS_HTTPS and TRUSTED_PROXIES > 0
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^v1/"]
-SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=365 * 86_400) if IS_HTTPS else 0
-SECURITY_CONTACT = environment.read_contact(env, "SECURITY_CONTACT")
+HSTS_SECONDS = read_number("HSTS_SECONDS", default=31_536_000, at_least=0, at_most=315_360_000)
+SECURE_HSTS_SECONDS = HSTS_SECONDS if IS_HTTPS else 0
+SECURITY_CONTACT = environment.read_contact("SECURITY_CONTACT")
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -416,12 +420,14 @@ CONTENT_SECURITY_POLICY = {
 
 # Logs and metrics
 
-LOG_LEVEL = environment.read_choice(env, "LOG_LEVEL", ("info", "debug", "warning", "error")).upper()
-LOG_FORMAT = environment.read_choice(env, "LOG_FORMAT", ("logfmt", "json"))
-ACCESS_LOG = env.bool("ACCESS_LOG", default=False)
-SENTRY_DSN = telemetry.read_sentry_dsn(env)
+LOG_LEVEL = variables.read_choice("LOG_LEVEL", ("info", "debug", "warning", "error")).upper()
+LOG_FORMAT = variables.read_choice("LOG_FORMAT", ("logfmt", "json"))
+ACCESS_LOG = variables.read_switch("ACCESS_LOG")
+SENTRY_DSN = telemetry.read_sentry_dsn()
 LOGGING = logging.configure_logging(LOG_LEVEL, LOG_FORMAT, reports_errors=bool(SENTRY_DSN))
-METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
-METRICS_NETWORKS = environment.read_networks(env, "METRICS_NETWORKS")
-METRICS_HOST = env.str("METRICS_HOST", default="127.0.0.1")
-METRICS_PORT = env.int("METRICS_PORT", default=0)  # of the worker; 0 is none
+METRICS_TOKEN = read_text("METRICS_TOKEN")
+METRICS_NETWORKS = environment.read_networks("METRICS_NETWORKS")
+METRICS_HOST = read_text("METRICS_HOST", "127.0.0.1")
+METRICS_PORT = read_number(
+    "METRICS_PORT", default=0, at_least=0, at_most=65_535
+)  # of the worker; 0 is none

@@ -4,38 +4,39 @@ and Sentry. Both are off where theirs are not set, and then nothing of them is i
 import importlib.util
 from urllib.parse import urlsplit
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
+
+from config.variables import is_web_address, read_text
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 PROTOCOLS = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
 INSTALL = "pip install -c constraints.txt -r requirements-observability.txt"
 
 
-def read_tracing(env: environ.Env) -> bool:
+def read_tracing() -> bool:
     """Whether spans go to a collector. Raises ImproperlyConfigured."""
-    name = next((each for each in ENDPOINTS if env.str(each, default="").strip()), "")
-    if not name or env.str("OTEL_SDK_DISABLED", default="").strip().lower() == "true":
+    name = next((each for each in ENDPOINTS if read_text(each)), "")
+    if not name or read_text("OTEL_SDK_DISABLED").lower() == "true":
         return False
     require_package("opentelemetry", "opentelemetry.exporter.otlp.proto.http", name)
-    address = env.str(name).strip()
-    if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).hostname:
+    address = read_text(name)
+    if not is_web_address(address):
         raise ImproperlyConfigured(
             f"{name} is {address!r}; set it to the address of a collector, such as"
             " http://localhost:4318."
         )
     for each in PROTOCOLS:
-        if env.str(each, default="") not in ("", "http/protobuf"):
+        if read_text(each) not in ("", "http/protobuf"):
             raise ImproperlyConfigured(
-                f"{each} is {env.str(each)!r}; the service speaks http/protobuf, to port 4318 of"
+                f"{each} is {read_text(each)!r}; the service speaks http/protobuf, to port 4318 of"
                 " a collector."
             )
     return True
 
 
-def read_sentry_dsn(env: environ.Env) -> str:
+def read_sentry_dsn() -> str:
     """Returns where errors are reported; '' is nowhere. Raises ImproperlyConfigured."""
-    dsn = str(env.str("SENTRY_DSN", default="")).strip()
+    dsn = read_text("SENTRY_DSN")
     if not dsn:
         return ""
     require_package("sentry_sdk", "sentry_sdk", "SENTRY_DSN")

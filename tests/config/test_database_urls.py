@@ -1,6 +1,5 @@
 """DATABASE_URL means what it says, or a sentence refuses it; a pooler changes what is sent."""
 
-import environ
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -45,8 +44,7 @@ def test_a_pooler_gets_no_settings_and_no_prepared_statements(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DATABASE_DIRECT_URL", DIRECT)
-    env = environ.Env()
-    found = read_databases(env, POOLED, pooler="transaction", kind="web", limits=LIMITS)
+    found = read_databases(POOLED, pooler="transaction", kind="web", limits=LIMITS)
     pooled, direct = found.used, found.direct
     assert found.pooled is pooled
     assert (pooled["HOST"], direct["HOST"]) == ("pooler", "server")
@@ -58,20 +56,18 @@ def test_a_pooler_gets_no_settings_and_no_prepared_statements(
 
 def test_commands_go_around_a_pooler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_DIRECT_URL", DIRECT)
-    found = read_databases(
-        environ.Env(), POOLED, pooler="transaction", kind="command", limits=LIMITS
-    )
+    found = read_databases(POOLED, pooler="transaction", kind="command", limits=LIMITS)
     assert found.used["HOST"] == "server"
 
 
 def test_a_pooler_needs_the_direct_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DATABASE_DIRECT_URL", raising=False)
     with pytest.raises(ImproperlyConfigured, match="DATABASE_DIRECT_URL is not set"):
-        read_databases(environ.Env(), POOLED, pooler="transaction", kind="web", limits=LIMITS)
+        read_databases(POOLED, pooler="transaction", kind="web", limits=LIMITS)
 
 
 def test_without_a_pooler_there_is_one_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = read_databases(environ.Env(), DIRECT, pooler="", kind="web", limits=LIMITS)
+    found = read_databases(DIRECT, pooler="", kind="web", limits=LIMITS)
     assert found.used is found.direct
     assert found.pooled is None
     assert found.used["OPTIONS"]["prepare_threshold"] == 5

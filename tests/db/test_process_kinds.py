@@ -43,4 +43,6 @@ def test_limits_that_contradict_each_other_are_refused() -> None:
         capture_output=True,
         encoding="utf-8",
     )
-    assert "WEB_DATABASE_SECONDS is 8; set it to more than 9." in answer.stderr
+    assert (
+        "WEB_DATABASE_SECONDS is 8; set it to more than 9 (WEB_LOCK_SECONDS + 1)." in answer.stderr
+    )

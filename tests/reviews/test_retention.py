@@ -5,7 +5,6 @@ import time
 from datetime import timedelta
 from typing import Any
 
-import environ
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection, transaction
@@ -15,7 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
-from config import environment
+from config import variables
 from loops.keeping import MIN_DAYS
 from loops.models import Loop
 from loops.services import create_loop
@@ -323,6 +322,6 @@ def test_what_streams_read_stays_for_longer_than_they_look_back() -> None:
 def test_too_few_days_stop_the_start(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEEP_REQUESTS_DAYS", typed)
     with pytest.raises(ImproperlyConfigured, match="KEEP_REQUESTS_DAYS is"):
-        environment.read_days(environ.Env(), "KEEP_REQUESTS_DAYS", default=0, at_least=4)
+        variables.read_days("KEEP_REQUESTS_DAYS", default=0, at_least=4)
     monkeypatch.setenv("KEEP_REQUESTS_DAYS", "0")
-    assert environment.read_days(environ.Env(), "KEEP_REQUESTS_DAYS", default=9, at_least=4) is None
+    assert variables.read_days("KEEP_REQUESTS_DAYS", default=9, at_least=4) is None

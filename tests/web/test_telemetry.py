@@ -5,7 +5,6 @@ import subprocess
 import sys
 from typing import Any
 
-import environ
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from opentelemetry.sdk.trace import TracerProvider
@@ -129,8 +128,8 @@ def test_nothing_is_imported_while_it_is_off() -> None:
 
 
 def read_both() -> None:
-    telemetry.read_tracing(environ.Env())
-    telemetry.read_sentry_dsn(environ.Env())
+    telemetry.read_tracing()
+    telemetry.read_sentry_dsn()
 
 
 @pytest.mark.parametrize("variable", ["OTEL_EXPORTER_OTLP_ENDPOINT", "SENTRY_DSN"])
@@ -172,9 +171,9 @@ def test_a_malformed_variable_is_refused(
 
 def test_the_standard_switch_turns_traces_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://collector:4318/v1/traces")
-    assert telemetry.read_tracing(environ.Env())
+    assert telemetry.read_tracing()
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
-    assert not telemetry.read_tracing(environ.Env())
+    assert not telemetry.read_tracing()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from io import StringIO
 from pathlib import Path
 
-import environ
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
@@ -13,51 +12,48 @@ from local.datafolder import DataFolder
 from tests.reviews.notifications.conftest import KEY
 
 
-@pytest.fixture
-def env(monkeypatch: pytest.MonkeyPatch) -> environ.Env:
+@pytest.fixture(autouse=True)
+def _nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VAPID_PRIVATE_KEY", raising=False)
     monkeypatch.delenv("VAPID_SUBJECT", raising=False)
-    return environ.Env()
 
 
-def test_without_one_push_is_off(env: environ.Env) -> None:
-    assert read_vapid_key(env, "VAPID_PRIVATE_KEY") == ""
+def test_without_one_push_is_off() -> None:
+    assert read_vapid_key("VAPID_PRIVATE_KEY") == ""
 
 
 @pytest.mark.parametrize("text", [KEY, KEY + "=", f" {KEY} "])
-def test_a_key(env: environ.Env, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_a_key(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("VAPID_PRIVATE_KEY", text)
-    assert read_vapid_key(env, "VAPID_PRIVATE_KEY") == KEY
+    assert read_vapid_key("VAPID_PRIVATE_KEY") == KEY
 
 
 @pytest.mark.parametrize("text", ["x", KEY[:-2], KEY + "AA", "A" * 43, "_" * 43, "ä" * 43])
-def test_what_is_no_key(env: environ.Env, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_what_is_no_key(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("VAPID_PRIVATE_KEY", text)
     with pytest.raises(ImproperlyConfigured, match="this makes one: python manage"):
-        read_vapid_key(env, "VAPID_PRIVATE_KEY")
+        read_vapid_key("VAPID_PRIVATE_KEY")
 
 
-def test_whom_push_services_write_to(env: environ.Env, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whom_push_services_write_to(monkeypatch: pytest.MonkeyPatch) -> None:
     sender = "Review Loop <noreply@example.com>"
-    assert read_vapid_subject(env, "VAPID_SUBJECT", sender=sender) == "mailto:noreply@example.com"
+    assert read_vapid_subject("VAPID_SUBJECT", sender=sender) == "mailto:noreply@example.com"
     monkeypatch.setenv("VAPID_SUBJECT", "https://example.com")
-    assert read_vapid_subject(env, "VAPID_SUBJECT", sender=sender) == "https://example.com"
+    assert read_vapid_subject("VAPID_SUBJECT", sender=sender) == "https://example.com"
     monkeypatch.setenv("VAPID_SUBJECT", "operator@example.com")
     with pytest.raises(ImproperlyConfigured, match="such as mailto:operator@"):
-        read_vapid_subject(env, "VAPID_SUBJECT", sender=sender)
+        read_vapid_subject("VAPID_SUBJECT", sender=sender)
 
 
-def test_the_command_prints_a_key_alone(env: environ.Env, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_prints_a_key_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     out = StringIO()
     call_command("vapidkey", stdout=out)
     monkeypatch.setenv("VAPID_PRIVATE_KEY", out.getvalue())
-    assert read_vapid_key(env, "VAPID_PRIVATE_KEY") == out.getvalue().strip()
+    assert read_vapid_key("VAPID_PRIVATE_KEY") == out.getvalue().strip()
 
 
-def test_the_key_of_make_run(
-    env: environ.Env, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_key_of_make_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     monkeypatch.setenv("VAPID_PRIVATE_KEY", folder.load_vapid_key())
-    assert read_vapid_key(env, "VAPID_PRIVATE_KEY")
+    assert read_vapid_key("VAPID_PRIVATE_KEY")
     folder.close()
