@@ -22,6 +22,7 @@ from accounts.sign_in_codes import can_send
 from config import database_checks as database
 from config.findings import OK, WARNING, WRONG, Check, Finding
 from config.release import VERSION
+from webhooks import outbound
 
 LITTLE_DISK = 1_000_000_000  # bytes
 PUSH_SERVICES = ("fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com")
@@ -122,6 +123,20 @@ def is_reachable(host: str) -> bool:
     return True
 
 
+def check_authorities() -> Iterator[Finding]:
+    """Checks the operator's own authorities for receivers of webhooks."""
+    if not settings.WEBHOOK_CA_FILE:
+        return
+    try:
+        outbound.tls_context(settings.WEBHOOK_CA_FILE)
+    except OSError as error:
+        reason = f"WEBHOOK_CA_FILE cannot be used here: {error.strerror or error}."
+        advice = "Every webhook fails in a worker for which that is so, too."
+        yield Finding(WARNING, reason, advice)
+    else:
+        yield Finding(OK, "WEBHOOK_CA_FILE has authorities.")
+
+
 def check_disk() -> Iterator[Finding]:
     folder = settings.DATA_DIR if Path(settings.DATA_DIR).exists() else settings.BASE_DIR
     free = shutil.disk_usage(folder).free
@@ -132,4 +147,10 @@ def check_disk() -> Iterator[Finding]:
         yield Finding(OK, sentence)
 
 
-ELSEWHERE: tuple[Check, ...] = (check_redis, check_mail, check_push, check_disk)
+ELSEWHERE: tuple[Check, ...] = (
+    check_redis,
+    check_mail,
+    check_push,
+    check_authorities,
+    check_disk,
+)

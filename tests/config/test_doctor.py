@@ -121,6 +121,18 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
             "EMAIL_URL",
         ),
         (
+            set_to(WEBHOOK_CA_FILE="/nowhere.pem"),
+            "warning",
+            "WEBHOOK_CA_FILE cannot be used here: No such file",
+            "Every webhook fails",
+        ),
+        (
+            set_to(WEBHOOK_CA_FILE=__file__),
+            "warning",
+            "WEBHOOK_CA_FILE cannot be used here: ",
+            "Every webhook fails",
+        ),
+        (
             set_to(CELERY_BROKER_URL=f"redis://127.0.0.1:{free_port()}/0"),
             "wrong",
             "Redis cannot be reached",
