@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -54,7 +55,7 @@ def read_hourly(account_id: str, *, hours: int = 24, key_id: str | None = None) 
     that key, also if it is revoked.
     """
     usage: dict[str, KeyUsage] = {}
-    parameters = {
+    parameters: dict[str, Any] = {
         "account_id": account_id,
         "key_id": key_id,
         "period": HOUR * hours,

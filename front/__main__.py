@@ -28,17 +28,30 @@ def read_options() -> argparse.Namespace:
     """Reads the command line."""
     parser = argparse.ArgumentParser(prog="python -m front", description="The web server.")
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--workers", type=int, default=1, help="processes")
-    parser.add_argument("--threads", type=int, default=8, help="threads of each process")
-    parser.add_argument(
-        "--waiting", type=int, default=3000, help="calls with ?wait that a process holds"
-    )
-    parser.add_argument(
-        "--streams", type=int, default=1000, help="streams of events that a process holds"
-    )
+    counts: list[tuple[str, int, range, str]] = [
+        ("port", 8000, range(1, 65_536), "1 to 65535"),
+        ("workers", 1, range(1, 257), "processes"),
+        ("threads", 8, range(1, 1_001), "threads of each process"),
+        ("waiting", 3000, range(1_000_001), "calls with ?wait that a process holds"),
+        ("streams", 1000, range(1_000_001), "streams of events that a process holds"),
+    ]
+    for name, default, allowed, text in counts:
+        parser.add_argument(f"--{name}", type=number_in(allowed), default=default, help=text)
     parser.add_argument("--application", default="config.wsgi:application")
     return parser.parse_args()
+
+
+def number_in(allowed: range) -> Callable[[str], int]:
+    """Reads an argument that is one of these numbers."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and int(text) in allowed):
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is no number from {allowed[0]} to {allowed[-1]}"
+            )
+        return int(text)
+
+    return read
 
 
 def main() -> int:

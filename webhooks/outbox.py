@@ -195,7 +195,7 @@ def _claim_of_lanes(
         lanes, mine = _lock_lanes(cursor, walk)
         if not mine:
             return lanes, []
-        params = {
+        params: dict[str, Any] = {
             "claim_id": claim_id,
             "lease": float(settings.WEBHOOK_LEASE_SECONDS),
             "most": limit,

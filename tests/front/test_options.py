@@ -1,0 +1,36 @@
+"""The command line of the web server."""
+
+import sys
+
+import pytest
+
+from front.__main__ import read_options
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "bounds"),
+    [
+        ("--port", "0", "from 1 to 65535"), ("--port", "99999", "from 1 to 65535"),
+        ("--workers", "0", "from 1 to 256"), ("--threads", "-1", "from 1 to 1000"),
+        ("--threads", "٣", "from 1 to 1000"), ("--threads", "x", "from 1 to 1000"),
+        ("--streams", "9" * 30, "from 0 to 1000000"),
+    ],
+)  # fmt: skip
+def test_numbers_that_serve_nobody(
+    option: str,
+    value: str,
+    bounds: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["front", f"{option}={value}"])
+    with pytest.raises(SystemExit) as ended:
+        read_options()
+    assert ended.value.code == 2
+    assert f"argument {option}: {value!r} is no number {bounds}" in capsys.readouterr().err
+
+
+def test_numbers_that_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["front", "--port", "8001", "--streams", "0"])
+    options = read_options()
+    assert (options.port, options.streams, options.workers, options.threads) == (8001, 0, 1, 8)
