@@ -22,8 +22,14 @@ from web.late_answers import ROOM, STREAMS
 
 SWEEP = 1.0  # seconds
 SO_ATTACH_FILTER = 26  # asm-generic/socket.h
-# A program of BPF with one instruction, which drops every packet.
-_DROP = ctypes.create_string_buffer(struct.pack("=HBBI", 0x06, 0, 0, 0))
+# A program of BPF that drops packets with the flag SYN, which ask for a new connection.
+_DROP_SYN = ctypes.create_string_buffer(
+    struct.pack("=HBBI", 0x30, 0, 0, 13)  # load the flags of the header of TCP
+    + struct.pack("=HBBI", 0x45, 0, 1, 0x02)  # if SYN is among them, go on, else skip one
+    + struct.pack("=HBBI", 0x06, 0, 0, 0)  # drop it
+    + struct.pack("=HBBI", 0x06, 0, 0, 0xFFFFFFFF)  # take all of it
+)
+HANDSHAKES = 0.1  # seconds for connections that have begun, when there are no new ones any more
 _CROWD = 16  # one in so many connections makes room for new ones
 
 
@@ -61,6 +67,8 @@ class Server:
         ready()
         await stop.wait()
         self.is_stopping = True
+        _drop_new(listener)
+        await asyncio.sleep(HANDSHAKES)
         late = _accept_last(listener)
         listening.close()
         for each in late:
@@ -126,17 +134,20 @@ class Server:
         self.loop.call_later(SWEEP, self._sweep)
 
 
-def _accept_last(listener: socket.socket) -> list[socket.socket]:
-    """Accepts what waits at a socket that is about to be closed, which would reset it.
+def _drop_new(listener: socket.socket) -> None:
+    """Drops attempts to connect to a socket that is about to be closed, where Linux allows it.
 
-    Where Linux allows it, further attempts to connect are dropped meanwhile; clients repeat them
-    after a second, and are refused then. Elsewhere one that comes in the microseconds before the
-    end is reset.
+    Clients repeat them after a second, and are refused then. Closing resets connections that have
+    begun and are not accepted: elsewhere those that come in the microseconds before the end.
     """
     if sys.platform == "linux":
-        drop = struct.pack("@HP", 1, ctypes.addressof(_DROP))
+        drop = struct.pack("@HP", len(_DROP_SYN) // 8, ctypes.addressof(_DROP_SYN))
         with suppress(PermissionError):  # some systems ask for a privilege
             listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, drop)
+
+
+def _accept_last(listener: socket.socket) -> list[socket.socket]:
+    """Accepts what waits at a socket that is about to be closed."""
     accepted = []
     with suppress(BlockingIOError):
         while True:
