@@ -22,7 +22,8 @@ if "DATABASE_URL" not in os.environ and (DATA_DIR / "env").exists():
 
 # Core
 
-SECRET_KEY = require("SECRET_KEY", "Set it to 50 or more random characters.")
+require("SECRET_KEY", "Set it to 50 or more random characters.")
+SECRET_KEY = os.environ["SECRET_KEY"]  # with its space, if any: what it has signed stays valid
 SECRET_KEY_FALLBACKS = variables.read_list("SECRET_KEY_FALLBACKS")
 DEBUG = variables.read_switch("DEBUG")
 SITE_URL = environment.read_site("SITE_URL")

@@ -54,9 +54,11 @@ def test_an_empty_variable_is_not_set(value: str, monkeypatch: pytest.MonkeyPatc
     assert found["REQUIRE_CONFIRMED_ADDRESSES"] is False
 
 
-def test_a_secret_that_begins_with_a_dollar_sign(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SECRET_KEY", "$2b$12$secret")
-    assert read_settings()["SECRET_KEY"] == "$2b$12$secret"
+@pytest.mark.parametrize("value", ["$2b$12$secret", "secret\n"])
+def test_a_secret_is_taken_as_it_is(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of Kubernetes may end with a line's end; without it everybody would be signed out."""
+    monkeypatch.setenv("SECRET_KEY", value)
+    assert read_settings()["SECRET_KEY"] == value
 
 
 @pytest.mark.parametrize(
