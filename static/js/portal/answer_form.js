@@ -68,7 +68,9 @@ function startNumber(form) {
   if (slider) startSlider(slider, field);
 }
 
-export function startAnswerForm(form, draft) {
+// `isSame`: the page has replaced another of the same question, so that its draft is newer than what
+// the server has rendered.
+export function startAnswerForm(form, draft, { isSame }) {
   const update = () => {
     const values = valuesOf(form);
     const comment = findComment()?.value ?? "";
@@ -80,9 +82,9 @@ export function startAnswerForm(form, draft) {
     if (text) countCharacters(text);
   };
   const { values, comment } = draft.read();
-  if (values.some(Boolean) && !valuesOf(form).some(Boolean)) restore(form, values);
+  if (values.some(Boolean) && (isSame || !valuesOf(form).some(Boolean))) restore(form, values);
   form.addEventListener("input", update);
-  startComment({ form, saved: comment, count: countCharacters, onInput: update });
+  startComment({ form, saved: comment, isSame, count: countCharacters, onInput: update });
   startNumber(form);
   update();
 }

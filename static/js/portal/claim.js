@@ -4,7 +4,7 @@
 import { announce } from "../announcements.js";
 import { gettext } from "../words.js";
 import { formatTimeLeft } from "./countdown.js";
-import { onPageLeft, showPage } from "./navigation.js";
+import { onPageLeft, readQuestion, showPage } from "./navigation.js";
 import { postForm } from "./tokens.js";
 
 const SHORTEST_RENEWAL = 5_000; // milliseconds
@@ -56,13 +56,16 @@ export class Claim {
     this.held.querySelector("[data-held-left]").textContent = formatTimeLeft(left);
   }
 
-  // Posts the form that claims or releases, and shows the page it returns.
+  // Posts the form that claims or releases, and shows the page it returns. If the reader has gone on
+  // to another question meanwhile, a claim is released again.
   async change(form) {
     try {
       const response = await postForm(form);
       if (!response) return;
+      const html = await response.text();
+      if (readQuestion() !== this.question) return release(new DOMParser().parseFromString(html, "text/html"));
       this.isRefreshing = this.isTaken = true;
-      if (!showPage(await response.text(), response.url, { push: false })) location.assign(response.url);
+      if (!showPage(html, response.url, { push: false })) location.assign(response.url);
     } catch {
       this.isRefreshing = this.isTaken = false;
       announce(gettext("No connection"));
@@ -83,13 +86,17 @@ export class Claim {
     } catch { /* the next renewal may succeed */ }
   }
 
-  // Releases only the lease of this page: another page may have renewed it since.
   release() {
-    const form = document.querySelector("[data-release]");
-    if (!form || this.isSending()) return;
-    const body = new FormData(form);
-    body.set("leaving", this.held.dataset.until);
-    navigator.sendBeacon(form.action, body);
-    tabs?.postMessage(this.question);
+    if (!this.isSending() && release(document)) tabs?.postMessage(this.question);
   }
+}
+
+// Releases the lease that the page shows, if any, and no later one: another page may have renewed it
+// since. Returns whether there was one.
+function release(page) {
+  const form = page.querySelector("[data-release]");
+  if (!form) return false;
+  const body = new FormData(form);
+  body.set("leaving", page.querySelector("[data-held]").dataset.until);
+  return navigator.sendBeacon(form.action, body);
 }

@@ -4,13 +4,14 @@ export function findComment() {
   return document.getElementById("comment");
 }
 
-// `saved` is the comment of the draft, used unless the page has one; `count` shows a text's length.
-export function startComment({ form, saved, count, onInput }) {
+// `saved` is the comment of the draft, used unless the page has one and `isSame` is not set; `count`
+// shows a text's length.
+export function startComment({ form, saved, isSame, count, onInput }) {
   const place = document.querySelector("[data-comment]");
   const field = findComment();
   if (!place) return;
   const demanding = JSON.parse(place.dataset.demanding);
-  if (saved && !field.value) {
+  if (saved && (isSame || !field.value)) {
     field.value = saved;
     place.open = true;
   }

@@ -2,7 +2,7 @@
 // that goes acts on nothing else.
 
 import { ignoreTyping, isText, TYPED } from "./keyboard.js";
-import { onPageLeft, onPageShown } from "./navigation.js";
+import { onPageLeft, onPageShown, readQuestion } from "./navigation.js";
 
 let isSent = false; // a form was sent, and nothing was typed since
 
@@ -14,13 +14,11 @@ function readFocus() {
   return { question: readQuestion(), id, selectionStart, selectionEnd, isTyping };
 }
 
-function readQuestion() {
-  return document.querySelector("[data-question]")?.dataset.question;
-}
-
-// A field with an error has the focus already.
+// A field with an error has the focus already. It does not get it from somebody who types in another.
 function restoreFocus({ question, id, selectionStart, selectionEnd, isTyping }) {
-  const hasError = document.activeElement !== document.getElementById("main");
+  const main = document.getElementById("main");
+  if (isTyping && document.activeElement.id !== id) main.focus({ preventScroll: true });
+  const hasError = document.activeElement !== main;
   const field = document.getElementById(id);
   const isSame = field?.form?.id === "answer-form" && question === readQuestion();
   if (hasError || !(isSame || field?.closest("[data-beside]"))) {

@@ -16,6 +16,11 @@ export function onPageLeft(listener, { signal } = {}) {
   pages.addEventListener("left", listener, { signal });
 }
 
+// Returns the id of the question on the screen, if any.
+export function readQuestion() {
+  return document.querySelector("[data-question]")?.dataset.question;
+}
+
 // A document keeps the content security policy that it was loaded with. Only the policy of a page
 // with an image allows images of other hosts.
 const hasImage = (page) => page.querySelector("[data-zoom]") !== null;
@@ -50,24 +55,26 @@ export function isReached() {
   return !isAgain && document.referrer.startsWith(`${location.origin}/inbox/`);
 }
 
-// Opens a URL, without a reload if possible.
+// Opens a URL, without a reload if possible. Does nothing if another question was shown before the
+// response came.
 export async function openPage(url) {
-  if (!await fetchPage(url, { push: true })) location.assign(url);
+  const question = readQuestion();
+  const isOpened = await fetchPage(url, { push: true, isWanted: () => readQuestion() === question });
+  if (!isOpened && readQuestion() === question) location.assign(url);
 }
 
 // Shows the current page again. Returns false and changes nothing without a connection, or if another
 // page was shown before the response came.
 export function refreshPage() {
-  return fetchPage(location.href, { push: false });
+  const before = shownPages;
+  return fetchPage(location.href, { push: false, isWanted: () => shownPages === before });
 }
 
-async function fetchPage(url, { push }) {
-  const before = shownPages;
+async function fetchPage(url, { push, isWanted }) {
   try {
     const response = await fetch(url, { cache: "no-store" });
     const html = await response.text();
-    if (!push && shownPages !== before) return false;
-    return showPage(html, response.url, { push });
+    return isWanted() && showPage(html, response.url, { push });
   } catch {
     return false;
   }

@@ -20,8 +20,9 @@ class Question {
     this.data = place.dataset;
     this.stops = new AbortController();
     const { signal } = this.stops;
-    const isNext = before ? before !== this.data.question : isReached();
-    this.startAnswer(new Draft(this.data.person, this.data.question), { isNext });
+    const isSame = before === this.data.question;
+    const isNext = before ? !isSame : isReached();
+    this.startAnswer(new Draft(this.data.person, this.data.question), { isSame, isNext });
     startImageIfAny(signal);
     startAnswerZone(this.data.question, signal);
     this.polling = new Polling(this.data.watch, () => this.buildStateUrl(), () => this.refresh());
@@ -39,10 +40,10 @@ class Question {
     });
   }
 
-  startAnswer(draft, { isNext }) {
+  startAnswer(draft, { isSame, isNext }) {
     const form = document.getElementById("answer-form");
     if (form) {
-      startAnswerForm(form, draft);
+      startAnswerForm(form, draft, { isSame });
       this.submission = new Submission(form, draft, { isNext });
       return;
     }
@@ -112,6 +113,7 @@ function startPage() {
 
 removeOldDrafts();
 startPage();
+document.documentElement.dataset.guarded = ""; // by Submission, no longer by the style sheet
 onPageShown(startPage);
 startNavigation();
 startFocus();

@@ -3,11 +3,12 @@
 import { announce } from "../announcements.js";
 import { gettext } from "../words.js";
 import { findComment } from "./comment.js";
-import { showPage } from "./navigation.js";
+import { readQuestion, showPage } from "./navigation.js";
 import { postForm } from "./tokens.js";
 
 const UNAVAILABLE = gettext("Temporarily unavailable. Your answer is saved here. Please send it again.");
 const NO_CONNECTION = gettext("No connection. Your answer may not have been sent. It is saved here, and you can safely send it again.");
+const NOT_SENT = gettext("Your answer to an earlier question was not sent. Open that question to see why.");
 
 // The second tap of a double tap, or the second Enter, was meant for the page before.
 const DOUBLE_TAP = 700; // milliseconds
@@ -17,6 +18,7 @@ export class Submission {
   constructor(form, draft, { isNext }) {
     this.form = form;
     this.draft = draft;
+    this.question = readQuestion();
     this.isSending = false;
     this.opensAt = isNext ? performance.now() + DOUBLE_TAP : 0;
     for (const kind of ["input", "click"]) {
@@ -39,7 +41,7 @@ export class Submission {
       const response = await postForm(this.form);
       if (response) await this.receive(response);
     } catch {
-      this.showError(NO_CONNECTION);
+      this.showError(this.isShown() ? NO_CONNECTION : NOT_SENT);
     } finally {
       this.isSending = false;
       button.removeAttribute("aria-disabled");
@@ -48,17 +50,27 @@ export class Submission {
 
   // A redirect means that the answer was accepted; any other page has the form with its errors.
   async receive(response) {
-    if (!new URL(response.url).pathname.startsWith("/inbox/")) return location.assign(response.url);
     const html = await response.text();
+    const isOfInbox = new URL(response.url).pathname.startsWith("/inbox/");
+    const isAccepted = isOfInbox && response.ok && response.redirected;
+    if (isAccepted) this.draft.remove();
+    if (!this.isShown()) return isAccepted ? announce(gettext("Sent")) : this.showError(NOT_SENT);
+    if (!isOfInbox) return location.assign(response.url);
     if (response.status >= 500) return this.showError(UNAVAILABLE);
-    if (response.ok && response.redirected) this.draft.remove();
     const url = response.redirected ? response.url : location.href;
     if (!showPage(html, url)) location.assign(response.url);
     else if (response.redirected) announce(gettext("Sent"));
   }
 
+  // Whether the page is still of this question: its reader may have gone on before the response came.
+  isShown() {
+    return readQuestion() === this.question;
+  }
+
+  // Shows the error beside the button, or only announces it on a page without one.
   showError(words) {
     const place = document.querySelector("[data-trouble]");
+    if (!place) return announce(words);
     place.textContent = words;
     place.hidden = !words;
   }
