@@ -18,6 +18,7 @@ NO_RESPONSE_IN_TIME: Final = say("No complete response within %(seconds)s s.")
 BROKEN_OFF: Final = say("The response broke off.")
 BYTES_MISSING: Final = say("The response broke off: %(count)s bytes are missing.")
 NOT_NEEDED: Final = say("It is no longer needed.")
+DEVICE_GONE: Final = say("The device was removed or turned off.")
 _SENTENCES: Final = (
     SECRET_UNREADABLE,
     INTERNAL_ERROR,
@@ -29,6 +30,7 @@ _SENTENCES: Final = (
     BROKEN_OFF,
     BYTES_MISSING,
     NOT_NEEDED,
+    DEVICE_GONE,
 )
 
 

@@ -71,7 +71,7 @@ UPDATE reviews_notification n
 
 # Which push was the last is decided one by one: two statements at once would not see each other.
 _DECIDE_ALONE = "SELECT pg_advisory_xact_lock(hashtextextended('last push ' || %(request)s, 0))"
-# After the last push to a person has failed for good, an email takes its place.
+# While the request is open, an email takes the place of the last push that failed for good.
 _DROP = f"""
 WITH dropped AS (
     UPDATE reviews_notification
@@ -90,6 +90,7 @@ SELECT {owned_id_sql("dropped.account_id")}, dropped.account_id, r.id, u.id, 'ma
        statement_timestamp(), dropped.call_id
   FROM dropped
   JOIN reviews_request r ON r.id = dropped.request_id AND r.creator_id = dropped.account_id
+       AND {OPEN} AND {in_time()}
   JOIN accounts_user u ON u.id = dropped.recipient_id AND u.is_active
  WHERE %(instead)s::boolean AND dropped.channel = 'push'
    AND NOT EXISTS (SELECT 1 FROM reviews_notification other
@@ -138,7 +139,7 @@ def record(item: Item, outcome: Outcome, *, state: State, delay: float = 0.0) ->
     elif state == State.DROPPED:
         _drop(item, outcome, mail_instead=outcome.result != Result.STALE)
     elif not _postpone(item, outcome, delay=delay):
-        _drop(item, outcome, mail_instead=False)
+        _drop(item, outcome, mail_instead=True)
 
 
 def record_sent(items: Sequence[Item]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from reviews.models import Notification
-from webhooks.failure_texts import NOT_NEEDED
+from webhooks.failure_texts import DEVICE_GONE, NOT_NEEDED
 from webhooks.schedule import next_delay
 
 State = Notification.State
@@ -36,6 +36,7 @@ class Outcome:
 
 
 STALE = Outcome(Result.STALE, str(NOT_NEEDED))
+GONE = Outcome(Result.GONE, str(DEVICE_GONE))
 
 
 def judge(

@@ -91,7 +91,7 @@ def switch_subscription(*, subscription: PushSubscription, is_on: bool) -> None:
 
 
 def remove_subscription(*, subscription: PushSubscription) -> None:
-    """Deletes a subscription; pushes that wait for it are dropped when they are due."""
+    """Deletes a subscription; emails take the place of pushes that wait for it."""
     _own(subscription).delete()
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import structlog
 from django.conf import settings
 
-from reviews.notifications.outcome import STALE, Outcome, Result
+from reviews.notifications.outcome import GONE, STALE, Outcome, Result
 from reviews.notifications.push import message as messages
 from reviews.notifications.push.message import Message, Target
 from reviews.notifications.push.outbox import Item
@@ -21,9 +21,11 @@ log = structlog.get_logger(__name__)
 
 
 def attempt(item: Item) -> Outcome:
-    """Pushes a claimed notification, unless it is stale."""
-    if item.message is None or item.target is None:
+    """Pushes a claimed notification, unless it is stale or its device is gone."""
+    if item.message is None:
         return STALE
+    if item.target is None:
+        return GONE
     return push(item.message, item.target)
 
 

@@ -95,7 +95,7 @@ class Dispatcher(Engine):
 
     def _attempt(self, item: Item, begin_by: float) -> Outcome | None:
         """Attempts an item on a thread of the pool; None where it is given back."""
-        may_begin = item.is_stale or self.may_begin(begin_by)
+        may_begin = not item.can_be_sent or self.may_begin(begin_by)
         outcome = attempt(item) if may_begin else None
         self.recorder.put(item, outcome)
         return outcome

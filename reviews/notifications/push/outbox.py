@@ -48,7 +48,7 @@ SELECT n.id, n.account_id, n.request_id, n.failed_attempts, n.call_id,
        d.id, d.endpoint, d.host, d.p256dh, d.auth, l.name, {LANGUAGE},
        left(r.request_text, 500), r.priority,
        extract(epoch FROM r.timeout_at - statement_timestamp())::float,
-       d.id IS NOT NULL AND {WANTED}
+       {WANTED}
   FROM claimed n
   JOIN reviews_request r ON r.id = n.request_id AND r.creator_id = n.account_id
   JOIN loops_loop l ON l.id = r.loop_id
@@ -62,8 +62,8 @@ SELECT n.id, n.account_id, n.request_id, n.failed_attempts, n.call_id,
 class Item(outbox.Item):
     """A claimed push: what to say to which subscription.
 
-    Both are None where it is stale: the request has ended, or the subscription or the membership
-    is gone.
+    The message is None where it is stale: the request has ended, or the membership is gone. The
+    target is None where the subscription is gone or off.
     """
 
     target: Target | None
@@ -71,12 +71,12 @@ class Item(outbox.Item):
     call_id: str | None = None
 
     @property
-    def is_stale(self) -> bool:
-        return self.target is None or self.message is None
+    def can_be_sent(self) -> bool:
+        return self.target is not None and self.message is not None
 
     @property
     def host(self) -> str:
-        """The push service's host; empty where the item is stale."""
+        """The push service's host; empty where the subscription is gone."""
         return self.target.host if self.target else ""
 
 
@@ -104,9 +104,10 @@ def _item(
     call_id: str | None,
     *row: Any,
 ) -> Item:
-    target, (loop_name, language, text, priority, seconds_left, is_wanted) = row[:5], row[5:]
+    target = Target(*row[:5]) if row[0] else None
+    loop_name, language, text, priority, seconds_left, is_wanted = row[5:]
     if not is_wanted:
-        return Item(pk, claim_id, account_id, request_id, failed, None, None, call_id)
+        return Item(pk, claim_id, account_id, request_id, failed, target, None, call_id)
     message = about_request(
         request_id=request_id,
         loop_name=loop_name,
@@ -115,4 +116,4 @@ def _item(
         seconds_left=seconds_left,
         language=language,
     )
-    return Item(pk, claim_id, account_id, request_id, failed, Target(*target), message, call_id)
+    return Item(pk, claim_id, account_id, request_id, failed, target, message, call_id)

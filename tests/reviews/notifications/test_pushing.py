@@ -123,14 +123,48 @@ def test_what_passes_is_tried_again(
     assert phone.read(service.got[-1])["notification"]["title"] == "Refund desk"
 
 
+@pytest.mark.parametrize("devices", [1, 2])
 def test_no_attempt_after_the_deadline(
-    make: Make, give_phone: GivePhone, member: User, service: PushService
+    make: Make, give_phone: GivePhone, owner: User, member: User, service: PushService, devices: int
 ) -> None:
-    phone = give_phone(member)
-    service.answer(phone, 503, **{"Retry-After": "700"})
+    """An email goes at once instead."""
+    services.choose_mails(user_id=owner.pk, mails="none")
+    for _ in range(devices):
+        service.answer(give_phone(member), 503, **{"Retry-After": "700"})
     request = make(timeout_seconds=600)
     send(enqueue_for(request))
-    assert states(request)[0] == ("push", "dropped")
+    assert states(request) == [("push", "dropped")] * devices + [("mail", "waiting")]
+
+
+def test_no_email_about_what_is_answered(
+    make: Make, give_phone: GivePhone, owner: User, member: User, service: PushService
+) -> None:
+    services.choose_mails(user_id=owner.pk, mails="none")
+    service.answer(give_phone(member), 403)
+    request = make()
+    pushes = enqueue_for(request)
+    review_services.answer_request(request=request, reviewer_id=owner.pk, answer="yes")
+    send(pushes)
+    assert states(request) == [("push", "dropped")]
+
+
+def test_a_device_that_ends_while_pushes_wait_for_it(
+    make: Make, give_phone: GivePhone, owner: User, member: User, service: PushService
+) -> None:
+    services.choose_mails(user_id=owner.pk, mails="none")
+    phone = give_phone(member)
+    first, second = make(), make()
+    pushes = {each: enqueue_for(each) for each in (first, second)}
+    service.answer(phone, 503)
+    send(pushes[second])
+    service.answer(phone, 410)
+    send(pushes[first])
+    make_due(second)
+    assert DISPATCHER.run_due() == 1
+    for each in (first, second):
+        assert states(each) == [("push", "dropped"), ("mail", "waiting")]
+    texts = Notification.objects.filter(channel="push").values_list("error", flat=True)
+    assert set(texts) == {"HTTP 410", "The device was removed or turned off."}
 
 
 @pytest.mark.parametrize("status", [400, 403, 413, 302])
@@ -283,10 +317,21 @@ def test_two_last_pushes_that_fail_at_once_become_one_email(
     assert states(request) == [("push", "dropped"), ("push", "dropped"), ("mail", "waiting")]
 
 
-@pytest.mark.parametrize("why", ["answered", "moved", "off", "removed", "left"])
+@pytest.mark.parametrize(
+    ("why", "mails"),
+    [("answered", 0), ("moved", 1), ("off", 1), ("removed", 1), ("left", 0)],
+)
 def test_nobody_is_told_of_what_is_not_theirs_any_more(
-    make: Make, give_phone: GivePhone, member: User, owner: User, service: PushService, why: str
+    make: Make,
+    give_phone: GivePhone,
+    member: User,
+    owner: User,
+    service: PushService,
+    why: str,
+    mails: int,
 ) -> None:
+    """Who has only lost the device is told by email."""
+    services.choose_mails(user_id=owner.pk, mails="none")
     phone = give_phone(member)
     request = make()
     enqueue_for(request)
@@ -306,7 +351,7 @@ def test_nobody_is_told_of_what_is_not_theirs_any_more(
     make_due(request)
     assert DISPATCHER.run_due() == 1
     assert service.got == []
-    assert states(request)[0] == ("push", "dropped")
+    assert states(request) == [("push", "dropped")] + [("mail", "waiting")] * mails
 
 
 def test_a_private_endpoint_is_refused(
