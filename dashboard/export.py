@@ -1,8 +1,9 @@
 """Downloads of the filtered requests, as CSV or JSON, of any length.
 
 The response is made in pages while the client takes it: each page is a short statement after the
-last row of the page before, so neither memory nor a transaction grows with the number of rows, and
-no thread is held between two parts of the response (front/answering.py).
+place of the last row of the page before, which may have been deleted since. So neither memory nor a
+transaction grows with the number of rows, and no thread is held between two parts of the response
+(front/answering.py).
 """
 
 import csv
@@ -31,6 +32,7 @@ from reviews.exports import AlreadyExporting, Lease, begin
 from reviews.models import Request
 from reviews.queries.single_read import read_many_as_json
 from web.guards import SignedInRequest
+from web.keyset import Place
 
 PAGE = 200  # requests that are read at a time
 COLUMNS = (
@@ -108,19 +110,21 @@ class Export:
             self._lease.end()
 
     def _read(self) -> Generator[str, None, None]:
-        cursor, is_first, has_rows = None, True, False
-        while is_first or cursor:
+        after: Place | None = None
+        is_first, has_rows = True, False
+        while is_first or after:
             with limited(settings.WEB_DATABASE_SECONDS):
                 self._lease.renew()
                 if is_first:
                     request_list.settle_first(self._filters)
-                found = request_list.select_after(self._filters, cursor, count=PAGE)
-                ids = list(found.values_list("pk", flat=True))
+                selected = request_list.select_after(self._filters, after, count=PAGE)
+                places = list(selected.values_list("created_at", "pk"))
+                ids = [pk for _, pk in places]
                 rows = self._format.render(self._filters.account_id, ids)
             start = self._format.head if is_first else ""
             yield start + (self._format.between if has_rows and rows else "") + rows
             has_rows = has_rows or bool(rows)  # ids may have gone before they were read
-            cursor, is_first = (ids[-1] if len(ids) == PAGE else None), False
+            after, is_first = (places[-1] if len(places) == PAGE else None), False
         yield self._format.tail
 
 

@@ -17,7 +17,7 @@ from reviews.models import Request, RequestQuerySet
 from reviews.prose import render_headline
 from reviews.queries import listing, people, search
 from web.days import midnight
-from web.keyset import build_page, select_newest
+from web.keyset import Place, build_page, find_place, select_newest
 
 PER_PAGE = 30
 MAX_PAGES = 10_000
@@ -97,7 +97,8 @@ def read_page(filters: Filters, typed: str) -> RequestPage:
 def read_older(filters: Filters, cursor: str | None) -> RequestPage:
     """Reads the page after the request with the id `cursor`. First settles the requests due."""
     settle_first(filters)
-    requests = select_after(filters, cursor, count=PER_PAGE + 1)
+    after = find_place(cursor, among=Request.objects.created_by(filters.account_id))
+    requests = select_after(filters, after, count=PER_PAGE + 1)
     page = build_page(read_rows(requests), PER_PAGE, is_first=cursor is None)
     return RequestPage(page.rows, is_first=page.is_first, older=page.older)
 
@@ -107,12 +108,10 @@ def settle_first(filters: Filters) -> None:
     settling.settle_first(settling.scope_to_account(filters.account_id))
 
 
-def select_after(filters: Filters, cursor: str | None, *, count: int) -> RequestQuerySet:
-    """Selects the newest `count` requests that match, after the request with the id `cursor`."""
+def select_after(filters: Filters, after: Place | None, *, count: int) -> RequestQuerySet:
+    """Selects the newest `count` requests that match, after a place."""
     account_id = filters.account_id
-    requests: RequestQuerySet = select_newest(
-        filter_requests(filters), cursor=cursor, among=Request.objects.created_by(account_id)
-    )
+    requests: RequestQuerySet = select_newest(filter_requests(filters), after=after)
     if filters.person.strip():
         role = filters.role or people.ANSWERED
         most = count if not filters.q.strip() else MAX_OF_A_PERSON

@@ -1,6 +1,7 @@
 """Keyset pagination: a page starts after the last row of the one before, so all cost the same."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet, Subquery
@@ -9,6 +10,8 @@ from django.http import Http404, HttpRequest
 from db.ids import normalize_id
 
 Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
+# The moment and the id of a row. With the moment itself, the row may be deleted meanwhile.
+Place = tuple[datetime | Subquery, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +47,25 @@ def read_page(
     `among` are all rows that the person may see, without filters. If the row `cursor` is not one
     of them, the page is empty.
     """
-    page_rows = list(select_newest(rows, cursor=cursor, among=among, moment=moment)[: size + 1])
+    after = find_place(cursor, among=among, moment=moment)
+    page_rows = list(select_newest(rows, after=after, moment=moment)[: size + 1])
     return build_page(page_rows, size, is_first=cursor is None)
 
 
-def select_newest(
-    rows: Rows, *, cursor: str | None, among: QuerySet[Any, Any], moment: str = "created_at"
-) -> Rows:
-    """Selects the rows after the row `cursor`, newest first."""
-    if cursor is not None:
-        at = Subquery(among.filter(pk=cursor).values(moment)[:1])
-        is_older = Q(**{f"{moment}__lt": at}) | Q(**{moment: at}, pk__lt=cursor)
+def find_place(
+    cursor: str | None, *, among: QuerySet[Any, Any], moment: str = "created_at"
+) -> Place | None:
+    """Returns the place of the row `cursor`, whose moment is read by the statement that uses it."""
+    if cursor is None:
+        return None
+    return Subquery(among.filter(pk=cursor).values(moment)[:1]), cursor
+
+
+def select_newest(rows: Rows, *, after: Place | None, moment: str = "created_at") -> Rows:
+    """Selects the rows after a place, newest first."""
+    if after is not None:
+        at, pk = after
+        is_older = Q(**{f"{moment}__lt": at}) | Q(**{moment: at}, pk__lt=pk)
         rows = rows.filter(is_older, **{f"{moment}__lte": at})  # lets the index find the start
     return rows.order_by(f"-{moment}", "-pk")
 

@@ -18,7 +18,7 @@ from dashboard import export
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
-from reviews.models import ExportLease, Request
+from reviews.models import ExportLease, Notification, Request
 from reviews.queries.single_read import read_many_as_json
 from tests.conftest import Api
 from tests.dashboard.many import older
@@ -217,12 +217,15 @@ def test_memory_and_statements_do_not_grow(owner: User, loop: Loop, make: Make) 
 def test_requests_that_go_meanwhile_leave_a_whole_file(
     owner: User, loop: Loop, make: Make, monkeypatch: pytest.MonkeyPatch, removed: slice
 ) -> None:
-    """Retention removes what an export has already found."""
+    """Retention removes what an export has found, before and after it has read it."""
     monkeypatch.setattr(export, "PAGE", 1)
     ids = [make().pk for _ in range(3)][::-1]
 
     def read_late(found: list[str], *, user_id: str) -> list[str]:
-        return read_many_as_json([pk for pk in found if pk not in ids[removed]], user_id=user_id)
+        rows = read_many_as_json([pk for pk in found if pk not in ids[removed]], user_id=user_id)
+        Notification.objects.filter(request_id__in=found).delete()
+        Request.objects.filter(pk__in=found).delete()
+        return rows
 
     monkeypatch.setattr("dashboard.export.read_many_as_json", read_late)
     left = [pk for pk in ids if pk not in ids[removed]]
