@@ -76,7 +76,9 @@ class AskHuman:
             request = exchange.call(
                 RequestDetails, "GET", ids={"request_id": request_id}, query=query, is_free=True
             )["request"]
-        except (RpcError, ToolFailed):  # as an error it would be asked again
+        except (RpcError, ToolFailed) as failure:  # as an error it would be asked again
+            if failure.status >= 500 and seat:
+                exchange.trust_first_check()
             return build_result(build_unread_answer(request_id))
         if exchange.revision.takes_tasks and request["status"] in states.OPEN:
             return {"resultType": "task", **build_task(request)}

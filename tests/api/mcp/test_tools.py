@@ -1,5 +1,6 @@
 """Each tool: what it takes, what it returns, and how it fails."""
 
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -339,6 +340,24 @@ def test_what_was_asked_is_found_again_whatever_happens(
     assert (data["request_id"], data["status"]) == (request.pk, "pending")
     assert "was asked" in data["next_step"]
     assert agent.data("get_answer", request_id=request.pk)["status"] == "pending"
+
+
+@pytest.mark.parametrize("version", [MODERN, *LEGACY])
+def test_what_was_asked_is_found_again_after_a_wait(
+    api: Api, owner_key: str, loop: Loop, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    """The call has waited, and the server calls the application again without a database."""
+    agent = Agent(api, owner_key, version=version)
+    asked = {"name": "ask_human", "arguments": {"loop_id": loop.pk, **QUESTION}}
+    request_id = agent.data(**asked["arguments"], name="ask_human")["request_id"]
+    monkeypatch.setattr("api.mcp.asking.get_resumed", lambda _: SimpleNamespace(topic=request_id))
+    stranger = Agent(api, "rl_" + "0" * 40, version=version)
+    assert request_id not in stranger.send("tools/call", asked).content.decode()
+    for place in ("api.mcp.exchange.find_caller", "api.views.find_caller"):
+        monkeypatch.setattr(place, Mock(side_effect=OperationalError("away")))
+    data = agent.data(**asked["arguments"], name="ask_human")
+    assert (data["request_id"], data["status"]) == (request_id, "pending")
+    assert "was asked" in data["next_step"]
 
 
 def test_the_quota(api: Api, owner: User, loop: Loop, ask: Ask) -> None:
