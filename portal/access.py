@@ -15,7 +15,7 @@ from portal import saved_answers
 from portal.posted import Posted
 from reviews import services
 from reviews.models import Request, RequestQuerySet
-from web.form_recovery import has_room
+from web.form_recovery import PERSON, has_room
 from web.guards import SignedInRequest, warn_page_expired
 
 Page = Callable[..., HttpResponse]
@@ -52,10 +52,9 @@ def action(view: Action) -> Page:
 
 def save_answer(request: HttpRequest, request_id: str) -> None:
     """Saves the posted answer of somebody who has to sign in, or did so in another tab."""
-    posted = Posted.read(request)
-    if posted:
-        if has_room(request):
-            saved_answers.save_answer(request.session, request_id, posted)
+    posted, person = Posted.read(request), request.POST.get(PERSON)
+    if posted and has_room(request):
+        saved_answers.save_answer(request.session, request_id, posted, person=person)
     elif request.user.is_authenticated:
         warn_page_expired(request)
 

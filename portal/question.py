@@ -47,9 +47,9 @@ def question_page(
         "watch": polling.issue_token(request),
         "version": polling.format_version(item.status, item.claimed_by_id),
     }
+    saved = NOTHING if posted else saved_answers.read(request.session, item.pk, request.user)
     status = 200
     if is_answerable:
-        saved = NOTHING if posted else saved_answers.read(request.session, item.pk)
         context["was_saved"] = bool(saved)
         context["form"] = answer_form.build(
             item, posted or saved, error=error, comment_error=comment_error
@@ -57,8 +57,7 @@ def question_page(
         if error or comment_error:
             status, context["trouble"] = 422, _("Error:")
     else:
-        draft = posted or saved_answers.read(request.session, item.pk)
-        context["draft"] = answer_form.format_draft(item, draft)
+        context["draft"] = answer_form.format_draft(item, posted or saved)
         if request.method == "POST":
             status, context["trouble"] = 409, _("Not sent:")
     return render_with_image(

@@ -1,31 +1,35 @@
 """Answers posted after their sender's sign-in had ended.
 
 They are saved in the session of the browser, which outlives the sign-in, and the question's page
-offers them again.
+offers them again, to nobody but the person that the form was made for.
 """
 
 from django.contrib.sessions.backends.base import SessionBase
 
+from accounts.models import User
 from portal.posted import NOTHING, Posted
+from web.form_recovery import is_of
 
-_KEY = "saved_answers"
+_KEY = "unsent_answers"  # of each question: the person, their answer and comment
 MAX_QUESTIONS = 3
 MAX_LENGTH = 14_000  # characters; no valid answer and comment have more
 
 
-def save_answer(session: SessionBase, request_id: str, posted: Posted) -> None:
-    """Saves what was posted for the question; above MAX_QUESTIONS the oldest is removed."""
+def save_answer(
+    session: SessionBase, request_id: str, posted: Posted, *, person: str | None
+) -> None:
+    """Saves what a person posted for the question; above MAX_QUESTIONS the oldest is removed."""
     if sum(map(len, posted.answer)) + len(posted.comment) > MAX_LENGTH:
         return
     saved = {key: value for key, value in session.get(_KEY, {}).items() if key != request_id}
-    entry = (posted.answer, posted.comment)
+    entry = (person, posted.answer, posted.comment)
     session[_KEY] = dict([*saved.items(), (request_id, entry)][-MAX_QUESTIONS:])
 
 
-def read(session: SessionBase, request_id: str) -> Posted:
-    """Reads what was saved for the question."""
-    saved = session.get(_KEY, {}).get(request_id)
-    return Posted(*saved) if saved else NOTHING
+def read(session: SessionBase, request_id: str, user: User) -> Posted:
+    """Reads what the person has saved for the question."""
+    person, *posted = session.get(_KEY, {}).get(request_id, [None])
+    return Posted(*posted) if is_of(user, person) else NOTHING
 
 
 def remove(session: SessionBase, request_id: str) -> None:

@@ -1,8 +1,9 @@
 """Saves the input of a form whose sender was signed out, or had signed in again meanwhile.
 
 The input is stored in the browser's session, which survives the sign-in, and fills the form when
-its page is opened again. Only views with the `recoverable` decorator save their form, so a form
-with secrets must not have it.
+the same person opens its page again: the form says who that is (templates/components/person.html),
+because somebody else may sign in on the device. Only views with the `recoverable` decorator save
+their form, so a form with secrets must not have it.
 
 People who are not signed in can use this too, so it is limited: one form of at most 20,000
 characters per session, for one hour, and sixty forms per hour from one IP address.
@@ -10,6 +11,7 @@ characters per session, for one hour, and sixty forms per hour from one IP addre
 
 import time
 from functools import wraps
+from typing import Any
 
 from django.contrib import messages
 from django.forms import Form
@@ -17,14 +19,15 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django_ratelimit.core import get_usage
 
-from web.guards import Page
+from web.guards import Page, warn_page_expired
 from web.languages import gettext_lazy as _lazy
 
 _KEY = "kept_form"
-NOT_TYPED = {"csrfmiddlewaretoken", "once", "token"}
+PERSON = "person"
+NOT_TYPED = {"csrfmiddlewaretoken", "once", "token", PERSON}
 MAX_LENGTH = 20_000  # characters, field names included; no real form has more
 RATE = "60/h"  # forms per IP address from people who are not signed in
-MAX_WAIT = 3600  # seconds; somebody else may sign in later
+MAX_WAIT = 3600  # seconds
 SAID = _lazy("You’re signed in again. What you typed is still here and hasn’t been sent yet.")
 
 
@@ -42,23 +45,37 @@ def recoverable(view: Page) -> Page:
 
 
 def save_form(request: HttpRequest, **ids: str) -> None:
-    """Saves the posted form in the session and replaces the one saved before."""
+    """Saves the posted form in the session and replaces the one saved before.
+
+    A person who is signed in is told if it is not saved.
+    """
     typed = {name: request.POST.getlist(name) for name in request.POST if name not in NOT_TYPED}
     texts = [text for name, values in typed.items() for text in (name, *values)]
     if sum(map(len, texts)) <= MAX_LENGTH and has_room(request):
-        request.session[_KEY] = {"path": request.path, "typed": typed, "at": time.time()}
+        saved = {"path": request.path, "typed": typed, "at": time.time()}
+        request.session[_KEY] = {**saved, PERSON: request.POST.get(PERSON)}
+    elif request.user.is_authenticated:
+        warn_page_expired(request)
 
 
 def has_room(request: HttpRequest) -> bool:
-    """Whether the session may store a form. For a person who is not signed in, this counts against
-    the rate of the IP address and makes the session end within the hour."""
+    """Whether the session may store what was posted: not if somebody else is signed in.
+
+    For a person who is not signed in, this counts against the rate of the IP address and makes the
+    session end within the hour.
+    """
     if request.user.is_authenticated:
-        return True
+        return is_of(request.user, request.POST.get(PERSON))
     usage = get_usage(request, "kept", key="ip", rate=RATE, increment=True)
     if usage and usage["should_limit"]:
         return False
     request.session.set_expiry(MAX_WAIT)
     return True
+
+
+def is_of(user: Any, person: str | None) -> bool:
+    """Whether what a form said to be typed by `person` may be shown to the user."""
+    return str(user.pk) == person
 
 
 def refill(request: HttpRequest, form: Form, target: str, **ids: str) -> bool:
@@ -68,6 +85,8 @@ def refill(request: HttpRequest, form: Form, target: str, **ids: str) -> bool:
     """
     saved = request.session.get(_KEY)
     if form.is_bound or saved is None or saved["path"] != reverse(target, kwargs=ids):
+        return False
+    if not is_of(request.user, saved.get(PERSON)):  # before an upgrade nobody was saved
         return False
     del request.session[_KEY]
     if time.time() - saved["at"] > MAX_WAIT:

@@ -87,27 +87,49 @@ def test_what_was_typed_is_there_again(
     expire(browser)
     where = BASE + path.format(**ids)
     before = counts()
-    answer = sign_in(browser, owner, browser.post(where, typed))
+    answer = sign_in(browser, owner, browser.post(where, {**typed, "person": owner.pk}))
     page = answer.content.decode()
     assert answer.status_code == 200
     assert SAID in words(answer)
     assert [each for each in there if not re.search(each, page)] == []
     assert counts() == before
+    assert f'name="person" value="{owner.pk}"' in form_with(page, *typed)
     again = browser.get(answer.request["PATH_INFO"])
     assert SAID not in words(again)
     assert not all(re.search(each, again.content.decode()) for each in there)
 
 
+def form_with(page: str, *names: str) -> str:
+    """The form of the page that has fields of these names."""
+    forms: list[str] = re.findall(r"<form.*?</form>", page, re.DOTALL)
+    (found,) = (each for each in forms if all(f'name="{name}"' in each for name in names))
+    return found
+
+
+def test_somebody_else_finds_nothing(owner: User, outsider: User) -> None:
+    """A person's page is still open on a device when somebody else signs in."""
+    browser = signed_in(owner)
+    expire(browser)
+    typed = {"name": "Legal", "person": owner.pk}
+    page = sign_in(browser, outsider, browser.post(f"{BASE}loops/new/", typed))
+    assert page.status_code == 200
+    assert "Legal" not in page.content.decode()
+    page = browser.get(f"{BASE}loops/new/")
+    assert "Legal" not in page.content.decode()
+
+
 def test_an_address_is_kept_on_the_page_of_another_maker(owner: User) -> None:
     browser = signed_in(owner)
     expire(browser)
-    typed = {"email": "ada@example.org", "action_add": ""}
+    typed = {"email": "ada@example.org", "action_add": "", "person": owner.pk}
     response = browser.post("/accounts/email/", typed)
     form = {"login": owner.email, "password": PASSWORD, "next": "/accounts/email/"}
     assert response["Location"] == "/accounts/login/?next=/accounts/email/"
     page = browser.post("/accounts/login/", form, follow=True)
     assert SAID in words(page)
-    assert 'value="ada@example.org"' in page.content.decode()
+    form_found = form_with(page.content.decode(), "email", "action_add")
+    assert 'value="ada@example.org"' in form_found
+    assert f'name="person" value="{owner.pk}"' in form_found
     assert EmailAddress.objects.filter(user=owner).count() == 1
 
 
@@ -137,7 +159,7 @@ def test_nor_is_what_no_person_types(owner: User) -> None:
 def test_it_is_for_its_own_page(owner: User, loop: Loop) -> None:
     browser = signed_in(owner)
     expire(browser)
-    browser.post(f"{BASE}loops/new/", {"name": "Legal"})
+    browser.post(f"{BASE}loops/new/", {"name": "Legal", "person": owner.pk})
     browser.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
     assert 'value="Refund desk"' in browser.get(f"{BASE}loops/{loop.pk}/edit/").content.decode()
     assert 'value="Legal"' in browser.get(f"{BASE}loops/new/").content.decode()
@@ -146,7 +168,7 @@ def test_it_is_for_its_own_page(owner: User, loop: Loop) -> None:
 def test_whoever_comes_much_later_finds_nothing(owner: User) -> None:
     browser = signed_in(owner)
     expire(browser)
-    response = browser.post(f"{BASE}loops/new/", {"name": "Legal"})
+    response = browser.post(f"{BASE}loops/new/", {"name": "Legal", "person": owner.pk})
     session = browser.session
     session["kept_form"]["at"] -= form_recovery.MAX_WAIT + 1
     session.save()
@@ -175,16 +197,23 @@ class TestAnOldToken:
     ) -> None:
         browser, old = self.in_another_tab(owner)
         before = counts()
-        form = {**typed, "csrfmiddlewaretoken": old}
+        form = {**typed, "csrfmiddlewaretoken": old, "person": owner.pk}
         response = browser.post(BASE + path.format(**ids), form, headers=self.HERE, follow=True)
         assert SAID in words(response)
         page = response.content.decode()
         assert [each for each in there if not re.search(each, page)] == []
         assert counts() == before
 
+    def test_somebody_else_finds_nothing_and_is_told(self, owner: User, outsider: User) -> None:
+        browser, old = self.in_another_tab(outsider)
+        form = {"name": "Legal", "csrfmiddlewaretoken": old, "person": owner.pk}
+        page = browser.post(f"{BASE}loops/new/", form, headers=self.HERE, follow=True)
+        assert OLD_PAGE in words(page)
+        assert "Legal" not in page.content.decode()
+
     def test_sent_once_more_it_counts(self, owner: User) -> None:
         browser, old = self.in_another_tab(owner)
-        form = {"name": "Legal", "icon": "heart", "csrfmiddlewaretoken": old}
+        form = {"name": "Legal", "icon": "heart", "csrfmiddlewaretoken": old, "person": owner.pk}
         page = browser.post(f"{BASE}loops/new/", form, headers=self.WITHOUT_TLS, follow=True)
         form["csrfmiddlewaretoken"] = attribute(page, 'csrfmiddlewaretoken" value')
         assert "Loop created." in words(browser.post(f"{BASE}loops/new/", form, follow=True))
@@ -209,7 +238,7 @@ class TestAnOldToken:
         if not is_signed_in:
             expire(browser)
         for token in (old, ""):
-            form = {"name": "Planted", "icon": "heart", "csrfmiddlewaretoken": token}
+            form = {"name": "Planted", "csrfmiddlewaretoken": token, "person": owner.pk}
             response = browser.post(f"{BASE}loops/new/", form, headers=said)
             assert response.status_code == 403
             assert "This page has expired" in words(response)
@@ -245,6 +274,7 @@ class TestAnOldToken:
         browser, old = self.in_another_tab(owner)
         for button, said in (("action_add", SAID), ("action_send", OLD_PAGE)):
             form = {"email": "ada@example.org", button: "", "csrfmiddlewaretoken": old}
+            form["person"] = owner.pk
             response = browser.post("/accounts/email/", form, headers=self.HERE, follow=True)
             assert said in words(response)
         assert EmailAddress.objects.filter(user=owner).count() == 1
@@ -253,7 +283,7 @@ class TestAnOldToken:
         request = make()
         browser, old = self.in_another_tab(member)
         path = f"/inbox/{request.pk}/"
-        form = {"answer": "yes", "csrfmiddlewaretoken": old}
+        form = {"answer": "yes", "csrfmiddlewaretoken": old, "person": member.pk}
         response = browser.post(f"{path}answer/", form, headers=self.HERE, follow=True)
         assert response.redirect_chain[-1][0] == path
         assert "It hasn’t been sent yet." in words(response)
@@ -286,7 +316,7 @@ class TestStrangers:
 
     def test_what_they_leave_ends_within_the_hour(self, owner: User) -> None:
         browser = Client()
-        browser.post(f"{BASE}loops/new/", {"name": "Legal"})
+        browser.post(f"{BASE}loops/new/", {"name": "Legal", "person": owner.pk})
         row = Session.objects.get()
         assert row.expire_date < timezone.now() + timedelta(seconds=form_recovery.MAX_WAIT + 1)
         browser.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})

@@ -145,7 +145,7 @@ def test_an_invalid_answer_keeps_it(member: User, make: Make) -> None:
 def test_it_outlives_the_session_and_a_lost_race(owner: User, member: User, make: Make) -> None:
     request = make()
     path, browser = f"/inbox/{request.pk}/", Client()
-    browser.post(f"{path}answer/", {"comment": "While signed out"})
+    browser.post(f"{path}answer/", {"comment": "While signed out", "person": member.pk})
     browser.force_login(member)
     page = browser.get(path)
     assert "Your answer was saved while you signed in" in words(page)

@@ -260,24 +260,40 @@ def test_what_is_gone_says_so_and_keeps_the_draft(member: User, loop: Loop, make
 def test_an_answer_outlives_the_session(member: User, make: Make) -> None:
     request = make(response_type="text", response_config={}, default_response="x")
     path, browser = f"/inbox/{request.pk}/", Client()
-    response = browser.post(path + "answer/", {"answer": "Two lines,\nlong thought about"})
+    typed = {"answer": "Two lines,\nlong thought about", "person": member.pk}
+    response = browser.post(path + "answer/", typed)
     assert response["Location"] == f"/accounts/login/?next={path}"
     browser.force_login(member)
     page = browser.get(path)
+    assert attribute(page, 'name="person" value') == member.pk
     assert "Your answer was saved while you signed in. It hasn’t been sent yet." in words(page)
     assert "Two lines,\nlong thought about</textarea>" in page.content.decode()
     assert services.read_request(request.pk).status == "pending"
     browser.post(path + "answer/", {"answer": "sent"})
-    assert "saved_answers" not in browser.session or not browser.session["saved_answers"]
+    assert "unsent_answers" not in browser.session or not browser.session["unsent_answers"]
+
+
+def test_somebody_else_on_the_device_does_not_see_an_answer(
+    owner: User, member: User, make: Make
+) -> None:
+    request, browser = make(), Client()
+    path = f"/inbox/{request.pk}/"
+    browser.post(path + "answer/", {"comment": "Private words", "person": member.pk})
+    browser.force_login(owner)
+    for status in ("pending", "cancelled"):
+        assert services.read_request(request.pk).status == status
+        assert "Private words" not in browser.get(path).content.decode()
+        if status == "pending":
+            cancel(request, owner)
 
 
 def test_no_more_is_kept_than_an_answer_can_have(make: Make) -> None:
     browser, requests = Client(), [make() for _ in range(4)]
     browser.post(f"/inbox/{requests[0].pk}/answer/", {"answer": "x" * 20_000})
-    assert "saved_answers" not in browser.session
+    assert "unsent_answers" not in browser.session
     for request in requests:
         browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
-    assert list(browser.session["saved_answers"]) == [each.pk for each in requests[1:]]
+    assert list(browser.session["unsent_answers"]) == [each.pk for each in requests[1:]]
 
 
 def test_the_open_page_holds_on_and_lets_go(owner: User, member: User, make: Make) -> None:

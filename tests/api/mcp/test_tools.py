@@ -348,14 +348,15 @@ def test_what_was_asked_is_found_again_after_a_wait(
 ) -> None:
     """The call has waited, and the server calls the application again without a database."""
     agent = Agent(api, owner_key, version=version)
-    asked = {"name": "ask_human", "arguments": {"loop_id": loop.pk, **QUESTION}}
-    request_id = agent.data(**asked["arguments"], name="ask_human")["request_id"]
+    question = {"loop_id": loop.pk, **QUESTION}
+    request_id = agent.data("ask_human", **question)["request_id"]
     monkeypatch.setattr("api.mcp.asking.get_resumed", lambda _: SimpleNamespace(topic=request_id))
     stranger = Agent(api, "rl_" + "0" * 40, version=version)
-    assert request_id not in stranger.send("tools/call", asked).content.decode()
+    asked = stranger.send("tools/call", {"name": "ask_human", "arguments": question})
+    assert request_id not in asked.content.decode()
     for place in ("api.mcp.exchange.find_caller", "api.views.find_caller"):
         monkeypatch.setattr(place, Mock(side_effect=OperationalError("away")))
-    data = agent.data(**asked["arguments"], name="ask_human")
+    data = agent.data("ask_human", **question)
     assert (data["request_id"], data["status"]) == (request_id, "pending")
     assert "was asked" in data["next_step"]
 
