@@ -87,6 +87,19 @@ async function repeat() {
   return { status, pauses };
 }
 
+/** Waits, and tells for how many seconds each call would have waited for its response. */
+async function limits() {
+  const seen: number[] = [];
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = (milliseconds) => {
+    seen.push(milliseconds / 1000);
+    return timeout.call(AbortSignal, milliseconds);
+  };
+  await client.requests.wait(scenario.id, 1);
+  await client.check();
+  return seen;
+}
+
 /** Checks the key, for so many seconds at most. */
 async function checkKey() {
   await new Client({ url, key, patience: scenario.patience }).check();
@@ -155,7 +168,7 @@ async function verify() {
   return results;
 }
 
-const all = { ask, flow, checkKey, repeat, unsendable, pages, lost, find, listen, verify };
+const all = { ask, flow, checkKey, repeat, limits, unsendable, pages, lost, find, listen, verify };
 const scenarios: Record<string, () => Promise<unknown>> = all;
 try {
   console.log(JSON.stringify(await scenarios[scenario.name]!()));

@@ -134,6 +134,17 @@ def test_no_failure_makes_a_wait_longer(client: Client, gate: Gate, make: Make) 
         assert raised.value.status == fault.status
 
 
+def test_a_silent_service_makes_no_wait_longer(
+    client: Client, gate: Gate, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reviewloop.transport.LATE_SECONDS", 0.1)
+    gate.hold = ("GET", "?wait=", "before")
+    with pytest.raises(reviewloop.ConnectionFailed, match="Read timed out"):
+        client.requests.wait(make().pk, seconds=0.5)
+    gate.release()
+    assert len(gate.calls) <= 2
+
+
 def test_a_call_that_may_not_wait_pauses(
     client: Client,
     gate: Gate,

@@ -244,6 +244,12 @@ def test_a_call_that_may_not_wait_pauses(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_silent_service_does_not_make_a_wait_longer(start: Start, make: Make) -> None:
+    wait, other = result(start("limits", id=make().pk))
+    assert (5 < wait <= 6, other) == (True, 30)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_pages_repeat_nothing(start: Start, make: Make) -> None:
     made = [make().pk for _ in range(5)]
     assert result(start("pages", body=FIELDS)) == made[::-1]

@@ -3,6 +3,7 @@
 import { ApiError, ConnectionFailed, RateLimited, ReviewLoopError, errorClass } from "./errors.js";
 
 const READ_SECONDS = 30;
+const LATE_SECONDS = 5; // for a response that comes late to a call with a patience of its own
 const FIRST_PAUSE = 0.5;
 const LONGEST_PAUSE = 30;
 const PASSING = [408, 409, 429]; // and all from 500 on
@@ -24,7 +25,7 @@ export interface Options {
   idempotencyKey?: string;
   traceparent?: string | undefined;
   readSeconds?: number;
-  /** For how many seconds this call is repeated. */
+  /** For how many seconds this call is repeated. After that a response may come 5 s late. */
   patience?: number;
   /** A 429 does not count against the patience. */
   sitOutQuota?: boolean;
@@ -58,7 +59,9 @@ export class Transport {
     let left = options.patience ?? this.patience;
     for (let repeats = 0; ; repeats++) {
       const begun = performance.now();
-      const outcome = await this.#attempt<Data>(method, path, options, repeats);
+      const longest = options.patience === undefined ? Infinity : Math.max(0, left) + LATE_SECONDS;
+      const readSeconds = Math.min(options.readSeconds ?? READ_SECONDS, longest);
+      const outcome = await this.#attempt<Data>(method, path, { ...options, readSeconds }, repeats);
       if (!(outcome instanceof ReviewLoopError)) return outcome;
       const pause = choosePause(outcome, repeats);
       const isFree = options.sitOutQuota && outcome instanceof RateLimited;
@@ -72,7 +75,7 @@ export class Transport {
   async #attempt<Data>(
     method: string,
     path: string,
-    options: Options,
+    options: Options & { readSeconds: number },
     repeats: number,
   ): Promise<Result<Data> | ApiError | ConnectionFailed> {
     // what is wrong here stays wrong, so it throws as it is
@@ -82,7 +85,7 @@ export class Transport {
     let response: Response;
     let text: string;
     try {
-      const signal = AbortSignal.timeout((options.readSeconds ?? READ_SECONDS) * 1000);
+      const signal = AbortSignal.timeout(Math.ceil(options.readSeconds * 1000));
       response = await fetch(address, { method, headers, body, redirect: "manual", signal });
       text = await response.text();
     } catch (error) {

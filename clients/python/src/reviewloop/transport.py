@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http.cookiejar import DefaultCookiePolicy
+from math import inf
 from time import monotonic, sleep
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,6 +36,7 @@ log = logging.getLogger("reviewloop")
 __version__ = "0.1.0"
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0
+LATE_SECONDS = 5.0  # for a response that comes late to a call with a patience of its own
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 # The connection broke, or never came about.
@@ -85,7 +87,8 @@ class Transport:
     ) -> Result:
         """Returns what the API answers. Raises ApiError, ConnectionFailed.
 
-        It repeats the call for `patience` seconds, else for those of the transport. With
+        It repeats the call for `patience` seconds, after which a response may come LATE_SECONDS
+        late; without it for those of the transport, however slow the responses are. With
         `sit_out_quota` a 429 does not count against them.
         """
         send = partial(
@@ -95,14 +98,16 @@ class Transport:
             params=params,
             data=None if body is None else json.dumps(body, allow_nan=False).encode(),
             headers=build_headers(body, idempotency_key, traceparent),
-            timeout=(CONNECT_SECONDS, read_seconds),
             allow_redirects=False,
         )
         attempts = Patience(self.patience if patience is None else patience)
         while True:
+            longest = inf if patience is None else attempts.left + LATE_SECONDS
             try:
                 with self.connecting():
-                    response = send()
+                    response = send(
+                        timeout=(min(CONNECT_SECONDS, longest), min(read_seconds, longest))
+                    )
                 return read_result(response, attempts.repeats)
             except (ApiError, ConnectionFailed) as failure:
                 attempts.sit_out(failure, is_quota_free=sit_out_quota)
@@ -153,6 +158,11 @@ class Patience:
     def __init__(self, seconds: float) -> None:
         self.repeats = 0
         self._ends_at = monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(0.0, self._ends_at - monotonic())
 
     def sit_out(self, failure: ApiError | ConnectionFailed, *, is_quota_free: bool) -> None:
         """Sleeps until the next attempt. Raises the failure if another one is of no use."""
