@@ -1,8 +1,11 @@
-// Stores unsent answers in this browser, for a week at most.
+// Stores unsent answers in this browser, for a week at most. Where it stores nothing, they last as long
+// as the page.
 
 const PREFIX = "draft:";
 const WEEK = 7 * 24 * 3600 * 1000; // milliseconds
 const EMPTY = { values: [], comment: "", words: "" };
+
+const written = new Map(); // what this page has written, by key
 
 export class Draft {
   constructor(person, question) {
@@ -11,6 +14,7 @@ export class Draft {
 
   // Returns the form's `values` and `comment`, and `words`: the same as text for people.
   read() {
+    if (written.has(this.key)) return written.get(this.key);
     try {
       return { ...EMPTY, ...JSON.parse(localStorage.getItem(this.key)) };
     } catch {
@@ -19,6 +23,7 @@ export class Draft {
   }
 
   write({ values, comment, words }) {
+    written.set(this.key, { values, comment, words });
     try {
       const draft = { values, comment, words, at: Date.now() };
       if (values.some(Boolean) || comment) localStorage.setItem(this.key, JSON.stringify(draft));

@@ -178,3 +178,21 @@ def test_a_double_tap_before_the_script_has_come(desk: Desk, member: User, make:
     button.tap(no_wait_after=True)
     expect(page.get_by_role("heading", name="Answer sent")).to_be_visible()
     assert sent == [request.pk]
+
+
+@pytest.mark.parametrize("storage", ["none", "full"])
+def test_words_stay_where_the_browser_stores_nothing(
+    desk: Desk, member: User, make: Make, storage: str
+) -> None:
+    request = make(**TEXT)
+    page = desk.open(member, "/inbox/")
+    broken = "window, 'localStorage', { get() { throw new DOMException('denied'); } }"
+    if storage == "full":
+        broken = "Storage.prototype, 'setItem', { value() { throw new DOMException('full'); } }"
+    page.add_init_script(f"Object.defineProperty({broken})")
+    page.goto(f"/inbox/{request.pk}/")
+    field = page.get_by_role("textbox", name="Your answer")
+    field.fill("Half a sentence")
+    page.get_by_role("button", name="I’m on it").tap()
+    expect(page.get_by_role("button", name="Release")).to_be_visible()
+    expect(field).to_have_value("Half a sentence")
