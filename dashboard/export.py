@@ -117,14 +117,14 @@ class Export:
                 self._lease.renew()
                 if is_first:
                     request_list.settle_first(self._filters)
-                selected = request_list.select_after(self._filters, after, count=PAGE)
+                selected, rest = request_list.select_after(self._filters, after, count=PAGE)
                 places = list(selected.values_list("created_at", "pk"))
                 ids = [pk for _, pk in places]
                 rows = self._format.render(self._filters.account_id, ids)
             start = self._format.head if is_first else ""
             yield start + (self._format.between if has_rows and rows else "") + rows
             has_rows = has_rows or bool(rows)  # ids may have gone before they were read
-            after, is_first = (places[-1] if len(places) == PAGE else None), False
+            after, is_first = (places[-1] if len(places) == PAGE else rest), False
         yield self._format.tail
 
 

@@ -21,7 +21,7 @@ from web.keyset import Place, build_page, find_place, select_newest
 
 PER_PAGE = 30
 MAX_PAGES = 10_000
-MAX_OF_A_PERSON = 1000  # of their newest requests, which are searched for words
+MAX_OF_A_PERSON = 1000  # of their requests, which are searched for words at a time
 OPEN = "open"  # pending or claimed
 MAX_TEXT, MAX_ANSWER = 500, 80  # characters read for a row
 
@@ -98,9 +98,10 @@ def read_older(filters: Filters, cursor: str | None) -> RequestPage:
     """Reads the page after the request with the id `cursor`. First settles the requests due."""
     settle_first(filters)
     after = find_place(cursor, among=Request.objects.created_by(filters.account_id))
-    requests = select_after(filters, after, count=PER_PAGE + 1)
+    requests, rest = select_after(filters, after, count=PER_PAGE + 1)
     page = build_page(read_rows(requests), PER_PAGE, is_first=cursor is None)
-    return RequestPage(page.rows, is_first=page.is_first, older=page.older)
+    older = page.older or (rest and rest[1])
+    return RequestPage(page.rows, is_first=page.is_first, older=older)
 
 
 def settle_first(filters: Filters) -> None:
@@ -108,9 +109,15 @@ def settle_first(filters: Filters) -> None:
     settling.settle_first(settling.scope_to_account(filters.account_id))
 
 
-def select_after(filters: Filters, after: Place | None, *, count: int) -> RequestQuerySet:
-    """Selects the newest `count` requests that match, after a place."""
-    account_id = filters.account_id
+def select_after(
+    filters: Filters, after: Place | None, *, count: int
+) -> tuple[RequestQuerySet, Place | None]:
+    """Selects the newest `count` requests that match, after a place.
+
+    Of a person, words are searched for in MAX_OF_A_PERSON requests at a time. The second value is
+    the place of the last of these if there may be more, though fewer than `count` were selected.
+    """
+    account_id, rest = filters.account_id, None
     requests: RequestQuerySet = select_newest(filter_requests(filters), after=after)
     if filters.person.strip():
         role = filters.role or people.ANSWERED
@@ -119,8 +126,16 @@ def select_after(filters: Filters, after: Place | None, *, count: int) -> Reques
             requests, account_id=account_id, typed=filters.person, role=role, count=most
         )
     if filters.q.strip():
+        if filters.person.strip():
+            rest = _find_last(requests, MAX_OF_A_PERSON)
         requests = search.find_newest(requests, account_id=account_id, typed=filters.q, count=count)
-    return requests.order_by("-created_at", "-id")[:count]
+    return requests.order_by("-created_at", "-id")[:count], rest
+
+
+def _find_last(requests: RequestQuerySet, most: int) -> Place | None:
+    """Finds the place of the last of `most` requests; None where there are fewer."""
+    newest = requests.order_by("-created_at", "-id").values_list("created_at", "pk")
+    return newest[most - 1 : most].first()
 
 
 def filter_requests(filters: Filters) -> RequestQuerySet:

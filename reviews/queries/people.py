@@ -61,7 +61,7 @@ def find_newest(
     if not keys:
         return own.none()
     ids = _merge(own, column, keys, count)
-    return own.filter(pk__in=ids)
+    return own.filter(pk__in=ids) if ids else own.none()
 
 
 def _merge(requests: RequestQuerySet, column: str, keys: list[str], count: int) -> list[str]:

@@ -55,7 +55,7 @@ def find_newest(
     """
     own: RequestQuerySet = requests.created_by(account_id)
     query = parse_words(typed)
-    if not query:
+    if not query or own.query.is_empty():  # its SQL could not be made
         return own.none()
     indexed, by_index = _BY_INDEX, [query, f"'={account_id}'", query]
     row, by_row = _BY_ROW, [account_id, query]

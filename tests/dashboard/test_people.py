@@ -1,5 +1,6 @@
 """Requests found by the person who answered them, or who was asked."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
+from dashboard import request_list
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
@@ -14,6 +16,7 @@ from reviews.models import Request
 from reviews.queries import people
 from tests.conftest import account
 from tests.dashboard.many import older
+from tests.dashboard.test_export import download
 from tests.portal import signed_in, words
 from tests.reviews.conftest import FIELDS, Make, acting
 
@@ -128,6 +131,35 @@ def test_pages_and_statements(
     assert (len(seen), len(set(seen)), window.older) == (65, 65, None)
 
 
+@pytest.mark.parametrize("role", ["", "asked"])
+def test_words_are_searched_for_to_the_end(
+    owner: User, member: User, loop: Loop, make: Make, monkeypatch: pytest.MonkeyPatch, role: str
+) -> None:
+    """Each page searches so many of the person's requests, and leads to those before."""
+    monkeypatch.setattr(request_list, "MAX_OF_A_PERSON", 3)
+    cups = {answered(make(request_text="Refund the cup?"), member).pk for _ in range(2)}
+    for _ in range(7):
+        answered(make(request_text="Refund the plate?"), member)
+    chosen = {"person": "member", "q": "cup", "role": role}
+    browser = signed_in(owner)
+    page = browser.get(LIST, chosen)
+    assert "No matching requests so far" in words(page)
+    seen: list[str] = []
+    while older_than := page.context["window"].older:
+        page = browser.get(LIST, {**chosen, "before": older_than})
+        seen += [row.pk for row in page.context["window"].rows]
+    assert set(seen) == cups
+    assert len(seen) == 2
+    assert {row["id"] for row in json.loads(download(owner, "json", **chosen))} == cups
+
+
 def test_nobody_found(owner: User, loop: Loop, make: Make) -> None:
     make()
-    assert "No matching requests" in words(signed_in(owner).get(LIST, {"person": "zoe"}))
+    for chosen in (
+        {"person": "zoe"},
+        {"person": "zoe", "q": "cup"},
+        {"person": "member", "q": "cup"},
+        {"person": "zoe", "q": "cup", "role": "asked"},
+    ):
+        assert "No matching requests" in words(signed_in(owner).get(LIST, chosen)), chosen
+        assert json.loads(download(owner, "json", **chosen)) == []
