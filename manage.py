@@ -9,11 +9,19 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
+    from django.db import Error
 
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(str(error))
+    except Error as error:
+        from db.outages import explain
+
+        sentence = explain(error)
+        if sentence is None or {"--traceback", "migrate"} & {*sys.argv}:
+            raise
+        sys.exit(sentence)
 
 
 if __name__ == "__main__":

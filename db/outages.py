@@ -24,6 +24,7 @@ STATES = {
     "40P01",  # deadlock
     "58030",  # the disk reports an error
 }
+UNKNOWN = {"42P01", "42703"}  # a table, a column
 STEP, MAX_PAUSE = 0.2, 1.0  # seconds between two attempts of `outlast`
 
 
@@ -35,6 +36,15 @@ def is_outage(error: BaseException | None) -> bool:
     if state is None:
         return isinstance(error, OperationalError)
     return state in STATES or state.startswith(CLASSES)
+
+
+def explain(error: BaseException) -> str | None:
+    """Says what to do about a failure of the database; None where a traceback is of more use."""
+    if read_state(error) in UNKNOWN:
+        return "The database lacks tables or columns. Run `manage.py migrate` first."
+    if is_outage(error):
+        return f"The database cannot be used: {str(error).strip()}"
+    return None
 
 
 def note_outage(error: BaseException | None) -> None:

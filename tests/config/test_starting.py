@@ -38,6 +38,30 @@ def test_the_reason_is_the_last_line(
 
 
 @pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("{url}postgres", "The database lacks tables or columns. Run `manage.py migrate` first."),
+        ("postgres://127.0.0.1:1/x", "The database cannot be used: connection"),
+    ],
+)
+def test_a_command_without_its_database_says_so(url: str, sentence: str) -> None:
+    server = os.environ["DATABASE_URL"].rpartition("/")[0] + "/"
+    words = ["manage.py", "createapikey", "ada@example.org"]
+    for more, is_short in (([], True), (["--traceback"], False)):
+        done = subprocess.run(
+            [sys.executable, *words, *more],
+            env={**os.environ, "DATABASE_URL": url.format(url=server)},
+            cwd=ROOT,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith(sentence) == is_short, done.stderr
+        assert ("Traceback" in done.stderr) != is_short
+
+
+@pytest.mark.parametrize(
     ("change", "reason"),
     [
         ({"SIGN_UP": "maybe"}, "SIGN_UP is 'maybe'; set it to one of: open, invited, closed, dom"),
