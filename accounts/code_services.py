@@ -47,6 +47,11 @@ def find_or_create_holder(*, email: str, name: str, password: str = "") -> Holde
     holder = find_holder(email)
     if holder is not None or not name:
         return holder
+    return create_holder(email=email, name=name, password=password)
+
+
+def create_holder(*, email: str, name: str, password: str = "") -> Holder | None:
+    """The same where none was found. Returns another call's if that came first."""
     try:
         return _create_holder(email, name, password)
     except IntegrityError:  # somebody signed up with a password this very moment

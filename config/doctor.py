@@ -50,6 +50,10 @@ def run(*those: Check) -> Generator[Finding, None, bool]:
             is_well = False
             advice = "Look at its log, and try again."
             yield Finding(WRONG, f"PostgreSQL failed: {database.first_line(error)}", advice)
+        except Exception as error:
+            is_well = False
+            failure = f"{check.__name__}: {type(error).__name__}: {error}"
+            yield Finding(WRONG, f"A check failed: {failure}", "Check the setting it is about.")
     return is_well
 
 
@@ -98,7 +102,7 @@ def check_mail() -> Iterator[Finding]:
     try:
         server.open()
         server.close()
-    except (OSError, smtplib.SMTPException) as error:
+    except (OSError, smtplib.SMTPException, UnicodeError) as error:
         yield Finding(WRONG, f"The mail server cannot be used: {error}", "Check EMAIL_URL.")
     else:
         yield Finding(OK, "The mail server answers and takes the password.")

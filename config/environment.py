@@ -1,13 +1,17 @@
 """Reads the settings that are more than a text or a number; each error says what to set."""
 
 import base64
+import os
 from email.utils import parseaddr
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from cryptography.fernet import Fernet
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.mail.message import sanitize_address
 from django.core.validators import DomainNameValidator
 from environ import Env
 
@@ -16,6 +20,15 @@ from config.variables import is_web_address, read_list, read_text, require
 NEW_KEY = (
     "python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
 )
+
+
+def read_file(path: Path) -> None:
+    """Reads from a file the variables that are not set, or empty."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name = line.partition("=")[0]
+        if not read_text(name):
+            os.environ.pop(name, None)
+    Env.read_env(str(path))
 
 
 def read_fernet_keys(name: str) -> list[str]:
@@ -39,6 +52,13 @@ def read_site(name: str) -> str:
         raise ImproperlyConfigured(
             f"{name} is {text!r}; set it to an absolute http or https address."
         )
+    parts = urlsplit(text)
+    if parts.query or parts.fragment or parts.username is not None:
+        raise ImproperlyConfigured(f"{name} is {text!r}; set it to an address without ?, # and @.")
+    if not parts.netloc.isascii():
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}; write its host as browsers send it, such as xn--prfung-4ya.de."
+        )
     return text.rstrip("/")
 
 
@@ -57,7 +77,11 @@ def read_mail_server(name: str) -> dict[str, Any]:
 def read_sender(name: str, *, default: str) -> str:
     """Reads who sends our emails: an address, or a name with one."""
     text = read_text(name, default)
-    if "@" not in parseaddr(text)[1] or any(sign < " " for sign in text):
+    try:
+        is_valid = "@" in sanitize_address(text, "utf-8") and not any(sign < " " for sign in text)
+    except ValueError:
+        is_valid = False
+    if not is_valid:
         raise ImproperlyConfigured(f"{name} is {text!r}; set it to an address, such as {default}.")
     return text
 

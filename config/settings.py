@@ -6,7 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import environ
 from csp.constants import NONE, SELF
 
 from config import database_urls, environment, logging, telemetry, variables
@@ -17,8 +16,10 @@ from config.variables import read_number, read_seconds, read_text, require
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 DATA_DIR = Path(read_text("DATA_DIR", str(BASE_DIR / ".data")))
-if "DATABASE_URL" not in os.environ and (DATA_DIR / "env").exists():
-    environ.Env.read_env(str(DATA_DIR / "env"))  # `make run` is running: use its servers
+if not read_text("DATABASE_URL") and (DATA_DIR / "env").exists():
+    environment.read_file(DATA_DIR / "env")  # `make run` is running: use its servers
+if not read_text("PROMETHEUS_MULTIPROC_DIR"):
+    os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # its library takes '' for this folder
 
 # Core
 

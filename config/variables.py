@@ -106,6 +106,8 @@ def is_web_address(text: str) -> bool:
     """Whether it is an absolute http or https address."""
     try:
         parts = urlsplit(text)
+        _ = parts.port
+        (parts.hostname or "").encode("idna")  # a label must not be empty or too long
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -78,7 +78,7 @@ def main() -> int:
 def share_metrics() -> None:
     """Makes a folder in which the workers share their numbers (web.metrics), where they count."""
     is_on = os.environ.get("METRICS_TOKEN") or os.environ.get("METRICS_NETWORKS")
-    if is_on and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+    if is_on and not os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         folder, parent = tempfile.mkdtemp(prefix="reviewloop-metrics-"), os.getpid()
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
 

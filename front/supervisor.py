@@ -15,6 +15,7 @@ from local.processes import die_with_parent
 BACKLOG = 1024
 PAUSE = 1.0  # seconds before a worker that died is started again
 GRACE = 30.0  # seconds for a worker to finish what is under way
+SO_DETACH_FILTER = 27  # asm-generic/socket.h
 WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGALRM}
 
 Work = Callable[[socket.socket, Callable[[], None]], None]
@@ -88,6 +89,7 @@ class Supervisor:
             os._exit(1)
         own = self._sockets[number]
         self._close_sockets(own)
+        _take_new(own)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
         time.sleep(pause)
         self._work(own, lambda: _announce(ready))
@@ -150,3 +152,10 @@ def _is_readable(pipe: int) -> bool:
     if not select.select([pipe], [], [], 0)[0]:
         return False
     return os.read(pipe, 1) == b"1"
+
+
+def _take_new(listener: socket.socket) -> None:
+    """Takes new connections again, which a worker drops that was told to stop (front/server.py)."""
+    if sys.platform == "linux":
+        with suppress(OSError):  # there was none to stop
+            listener.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)

@@ -37,6 +37,10 @@ def send(mail: EmailMessage, server: BaseEmailBackend) -> None:
     """
     try:
         server.open()
+    except (smtplib.SMTPException, OSError, UnicodeError) as error:  # the last is of EMAIL_URL
+        close(server)
+        raise Unsent(f"{type(error).__name__}: {error}", is_connected=False) from None
+    try:
         server.send_messages([mail])
     except smtplib.SMTPRecipientsRefused as error:
         is_final = all(500 <= code < 600 for code, _ in error.recipients.values())

@@ -117,6 +117,8 @@ def _read_facts() -> dict[str, Any]:
 def _beside(path: Path) -> Iterator[Path]:
     """A new file beside `path`, which it becomes at the end of the block. Raises Refused."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    if path.exists() and not path.is_file():
+        raise Refused(f"{path} is no file, and stays as it is.")
     try:
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         try:

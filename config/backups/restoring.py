@@ -56,6 +56,8 @@ DELETE FROM {schema}.webhooks_loggedevent
  WHERE NOT pg_visible_in_snapshot(transaction_id, pg_current_snapshot());
 """
 _RESTORING = "a backup is being restored"
+# If psql is ended, the server ends the statement that it is at, and with it its locks.
+_WATCH_CLIENT = "SET LOCAL client_connection_check_interval = '1s';\n"
 UNKNOWN_BEFORE_17 = b"SET transaction_timeout = 0;\n"
 PREAMBLE = 40  # lines of a script among which that one is
 
@@ -174,7 +176,7 @@ def pipe(path: Path, programs: Programs, around: list[str]) -> None:
         assert writer.stdin is not None
         with _ended(reader, writer):
             with suppress(BrokenPipeError):  # psql has ended; it says why
-                writer.stdin.write(f"BEGIN;\n{begin}".encode())
+                writer.stdin.write(f"BEGIN;\n{_WATCH_CLIENT}{begin}".encode())
                 writer.stdin.writelines(_read_preamble(reader.stdout, read_major()))
                 copyfileobj(reader.stdout, writer.stdin)
                 if reader.wait() != 0:

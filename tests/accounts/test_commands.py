@@ -87,6 +87,13 @@ def test_every_confirmed_address_names_its_account(
     assert owners[command]()
 
 
+def test_two_links_at_once_make_one_account(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one has made it since this one looked."""
+    place = "signin.management.commands.passwordlink.find_holder"
+    monkeypatch.setattr(place, lambda email: None)
+    assert f"/{user_pk_to_url_str(owner)}-" in run("passwordlink", owner.email, "--create")
+
+
 @pytest.mark.parametrize(
     "command", ["webhooksecret", "makeoperator", "passwordlink", "exportperson"]
 )

@@ -114,6 +114,8 @@ async function unsendable() {
     async () => client.requests.create(scenario.loop, body),
     async () => client.requests.cancel("0".repeat(24), "new\nline"),
     async () => new Client({ url, key: "rl_live_…" }).check(),
+    async () => new Client({ url: "http://h:99999", key }).check(),
+    async () => new Client({ url: "http://127.0.0.1:6667", key }).check(),
   ]) {
     await call().catch((error) => failed.push((error as Error).name));
   }

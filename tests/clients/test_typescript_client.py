@@ -365,6 +365,8 @@ def test_what_cannot_be_sent_is_not_repeated(start: Start, gate: Gate, loop: Loo
         "TypeError",
         "TypeError",
         "ReviewLoopError",
+        "ReviewLoopError",
+        "ConnectionFailed",
     ]
     assert gate.calls == []
 

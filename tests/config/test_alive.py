@@ -65,6 +65,26 @@ def test_beat_notes_every_tick(monkeypatch: pytest.MonkeyPatch) -> None:
     assert alive.describe("beat")[0]
 
 
+@pytest.mark.parametrize("harm", ["emptied", "halved", "zeroed"])
+def test_beat_survives_a_damaged_schedule(tmp_path: Path, harm: str) -> None:
+    """As the crash of a machine leaves it."""
+    path = tmp_path / "beat-schedule"
+    options = {"app": celery.app, "schedule_filename": str(path), "lazy": True}
+    first = beat.Scheduler(**options)
+    first.setup_schedule()
+    entries = {*first.schedule}
+    first.close()
+    values = max(tmp_path.iterdir(), key=lambda each: each.stat().st_size)
+    content = values.read_bytes()
+    half = content[: len(content) // 2]
+    values.write_bytes({"emptied": b"", "halved": half, "zeroed": bytes(len(content))}[harm])
+    second = beat.Scheduler(**options)
+    second.setup_schedule()
+    assert entries == {*second.schedule}
+    assert entries
+    second.close()
+
+
 def test_a_link_in_a_shared_folder_is_not_followed(folder: Path) -> None:
     target = folder / "precious"
     (folder / "reviewloop-worker.alive").symlink_to(target)

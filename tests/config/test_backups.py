@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -293,16 +293,29 @@ def test_who_has_stopped_deliveries_starts_them(
     assert not deliveries.are_on()
 
 
+@pytest.mark.parametrize(
+    ("number", "script", "goes_on"),
+    [
+        (signal.SIGKILL, "CREATE TABLE half ();", False),
+        (signal.SIGTERM, "CREATE TABLE half (); SELECT pg_sleep(100);", True),
+        (signal.SIGHUP, "CREATE TABLE half (); SELECT pg_sleep(100);", True),
+    ],
+)
 def test_a_restore_that_is_killed_changes_nothing(
-    backup: Path, new_database: Callable[[], str], tmp_path: Path
+    backup: Path,
+    new_database: Callable[[], str],
+    tmp_path: Path,
+    number: signal.Signals,
+    script: str,
+    goes_on: bool,
 ) -> None:
-    """psql gets the end of its input where the restore was meant to go on."""
-    name, waiting = new_database(), tmp_path / "waiting"
+    """psql gets the end of its input, or is ended while the server is at a long statement."""
+    name, waiting, pid = new_database(), tmp_path / "waiting", tmp_path / "pid"
     reader = tmp_path / "pg_restore"
     reader.write_text(
-        "#!/bin/sh\necho 'CREATE TABLE half ();'\n"
+        f"#!/bin/sh\necho $$ > {pid}\necho '{script}'\n"
         "head -c 300000 /dev/zero | tr '\\0' '\\n'\n"  # more than the pipes hold back
-        f"echo $$ > {waiting}\nexec sleep 60\n"
+        f"echo > {waiting}\nexec sleep 60\n"
     )
     reader.chmod(0o700)
     code = (
@@ -323,21 +336,27 @@ def test_a_restore_that_is_killed_changes_nothing(
         }  # fmt: skip
         process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)
         try:
-            wait_until(lambda: waiting.exists() and waiting.read_text().endswith("\n"), 30)
+            wait_until(lambda: waiting.exists() or count_others("%pg_sleep%") > 0, 30)
+            process.send_signal(number)
+            process.wait(20)
         finally:
             process.kill()
             process.wait()
-        os.kill(int(waiting.read_text()), signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(int(pid.read_text()), signal.SIGKILL)
         wait_until(lambda: not count_others(), 20)
         assert count_rows() == before
+        if goes_on:
+            assert "restored from" in manage("deliveries")
 
 
-def count_others() -> int:
-    """The other connections to this database."""
+def count_others(query: str = "%") -> int:
+    """The other connections to this database whose last statement is like that."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE %s",
+            [query],
         )
         return int(cursor.fetchone()[0])
 
@@ -349,6 +368,10 @@ def test_a_backup_that_fails_leaves_the_last_one(
     monkeypatch.setattr(making, "append", lambda *_: refuse())
     assert "cannot be written: No space left on device" in refused("backup", str(backup))
     assert "cannot be written: No such file" in refused("backup", "/nowhere/backup.dump")
+    os.mkfifo(special := backup.with_name("fifo"))
+    assert "is no file, and stays as it is" in refused("backup", str(special))
+    assert special.is_fifo()
+    special.unlink()
     monkeypatch.setattr(making, "LOCKS_WITHIN", "nonsense")
     assert refused("backup", str(backup)).startswith("pg_dump failed: ")
     assert backup.read_bytes() == before
@@ -420,8 +443,9 @@ def test_the_scripts_of_newer_programs_for_an_older_server() -> None:
     assert len([*restoring._read_preamble(lines, 16)]) + len([*lines]) == 100
 
 
-def test_the_command_stops_when_it_is_told(tmp_path: Path) -> None:
-    """TERM removes what is half written; the file of before stays."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_the_command_stops_when_it_is_told(tmp_path: Path, number: signal.Signals) -> None:
+    """It removes what is half written; the file of before stays."""
     slow = tmp_path / "bin"
     slow.mkdir()
     for name in programs.NAMES:
@@ -447,8 +471,8 @@ def test_the_command_stops_when_it_is_told(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)
     try:
         wait_until(started.exists, 30)
-        process.terminate()
-        assert process.wait(20) == 143
+        process.send_signal(number)
+        assert process.wait(20) == 128 + number
     finally:
         process.kill()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup.dump", "bin", "started"]

@@ -138,6 +138,18 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
             "Redis cannot be reached",
             "REDIS_URL",
         ),
+        (
+            set_to(MAIL_SERVER_BACKEND=SMTP, EMAIL_HOST="a..b"),
+            "wrong",
+            "The mail server cannot be used",
+            "EMAIL_URL",
+        ),
+        (
+            set_to(CELERY_BROKER_URL="redis://a..b/0"),
+            "wrong",
+            "A check failed: check_redis: UnicodeError: ",
+            "Check the setting it is about",
+        ),
     ],
 )  # fmt: skip
 def test_what_is_wrong(

@@ -1,7 +1,9 @@
 """Whatever a variable of the environment is set to: it can be read, or the reason names it."""
 
+import os
 import re
 import runpy
+from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -54,6 +56,20 @@ def test_an_empty_variable_is_not_set(value: str, monkeypatch: pytest.MonkeyPatc
     assert found["REQUIRE_CONFIRMED_ADDRESSES"] is False
 
 
+def test_an_empty_variable_leaves_the_servers_of_make_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command finds them by the file in the folder of its data."""
+    values = {name: os.environ[name] for name in ("SECRET_KEY", "DATABASE_URL", "REDIS_URL")}
+    (tmp_path / "env").write_text("".join(f"{each}={values[each]}\n" for each in values))
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    for name in (*values, "PROMETHEUS_MULTIPROC_DIR"):
+        monkeypatch.setenv(name, "")
+    assert read_settings()["SECRET_KEY"] == values["SECRET_KEY"]
+    assert {name: os.environ[name] for name in values} == values
+    assert "PROMETHEUS_MULTIPROC_DIR" not in os.environ
+
+
 @pytest.mark.parametrize("value", ["$2b$12$secret", "secret\n"])
 def test_a_secret_is_taken_as_it_is(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of Kubernetes may end with a line's end; without it everybody would be signed out."""
@@ -71,6 +87,13 @@ def test_a_secret_is_taken_as_it_is(value: str, monkeypatch: pytest.MonkeyPatch)
         ("DEBUG", "ture", "is 'ture'; set it to true or false"),
         ("EMAIL_URL", "smtp.example.com", "cannot be used; set it to consolemail:// or to smtp+"),
         ("DEFAULT_FROM_EMAIL", "Review Loop", "is 'Review Loop'; set it to an address, such as"),
+        ("DEFAULT_FROM_EMAIL", "a@b.c, d@e.f", "is 'a@b.c, d@e.f'; set it to an address, such as"),
+        ("DEFAULT_FROM_EMAIL", "a@b..c", "is 'a@b..c'; set it to an address, such as"),
+        ("SITE_URL", "http://h:99999", "is 'http://h:99999'; set it to an absolute http or https"),
+        ("SITE_URL", "http://a..b", "is 'http://a..b'; set it to an absolute http or https"),
+        ("SITE_URL", "http://h?x=1", "is 'http://h?x=1'; set it to an address without ?, # and @"),
+        ("SITE_URL", "http://a@h", "is 'http://a@h'; set it to an address without ?, # and @"),
+        ("SITE_URL", "http://prüfung.de", "is 'http://prüfung.de'; write its host as browsers"),
         ("KEEP_REQUESTS_DAYS", "2", "is 2; set it to 4 to 30000 days, or to 0 to keep for ever"),
     ],
 )

@@ -67,9 +67,7 @@ LISTS: dict[str, dict[str, tuple[str, ...]]] = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", LISTS)
-def test_any_filters_together(
-    owner: User, member: User, loop: Loop, make: Make, path: str
-) -> None:
+def test_any_filters_together(owner: User, member: User, loop: Loop, make: Make, path: str) -> None:
     join_loop(user=owner, code=loop.invite_code)
     done, waiting = make(), make()
     services.answer_request(request=done, reviewer_id=member.pk, answer="yes")

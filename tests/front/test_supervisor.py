@@ -104,6 +104,18 @@ def call_until_refused(port: int, keeps: bool, answered: list[int]) -> list[str]
                 is_open = "connection: close" not in lines
 
 
+def test_a_worker_that_was_told_to_stop_is_replaced() -> None:
+    port = free_port()
+    with running(port) as parent:
+        wait_until(lambda: serves(port))
+        wait_until(lambda: all(map(stops_when_asked, children(parent.pid))))
+        for worker in children(parent.pid):
+            os.kill(worker, signal.SIGTERM)
+            wait_until(partial(replaced, parent.pid, worker))
+        wait_until(lambda: all(map(stops_when_asked, children(parent.pid))))
+        assert all(serves(port) for _ in range(5 * COUNT))
+
+
 @pytest.mark.parametrize("keeps", [False, True], ids=["new connections", "kept connections"])
 def test_while_it_stops_every_call_that_gets_through_is_answered(keeps: bool) -> None:
     """A proxy does not repeat a POST whose connection breaks."""

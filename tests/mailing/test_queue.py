@@ -179,6 +179,21 @@ def test_a_server_that_cannot_be_reached_is_tried_with_one_email_at_a_time(
     assert len(server.got) == 5
 
 
+@pytest.mark.parametrize("host", ["mail..example.com", "x" * 70 + ".example.com"])
+def test_settings_that_cannot_be_used_lose_no_email(
+    server: MailServer, settings: Settings, host: str
+) -> None:
+    """The library raises what is no error of the network."""
+    right, settings.EMAIL_HOST = settings.EMAIL_HOST, host
+    send()
+    assert run() == 1
+    assert QueuedMail.objects.get().failed_attempts == 1
+    settings.EMAIL_HOST = right
+    make_due()
+    assert run() == 1
+    assert len(server.got) == 1
+
+
 def test_it_is_given_up_in_the_end(server: MailServer) -> None:
     server.refusal = "451 busy"
     send()

@@ -12,6 +12,7 @@ export class ReviewLoopError extends Error {
 // Of TLS: a wrong certificate stays wrong, and so does a server without TLS. A handshake that broke
 // may pass.
 const WRONG = /CERT|SIGNATURE|WRONG_VERSION_NUMBER/;
+const BLOCKED = "bad port"; // fetch calls no service at ports of other protocols
 
 /** The service could not be reached, for as long as the client was willing to try. */
 export class ConnectionFailed extends ReviewLoopError {
@@ -20,8 +21,9 @@ export class ConnectionFailed extends ReviewLoopError {
 
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
-    const cause = (options?.cause as { cause?: { code?: unknown } } | undefined)?.cause;
-    this.mayPass = !WRONG.test(String(cause?.code));
+    type Cause = { code?: unknown; message?: unknown };
+    const cause = (options?.cause as { cause?: Cause } | undefined)?.cause;
+    this.mayPass = !WRONG.test(String(cause?.code)) && cause?.message !== BLOCKED;
   }
 }
 

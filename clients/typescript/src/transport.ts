@@ -44,7 +44,7 @@ export class Transport {
 
   constructor(settings: Settings) {
     const url = settings.url.trim().replace(/\/+$/, "");
-    if (!/^https?:\/\/./.test(url)) throw new ReviewLoopError(`"${url}" is no address`);
+    if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) throw new ReviewLoopError(`"${url}" is no address`);
     if (!/^[!-~]+$/.test(settings.key.trim())) {
       throw new ReviewLoopError("The API key is empty, or has other characters than one");
     }

@@ -26,7 +26,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         # raises SystemExit, so that a backup that is stopped removes what it has written
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
         path, keep = options["file"].absolute(), options["keep"]
         if keep is not None and (keep < 1 or not path.is_dir()):
             raise CommandError("--keep needs a folder that exists, and a number from 1.")

@@ -27,7 +27,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         # raises SystemExit, so that psql is ended and rolls back
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
         try:
             restored = restore_backup(options["file"].absolute(), replace=options["replace"])
         except Refused as reason:

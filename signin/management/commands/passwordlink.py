@@ -10,10 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 from django.urls import reverse
 
-from accounts.code_services import find_holder
+from accounts.code_services import create_holder, find_holder
 from accounts.emails import validate_address
 from accounts.models import User
-from accounts.services import create_account
 from signin.adapter import build_site_url
 
 
@@ -42,12 +41,13 @@ class Command(BaseCommand):
         path = reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": key})
         self.stdout.write(build_site_url(path))
 
-    def create(self, email: str, name: str) -> User:
+    def create(self, email: str, name: str) -> User | None:
         try:
             validate_email(email)
             validate_address(email)
         except ValidationError:
             raise CommandError(f"{email!r} is not an email address.") from None
-        user = create_account(email=email, name=name, verified=True)
-        self.stderr.write(f"Account {user.email} created.")
-        return user
+        holder = create_holder(email=email, name=name)
+        if holder and holder.is_new:
+            self.stderr.write(f"Account {holder.user.email} created.")
+        return holder.user if holder else None
