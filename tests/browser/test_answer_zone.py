@@ -12,6 +12,7 @@ from tests.browser.contexts import opened
 from tests.browser.looking import DRAWN
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
+from tests.waiting import wait_until
 
 LONG = "\n\n".join(f"Paragraph {number}. {'Read all of this. ' * 12}" for number in range(12))
 FEW = {"options": ["Refund in full", "Refund half", "Escalate to a person"]}
@@ -21,6 +22,8 @@ IS_HIT = """each => {
   const box = each.getBoundingClientRect();
   return each.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
 }"""
+# Without scripts, the button takes no tap before a moment has gone by.
+IS_OPEN = 'getComputedStyle(document.querySelector("[data-send]")).pointerEvents === "auto"'
 LARGER = "percent => { document.documentElement.style.fontSize = `${percent}%` }"
 # The height that the zone takes from the question, and whether its last button can be reached.
 ZONE = """() => {
@@ -54,6 +57,7 @@ def test_it_takes_two_fifths_of_the_screen_at_most(phone: Page, make: Make) -> N
     for config in (FEW, MANY):
         request = make(response_config=config, default_response=config["options"][0])
         phone.goto(f"/inbox/{request.pk}/")
+        wait_until(lambda: phone.evaluate(IS_OPEN))
         for width, height in SCREENS:
             phone.set_viewport_size({"width": width, "height": height})
             for percent in (100, 200):
