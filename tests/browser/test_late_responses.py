@@ -14,7 +14,7 @@ from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
 
 YES_NO = {"response_config": {"options": ["yes", "no", "later"]}}
-NOT_SENT = "Your answer to an earlier question was not sent. Open that question to see why."
+NOT_SENT = "Your answer to an earlier question was not sent."
 
 
 def settle(page: Page, held: Route) -> None:

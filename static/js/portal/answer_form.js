@@ -68,8 +68,7 @@ function startNumber(form) {
   if (slider) startSlider(slider, field);
 }
 
-// `isSame`: the page has replaced another of the same question, so that its draft is newer than what
-// the server has rendered.
+// `isSame`: the page was of this question before, and the draft is newer than what the server knows.
 export function startAnswerForm(form, draft, { isSame }) {
   const update = () => {
     const values = valuesOf(form);

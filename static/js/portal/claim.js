@@ -56,14 +56,17 @@ export class Claim {
     this.held.querySelector("[data-held-left]").textContent = formatTimeLeft(left);
   }
 
-  // Posts the form that claims or releases, and shows the page it returns. If the reader has gone on
-  // to another question meanwhile, a claim is released again.
+  // Posts the form that claims or releases, and shows the page it returns. A claim that comes after
+  // the reader has gone on is released.
   async change(form) {
     try {
       const response = await postForm(form);
       if (!response) return;
       const html = await response.text();
-      if (readQuestion() !== this.question) return release(new DOMParser().parseFromString(html, "text/html"));
+      if (readQuestion() !== this.question) {
+        release(new DOMParser().parseFromString(html, "text/html"));
+        return;
+      }
       this.isRefreshing = this.isTaken = true;
       if (!showPage(html, response.url, { push: false })) location.assign(response.url);
     } catch {
@@ -91,12 +94,12 @@ export class Claim {
   }
 }
 
-// Releases the lease that the page shows, if any, and no later one: another page may have renewed it
-// since. Returns whether there was one.
+// Releases only the lease of the page, if any: another page may have renewed it since.
 function release(page) {
   const form = page.querySelector("[data-release]");
   if (!form) return false;
   const body = new FormData(form);
   body.set("leaving", page.querySelector("[data-held]").dataset.until);
-  return navigator.sendBeacon(form.action, body);
+  navigator.sendBeacon(form.action, body);
+  return true;
 }

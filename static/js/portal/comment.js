@@ -4,8 +4,7 @@ export function findComment() {
   return document.getElementById("comment");
 }
 
-// `saved` is the comment of the draft, used unless the page has one and `isSame` is not set; `count`
-// shows a text's length.
+// `saved` is the comment of the draft, newer than the page's if `isSame`; `count` shows a text's length.
 export function startComment({ form, saved, isSame, count, onInput }) {
   const place = document.querySelector("[data-comment]");
   const field = findComment();

@@ -14,7 +14,7 @@ function readFocus() {
   return { question: readQuestion(), id, selectionStart, selectionEnd, isTyping };
 }
 
-// A field with an error has the focus already. It does not get it from somebody who types in another.
+// A field with an error has the focus already, but not while somebody types in another.
 function restoreFocus({ question, id, selectionStart, selectionEnd, isTyping }) {
   const main = document.getElementById("main");
   if (isTyping && document.activeElement.id !== id) main.focus({ preventScroll: true });

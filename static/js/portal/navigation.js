@@ -55,12 +55,11 @@ export function isReached() {
   return !isAgain && document.referrer.startsWith(`${location.origin}/inbox/`);
 }
 
-// Opens a URL, without a reload if possible. Does nothing if another question was shown before the
-// response came.
+// Opens a URL, without a reload if possible; not if another question was shown before it came.
 export async function openPage(url) {
   const question = readQuestion();
-  const isOpened = await fetchPage(url, { push: true, isWanted: () => readQuestion() === question });
-  if (!isOpened && readQuestion() === question) location.assign(url);
+  const isWanted = () => readQuestion() === question;
+  if (!await fetchPage(url, { push: true, isWanted }) && isWanted()) location.assign(url);
 }
 
 // Shows the current page again. Returns false and changes nothing without a connection, or if another

@@ -8,7 +8,7 @@ import { postForm } from "./tokens.js";
 
 const UNAVAILABLE = gettext("Temporarily unavailable. Your answer is saved here. Please send it again.");
 const NO_CONNECTION = gettext("No connection. Your answer may not have been sent. It is saved here, and you can safely send it again.");
-const NOT_SENT = gettext("Your answer to an earlier question was not sent. Open that question to see why.");
+const NOT_SENT = gettext("Your answer to an earlier question was not sent.");
 
 // The second tap of a double tap, or the second Enter, was meant for the page before.
 const DOUBLE_TAP = 700; // milliseconds
@@ -62,12 +62,12 @@ export class Submission {
     else if (response.redirected) announce(gettext("Sent"));
   }
 
-  // Whether the page is still of this question: its reader may have gone on before the response came.
+  // Its reader may have gone on to another question before the response came.
   isShown() {
     return readQuestion() === this.question;
   }
 
-  // Shows the error beside the button, or only announces it on a page without one.
+  // Only announces it on a page without a button.
   showError(words) {
     const place = document.querySelector("[data-trouble]");
     if (!place) return announce(words);
