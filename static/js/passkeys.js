@@ -65,7 +65,10 @@ function explain(error, action) {
   return SENTENCES[action];
 }
 
+// A second tap meanwhile does nothing, as with every form (app.js).
 async function run(form) {
+  if (form.dataset.sent) return;
+  form.dataset.sent = "yes";
   const action = form.dataset.passkey;
   const problem = form.querySelector("[data-passkey-problem]");
   problem.hidden = true;
@@ -77,6 +80,7 @@ async function run(form) {
     if (form.elements.remember) form.elements.remember.disabled = !remember?.checked;
     form.submit();
   } catch (error) {
+    delete form.dataset.sent;
     problem.textContent = explain(error, action);
     problem.hidden = false;
   }

@@ -105,6 +105,17 @@ def test_a_wrong_finger_opens_nothing(phone: Phone, owner: User) -> None:
     expect(phone.page.get_by_role("heading", level=1)).to_contain_text("Inbox")
 
 
+def test_a_double_tap_asks_once(phone: Phone, owner: User) -> None:
+    phone.add_passkey()
+    phone.sign_out()
+    phone.visitor.open("/accounts/login/")
+    sent = []
+    phone.page.on("request", lambda request: sent.append(request.method))
+    phone.page.get_by_role("button", name="Use a passkey").dblclick()
+    expect(phone.page.get_by_role("heading", level=1)).to_contain_text("Inbox")
+    assert sent.count("POST") == 1
+
+
 def test_a_removed_passkey_opens_nothing(phone: Phone, owner: User) -> None:
     phone.add_passkey()
     phone.visitor.open("/accounts/2fa/")
