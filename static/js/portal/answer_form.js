@@ -1,8 +1,10 @@
 // Improves the answer form: draft, counters, comment, and the sign button and slider of a number.
 
-import { findComment, startComment } from "./comment.js";
-
 import { formatNumber, gettext } from "../words.js";
+
+export function findComment() {
+  return document.getElementById("comment");
+}
 
 function valuesOf(form) {
   return new FormData(form).getAll("answer").map(String);
@@ -17,7 +19,7 @@ function wordsOf(form) {
 function restore(form, values) {
   for (const field of form.querySelectorAll("[name=answer]")) {
     if (field.type === "radio" || field.type === "checkbox") field.checked = values.includes(field.value);
-    else field.value = values[0];
+    else field.value = values[0] ?? "";
   }
 }
 
@@ -68,6 +70,35 @@ function startNumber(form) {
   if (slider) startSlider(slider, field);
 }
 
+// Opens the comment where the chosen option needs one. `saved` is the comment of the draft, newer than
+// the page's if `isNewer`.
+function startComment({ form, saved, isNewer, onInput }) {
+  const place = document.querySelector("[data-comment]");
+  const field = findComment();
+  if (!place) return;
+  const demanding = JSON.parse(place.dataset.demanding);
+  if (isNewer || (saved && !field.value)) {
+    field.value = saved;
+    place.open ||= saved !== "";
+  }
+  const follow = () => {
+    const isNeeded = new FormData(form).getAll("answer").some((value) => demanding.includes(value));
+    if (isNeeded) place.open = true;
+    place.toggleAttribute("data-needed", isNeeded);
+    field.setAttribute("aria-required", String(isNeeded));
+    countCharacters(field);
+  };
+  form.addEventListener("input", follow);
+  field.addEventListener("input", () => {
+    follow();
+    onInput();
+  });
+  place.querySelector("summary").addEventListener("click", () => {
+    setTimeout(() => { if (place.open) field.focus(); });
+  });
+  follow();
+}
+
 // `isSame`: the page was of this question before, and the draft is newer than what the server knows.
 export function startAnswerForm(form, draft, { isSame }) {
   const update = () => {
@@ -81,9 +112,12 @@ export function startAnswerForm(form, draft, { isSame }) {
     if (text) countCharacters(text);
   };
   const { values, comment } = draft.read();
-  if (values.some(Boolean) && (isSame || !valuesOf(form).some(Boolean))) restore(form, values);
+  const isDrafted = values.some(Boolean);
+  // the server shows what it saved over a sign-in at each load
+  const isNewer = isSame || ((isDrafted || comment) && document.querySelector("[data-was-saved]"));
+  if (isNewer || (isDrafted && !valuesOf(form).some(Boolean))) restore(form, values);
   form.addEventListener("input", update);
-  startComment({ form, saved: comment, isSame, count: countCharacters, onInput: update });
+  startComment({ form, saved: comment, isNewer, onInput: update });
   startNumber(form);
   update();
 }

@@ -86,6 +86,7 @@ export class Claim {
       if (response?.status !== 204) return;
       this.held.dataset.until = response.headers.get("X-Lease");
       this.until = performance.now() + this.lease;
+      if (readQuestion() !== this.question) release(this.held.closest(".frame"));
     } catch { /* the next renewal may succeed */ }
   }
 

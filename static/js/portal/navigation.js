@@ -5,6 +5,7 @@ import { continueList } from "./beside.js";
 
 const pages = new EventTarget();
 let shownPages = 0; // how many pages were shown without a reload
+let openings = 0;
 
 // Calls the listener after each page shown without a reload.
 export function onPageShown(listener) {
@@ -17,8 +18,8 @@ export function onPageLeft(listener, { signal } = {}) {
 }
 
 // Returns the id of the question on the screen, if any.
-export function readQuestion() {
-  return document.querySelector("[data-question]")?.dataset.question;
+export function readQuestion(page = document) {
+  return page.querySelector("[data-question]")?.dataset.question;
 }
 
 // A document keeps the content security policy that it was loaded with. Only the policy of a page
@@ -39,6 +40,8 @@ export function showPage(html, url, { push = true } = {}) {
   pages.dispatchEvent(new Event("left"));
   shownPages += 1;
   const settleList = continueList(frame);
+  const trouble = document.querySelector("[data-trouble]:not([hidden])");
+  if (trouble && readQuestion() === readQuestion(page)) frame.querySelector("[data-trouble]")?.replaceWith(trouble);
   document.querySelector(".frame").replaceWith(document.adoptNode(frame));
   document.title = page.title;
   if (push && url !== location.href) history.pushState({ portal: true }, "", url);
@@ -55,10 +58,11 @@ export function isReached() {
   return !isAgain && document.referrer.startsWith(`${location.origin}/inbox/`);
 }
 
-// Opens a URL, without a reload if possible; not if another question was shown before it came.
+// Opens a URL, without a reload if possible; not if another one was opened or shown before it came.
 export async function openPage(url) {
   const question = readQuestion();
-  const isWanted = () => readQuestion() === question;
+  const opening = openings += 1;
+  const isWanted = () => opening === openings && readQuestion() === question;
   if (!await fetchPage(url, { push: true, isWanted }) && isWanted()) location.assign(url);
 }
 

@@ -2,7 +2,7 @@
 
 import { announce } from "../announcements.js";
 import { gettext } from "../words.js";
-import { findComment } from "./comment.js";
+import { findComment } from "./answer_form.js";
 import { readQuestion, showPage } from "./navigation.js";
 import { postForm } from "./tokens.js";
 
@@ -37,12 +37,16 @@ export class Submission {
     const button = document.querySelector("[data-send]");
     button.setAttribute("aria-disabled", "true");
     this.showError("");
+    const body = new FormData(this.form);
+    const leave = () => navigator.sendBeacon(this.form.action, body); // which outlives the page
+    addEventListener("pagehide", leave);
     try {
       const response = await postForm(this.form);
       if (response) await this.receive(response);
     } catch {
       this.showError(this.isShown() ? NO_CONNECTION : NOT_SENT);
     } finally {
+      removeEventListener("pagehide", leave);
       this.isSending = false;
       button.removeAttribute("aria-disabled");
     }
