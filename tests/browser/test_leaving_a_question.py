@@ -45,6 +45,24 @@ def test_the_last_click_counts(desk: Desk, member: User, three: list[Request]) -
     assert shown(page) == three[2].pk
 
 
+@pytest.mark.parametrize("size", ["phone", "desk"])
+def test_a_double_tap_skips_one(desk: Desk, member: User, three: list[Request], size: str) -> None:
+    page = desk.open(member, f"/inbox/{three[0].pk}/", size=size)
+    link = page.get_by_role("link", name="Skip", exact=True)
+    link.scroll_into_view_if_needed()
+    box = link.bounding_box()
+    assert box
+    opened: list[str] = []
+    page.on("request", lambda request: opened.append(request.url))
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for taps in (1, 2):
+        page.mouse.down(click_count=taps)
+        page.mouse.up(click_count=taps)
+        page.wait_for_url(f"**/inbox/{three[1].pk}/**")
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    assert [url for url in opened if f"{three[2].pk}/?" in url] == []
+
+
 @pytest.mark.parametrize("typed", ["Newer comment", ""])
 def test_what_was_typed_after_a_sign_in_stays(
     desk: Desk, member: User, make: Make, typed: str

@@ -88,7 +88,7 @@ export function startNavigation() {
     const link = event.target.closest?.("a[data-go]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    openPage(link.href);
+    if (event.detail < 2) openPage(link.href); // a double tap skips one question
   });
   onPageShown(() => {
     scrollTo(0, 0);
