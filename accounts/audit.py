@@ -2,6 +2,8 @@
 
 from accounts.models import AuditEntry
 
+MAX_SUBJECT = 200  # characters
+
 
 def record(
     *,
@@ -22,7 +24,7 @@ def record(
         account_id=account_id,
         actor_id=actor_id,
         action=action,
-        subject=subject[:200],
+        subject=subject[:MAX_SUBJECT],
         key_id=key_id,
         ip=ip,
     )

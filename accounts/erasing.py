@@ -13,6 +13,7 @@ from django.contrib.admin.models import LogEntry
 from django.db import connection, transaction
 
 from accounts import sessions
+from accounts.audit import MAX_SUBJECT
 from accounts.emails import lock_address, match_email
 from accounts.models import ApiKey, AuditEntry, ReservedId, StoredResponse, Usage, User
 from accounts.models import WebhookSecret as Secret
@@ -86,13 +87,15 @@ def remove_records(account_id: str) -> None:
 def rewrite_audit(account_id: str, address: str, pseudonym: str) -> list[str]:
     """Writes the pseudonym in place of an address into other accounts' audit logs.
 
-    Returns the accounts in which the person did something.
+    A long address stands there cut, as every subject is. Returns the accounts in which the person
+    did something.
     """
+    recorded = address[:MAX_SUBJECT]
     with connection.cursor() as cursor:
         cursor.execute(_ALLOW)
-        cursor.execute(_FIND_SUBJECTS, [account_id, address])
+        cursor.execute(_FIND_SUBJECTS, [account_id, recorded])
         for pk, owner_id, subject in cursor.fetchall():
-            words = [pseudonym if word.lower() == address else word for word in subject.split(" ")]
-            cursor.execute(_WRITE_SUBJECT, [" ".join(words)[:200], pk, owner_id])
+            words = [pseudonym if word.lower() == recorded else word for word in subject.split(" ")]
+            cursor.execute(_WRITE_SUBJECT, [" ".join(words)[:MAX_SUBJECT], pk, owner_id])
     acted = AuditEntry.objects.filter(actor_id=account_id).exclude(account_id=account_id)
     return list(acted.order_by().values_list("account_id", flat=True).distinct())

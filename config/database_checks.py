@@ -7,7 +7,7 @@ from contextlib import closing
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
-from accounts import key_rotation
+from config import key_rotation
 from config.backups import Refused
 from config.backups.programs import find_programs
 from config.findings import OK, WARNING, WRONG, Check, Finding

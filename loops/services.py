@@ -7,6 +7,7 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.db import connection, transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts.audit import record
@@ -118,20 +119,19 @@ def invite_member(*, loop: Loop, email: str) -> Membership:
     lock_address(email)
     lock_loop(loop.pk, account_id=loop.creator_id)
     member_id = reserve_user_id(email=email)
-    membership, created = Membership.objects.get_or_create(
-        loop=loop,
-        member_id=member_id,
-        defaults={
-            "account_id": loop.creator_id,
-            "email": email.lower(),
-            "status": Membership.Status.PENDING,
-        },
-    )
-    if membership.status == Membership.Status.ACTIVE:
+    address, pending = email.lower(), Membership.Status.PENDING
+    # the address may have been another account's, or nobody's, when it was invited before
+    known = Q(member_id=member_id) | Q(email=address, status=pending)
+    members = list(Membership.objects.filter(known, loop=loop))
+    if any(member.status == Membership.Status.ACTIVE for member in members):
         raise AlreadyMember
-    if created:
-        touch(loop.pk, account_id=loop.creator_id)
-        record_audit(loop, "member.invited", f"{membership.email} to {loop.name}")
+    if members:
+        return members[0]
+    membership = Membership.objects.create(
+        account_id=loop.creator_id, loop=loop, member_id=member_id, email=address, status=pending
+    )
+    touch(loop.pk, account_id=loop.creator_id)
+    record_audit(loop, "member.invited", f"{address} to {loop.name}")
     return membership
 
 

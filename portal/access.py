@@ -60,13 +60,16 @@ def save_answer(request: HttpRequest, request_id: str) -> None:
 
 
 def _with_gone_page(view: Page) -> Page:
-    """Decorates a view to answer Http404 with a page that shows the answer not sent."""
+    """Decorates a view to answer Http404 with a page that shows the answer not sent.
+
+    A request may also be removed while the view works on it.
+    """
 
     @wraps(view)
     def wrapped(request: SignedInRequest, **ids: str) -> HttpResponse:
         try:
             return view(request, **ids)
-        except Http404:
+        except (Http404, Request.DoesNotExist):
             posted = Posted.read(request)
             draft = posted.format_draft(", ".join(filter(None, posted.answer)))
             return render(request, "portal/gone.html", {"draft": draft}, status=404)

@@ -9,9 +9,11 @@ others stays under the pseudonym: answers, claims, and who opened a request.
 """
 
 import json
+import logging
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts import vault
@@ -20,6 +22,7 @@ from accounts.erasing import anonymize, is_erased, lock_person, remove_records, 
 from accounts.models import User
 from accounts.notices import Origin, notify
 from db import pruning
+from db.outages import is_outage
 from db.time_limits import allow_longer
 from loops.models import Loop, Membership
 from loops.services import lock_loop, touch
@@ -37,6 +40,8 @@ from reviews.retention import remove_requests
 from reviews.services import remove_member
 from webhooks.erasing import remove_all, rewrite_bodies
 from webhooks.models import Delivery
+
+log = logging.getLogger(__name__)
 
 BEGIN_SECONDS = 60.0  # a person may be in hundreds of loops
 _OWN = f"""
@@ -62,8 +67,9 @@ def begin(*, person: User, origin: Origin | None = None) -> None:
         raise AlreadyErased
     forget_mail_to(addresses)
     notify(account=locked, action="account.erased", origin=origin)
+    _lock_loops(locked, addresses)
     accounts = _leave_loops(locked, addresses)
-    _close_own_loops(locked)
+    Loop.objects.of_creator(locked.pk).update(deleted_at=Now(), updated_at=Now())
     PushSubscription.objects.filter(user=locked).delete()
     EmailPreference.objects.filter(user=locked).delete()
     anonymize(locked, addresses)
@@ -73,19 +79,32 @@ def begin(*, person: User, origin: Origin | None = None) -> None:
 
 
 def finish_all(*, until: float) -> int:
-    """Finishes what has begun; returns how many people. Begins no batch after `until`."""
+    """Finishes what has begun; returns how many people. Begins no batch after `until`.
+
+    One person who cannot be finished keeps nobody else waiting.
+    """
     waiting = Erasure.objects.filter(done_at=None).order_by("begun_at")
-    return sum(
-        finish(account_id, until=until) for account_id in waiting.values_list("pk", flat=True)
-    )
+    done = 0
+    for account_id in waiting.values_list("pk", flat=True):
+        try:
+            done += finish(account_id, until=until)
+        except Exception as error:
+            if is_outage(error):
+                raise
+            log.exception("Erasing %s cannot be finished", account_id)
+    return done
 
 
 def finish(account_id: str, *, until: float) -> bool:
-    """Removes the rest of a person who is anonymous; False if time was too short."""
-    row = Erasure.objects.get(pk=account_id)
+    """Removes the rest of a person who is anonymous; False if time was too short.
+
+    Raises vault.Unreadable once only what other accounts have of the person is left.
+    """
+    row = Erasure.objects.select_related("account").get(pk=account_id)
     if row.done_at is not None:
         return True
-    found: dict[str, list[str]] = json.loads(vault.open_sealed(row.sealed))
+    with transaction.atomic():  # loops that they were joining while they were made anonymous
+        _leave_loops(row.account, [])
     pruning.run_batches(lambda: _remove_own_requests(account_id), until=until)
     remove_all(account_id, until=until)
     if (
@@ -95,9 +114,20 @@ def finish(account_id: str, *, until: float) -> bool:
         return False
     _remove_own_loops(account_id)
     remove_records(account_id)
-    _rewrite_others(User.objects.get(pk=account_id), found)
+    found: dict[str, list[str]] = json.loads(vault.open_sealed(row.sealed))
+    _rewrite_others(row.account, found)
     Erasure.objects.filter(pk=account_id).update(done_at=Now(), sealed=b"")
     return True
+
+
+def _lock_loops(person: User, addresses: list[str]) -> None:
+    """Locks the loops that are theirs, that they are in or invited to, in the order of all."""
+    invited = Q(status=Membership.Status.PENDING, email__in=addresses)
+    places = Membership.objects.filter(Q(user=person) | invited)
+    loop_ids = list(places.values_list("loop_id", flat=True))
+    loop_ids += Loop.objects.of_creator(person.pk).values_list("pk", flat=True)
+    loops = Loop.objects.filter(pk__in=loop_ids).order_by("pk")
+    list(loops.select_for_update(no_key=True).values_list("pk"))
 
 
 def _leave_loops(person: User, addresses: list[str]) -> list[str]:
@@ -120,13 +150,6 @@ def _leave_loops(person: User, addresses: list[str]) -> list[str]:
             touch(membership.loop_id, account_id=membership.account_id)
         membership.delete()
     return sorted(accounts)
-
-
-def _close_own_loops(person: User) -> None:
-    """Has reviewers no longer see the person's loops, and nobody join them."""
-    own = Loop.objects.of_creator(person.pk)
-    list(own.order_by("pk").select_for_update().only("pk"))
-    own.update(deleted_at=Now(), updated_at=Now())
 
 
 @transaction.atomic

@@ -1,6 +1,6 @@
 """POST /mcp: streamable HTTP, stateless, each message answered by one JSON object."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
@@ -89,22 +89,36 @@ def answer(request: HttpRequest, value: Any, *, may_wait: bool = True) -> Reply:
 
 
 def answer_batch(request: HttpRequest, values: list[Any]) -> HttpResponse:
-    """Answers a batch, which only the oldest revision has. Nothing in it waits."""
+    """Answers a batch, which only the oldest revision has. Nothing in it waits.
+
+    What the first message is denied is denied to all. A later one that is denied leaves the answers
+    before it, and those after it are refused alike.
+    """
     is_old = request.META.get("HTTP_MCP_PROTOCOL_VERSION", OLDEST) == OLDEST
     if not is_old or not 1 <= len(values) <= MAX_BATCH:
         reason = f"at most {MAX_BATCH} messages" if is_old else "one message"
         error = RpcError(INVALID_REQUEST, f"The body must have {reason}")
         return authenticate(request, refuse(error)).build()
-    replies = []
+    replies: list[Reply] = []
+    denied = None
     for value in values:
-        reply = answer(request, value, may_wait=False)
-        if reply.status in DENIED:  # so would be all others
-            return reply.build()
+        reply = repeat(denied, value) if denied else answer(request, value, may_wait=False)
         replies.append(reply)
+        if reply.status in DENIED:
+            denied = reply
+        if replies[0].status in DENIED:
+            return reply.build()
     bodies = [reply.body for reply in replies if reply.body is not None]
     if not bodies:
         return replies[-1].build()
     return finish(b"[" + b",".join(map(dumps, bodies)) + b"]", 200, replies[-1].headers)
+
+
+def repeat(denied: Reply, value: Any) -> Reply:
+    """Denies another message for the same reason; a notification has no answer."""
+    message_id = read_id(value)
+    body = None if message_id is None else {**(denied.body or {}), "id": message_id}
+    return replace(denied, body=body)
 
 
 def authenticate(request: HttpRequest, reply: Reply, exchange: Exchange | None = None) -> Reply:

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-from accounts import key_rotation
+from config import key_rotation
 from config.backups import Refused
 from config.backups.manifest import FORMAT, Manifest, append, digest
 from config.backups.programs import describe_connection, find_programs, read_major

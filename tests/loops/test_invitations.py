@@ -1,9 +1,11 @@
 """Invitations: codes, the join link, and addresses that were invited."""
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.models import User
+from accounts.proofs import confirm_address
 from accounts.services import create_account
 from loops.invite_codes import ALPHABET, LENGTH
 from loops.models import Loop, Membership
@@ -118,3 +120,33 @@ def test_many_members(loop: Loop) -> None:
     for number in range(120):
         invite_member(loop=loop, email=f"person{number}@example.org")
     assert Membership.objects.filter(loop=loop).count() == 122
+
+
+@pytest.mark.parametrize("page", [False, True])
+def test_an_address_that_has_become_somebodys_is_invited_again(
+    owner: User, outsider: User, loop: Loop, page: bool
+) -> None:
+    first = invite_member(loop=loop, email="nora@example.org")
+    make_primary(outsider, "nora@example.org")
+    if page:
+        form = {"email": "Nora@example.org"}
+        response = signed_in(owner).post(f"/dashboard/loops/{loop.pk}/invite/", form)
+        assert response.status_code == 302
+    else:
+        assert invite_member(loop=loop, email="Nora@example.org") == first
+    assert loop.memberships.filter(status="pending").count() == 1
+    join_loop(user=outsider, code=loop.invite_code)
+    assert not loop.memberships.filter(status="pending").exists()
+
+
+def test_an_address_that_somebody_has_left_is_invited_again(outsider: User, loop: Loop) -> None:
+    address = outsider.email
+    first = invite_member(loop=loop, email=address)
+    make_primary(outsider, "other@example.org")
+    EmailAddress.objects.filter(user=outsider, email=address).delete()
+    assert invite_member(loop=loop, email=address) == first
+
+
+def make_primary(user: User, address: str) -> None:
+    confirm_address(user=user, address=address)
+    EmailAddress.objects.get(user=user, email=address).set_as_primary()

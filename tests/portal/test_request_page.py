@@ -15,6 +15,7 @@ from loops.models import Loop
 from loops.services import create_loop
 from reviews import services
 from reviews.models import Request
+from reviews.retention import remove_requests
 from reviews.services import delete_loop, remove_member
 from tests.portal import attribute, controls, signed_in, words
 from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
@@ -34,6 +35,28 @@ def visit_all(browser: Client, request_id: str) -> list[Any]:
 def frozen(request: Request) -> dict[str, Any]:
     """The row as it stands."""
     return dict(Request.objects.filter(pk=request.pk).values().get())
+
+
+@pytest.mark.parametrize(
+    ("path", "service"),
+    [("answer", "answer_request"), ("claim", "claim_request"), ("release", "release_claim")],
+)
+def test_it_is_removed_meanwhile(
+    make: Make, owner: User, member: User, path: str, service: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = make(response_type="text", response_config={}, default_response="x")
+    services.answer_request(request=request, reviewer_id=owner.pk, answer="faster")
+    act = getattr(services, service)
+
+    def act_late(**options: Any) -> Any:
+        remove_requests(request.creator_id, [(request.pk, 0)])
+        return act(**options)
+
+    monkeypatch.setattr(services, service, act_late)
+    page = signed_in(member).post(f"/inbox/{request.pk}/{path}/", {"answer": "Half a sentence"})
+    assert page.status_code == 404
+    assert "You can’t see this question" in words(page)
+    assert "Half a sentence" in words(page)
 
 
 def test_outsiders_find_nothing(

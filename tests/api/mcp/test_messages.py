@@ -4,11 +4,15 @@ import json
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from pytest_django import Settings
 
+from accounts import quota
 from accounts.models import ApiKey, User
-from tests.api.mcp.wire import LEGACY, MODERN, Agent, left
+from loops.models import Loop
+from reviews.models import Request
+from tests.api.mcp.wire import LEGACY, MODERN, QUESTION, Agent, left
 from tests.api.wire import Api, Ask, json_of, send
 from tests.conftest import encode
 from web.late_answers import ROOM
@@ -173,6 +177,36 @@ def test_nothing_in_a_batch_waits(plenty: str, ask: Ask) -> None:
         )
         assert response.status_code == 200
         assert len(taken) == places
+
+
+def test_a_batch_keeps_what_it_has(
+    api: Api, plenty: str, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is away for the second message; nobody is asked twice for it."""
+    fetch = quota._fetch
+
+    def fetch_once(params: Any) -> Any:
+        if Request.objects.exists():
+            raise OperationalError("server closed the connection unexpectedly")
+        return fetch(params)
+
+    monkeypatch.setattr(quota, "_fetch", fetch_once)
+    fields = {"processing_type": "time-sensitive", "type": "markdown", "priority": "high"}
+    asked = {"name": "create_request", "arguments": {"loop_id": loop.pk, **fields, **QUESTION}}
+    listed = {"name": "list_loops", "arguments": {}}
+    batch: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+        for number, params in enumerate((asked, listed, listed))
+    ]
+    response = api(plenty).post("/mcp", [*batch, INITIALIZED])
+    assert response.status_code == 200
+    first, *others = json.loads(response.content)
+    assert first["result"]["structuredContent"]["request_id"] == Request.objects.get().pk
+    assert [each["id"] for each in others] == [1, 2]
+    assert others[0]["error"] == others[1]["error"]
+    assert "Retry-After" in response
+    response = api(plenty).post("/mcp", batch[1:])
+    assert response.status_code == 503
 
 
 def test_the_oldest_revision_has_batches(api: Api, plenty: str) -> None:

@@ -4,13 +4,17 @@ from itertools import pairwise
 
 import pytest
 from cryptography.fernet import Fernet
+from django.apps import apps
 from django.core.management import call_command
+from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import Settings
 
 from accounts import vault
 from accounts.models import User
 from accounts.secret_services import read_secrets
+from config.key_rotation import COLUMNS, list_needed_keys
+from mailing.models import QueuedMail
 from tests.portal import signed_in
 from web import form_tokens
 
@@ -48,6 +52,28 @@ def test_after_rotating_the_old_key_can_go(
     assert "Secrets of" in capsys.readouterr().err
     settings.ENCRYPTION_KEYS = [NEW]
     assert read_secrets(owner.pk) == secrets
+
+
+def test_everything_that_is_sealed_is_rotated() -> None:
+    sealed = {
+        (model, field.name)
+        for model in apps.get_models()
+        for field in model._meta.fields
+        if "sealed" in field.name
+    }
+    assert sealed == set(COLUMNS)
+
+
+@pytest.mark.django_db
+def test_an_email_that_waits_meanwhile(settings: Settings) -> None:
+    mail = QueuedMail.objects.create(sealed=vault.seal("Subject: Hello"), expires_at=Now())
+    settings.ENCRYPTION_KEYS = [NEW, *settings.ENCRYPTION_KEYS]
+    assert len(list_needed_keys()) == 2
+    call_command("rotatekeys")
+    settings.ENCRYPTION_KEYS = [NEW]
+    mail.refresh_from_db()
+    assert vault.open_sealed(mail.sealed) == "Subject: Hello"
+    assert len(list_needed_keys()) == 1
 
 
 @pytest.mark.django_db

@@ -1,38 +1,46 @@
 """Encrypts all stored secrets again with the first of ENCRYPTION_KEYS."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Model, QuerySet
 
 from accounts import vault
 from accounts.models import WebhookSecret
 from accounts.secret_services import drop_expired
+from mailing.models import QueuedMail
+from reviews.models import Erasure
 
-SEALED_IN_AUTHENTICATORS = ("secret", "seed")
+COLUMNS: tuple[tuple[type[Model], str], ...] = (
+    (WebhookSecret, "sealed"),
+    (WebhookSecret, "previous_sealed"),
+    (QueuedMail, "sealed"),
+    (Erasure, "sealed"),
+)
+SEALED_IN_AUTHENTICATORS = ("secret", "seed")  # text in a JSON object
 
 
 @transaction.atomic
 def reseal_all() -> int:
-    """Encrypts every webhook and two-factor secret again. Raises vault.Unreadable.
+    """Encrypts everything that is stored encrypted again. Raises vault.Unreadable.
 
     Returns the number of accounts with a webhook secret.
     """
     drop_expired(WebhookSecret.objects.all())
-    rows = list(WebhookSecret.objects.select_for_update().order_by("pk"))
-    for row in rows:
-        row.sealed = vault.reseal(row.sealed)
-        if row.previous_sealed is not None:
-            row.previous_sealed = vault.reseal(row.previous_sealed)
-        row.save(update_fields=["sealed", "previous_sealed"])
+    for model, column in COLUMNS:
+        for pk, sealed in _select(model, column).select_for_update().order_by("pk"):
+            rows = model._default_manager.filter(pk=pk)
+            rows.update(**{column: vault.reseal(sealed)})
     for authenticator in Authenticator.objects.select_for_update().order_by("pk"):
         for name in SEALED_IN_AUTHENTICATORS:
             if name in authenticator.data:
                 sealed = vault.reseal(authenticator.data[name].encode())
                 authenticator.data[name] = sealed.decode()
         authenticator.save(update_fields=["data"])
-    return len(rows)
+    return WebhookSecret.objects.count()
 
 
 def count_by_key() -> tuple[int, int]:
@@ -55,8 +63,14 @@ def list_needed_keys() -> list[str]:
     return [vault.get_fingerprint(key) for key in (first, *(k for k in others if k in used))]
 
 
+def _select(model: type[Model], column: str) -> QuerySet[Any, Any]:
+    """Selects the ids and the sealed bytes of the rows that have some."""
+    rows = model._default_manager.exclude(**{column: None}).exclude(**{column: b""})
+    return rows.values_list("pk", column)
+
+
 def _list_sealed() -> Iterator[bytes]:
-    for current, previous in WebhookSecret.objects.values_list("sealed", "previous_sealed"):
-        yield from (bytes(sealed) for sealed in (current, previous) if sealed is not None)
+    for model, column in COLUMNS:
+        yield from (bytes(sealed) for _, sealed in _select(model, column))
     for data in Authenticator.objects.values_list("data", flat=True):
         yield from (data[name].encode() for name in SEALED_IN_AUTHENTICATORS if name in data)

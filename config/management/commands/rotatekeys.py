@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts import key_rotation, vault
+from accounts import vault
+from config import key_rotation
 
 
 class Command(BaseCommand):
