@@ -69,7 +69,7 @@ def begin(*, person: User, origin: Origin | None = None) -> None:
     notify(account=locked, action="account.erased", origin=origin)
     _lock_loops(locked, addresses)
     accounts = _leave_loops(locked, addresses)
-    Loop.objects.of_creator(locked.pk).update(deleted_at=Now(), updated_at=Now())
+    _close_own_loops(locked)
     PushSubscription.objects.filter(user=locked).delete()
     EmailPreference.objects.filter(user=locked).delete()
     anonymize(locked, addresses)
@@ -150,6 +150,16 @@ def _leave_loops(person: User, addresses: list[str]) -> list[str]:
             touch(membership.loop_id, account_id=membership.account_id)
         membership.delete()
     return sorted(accounts)
+
+
+def _close_own_loops(person: User) -> None:
+    """Has reviewers no longer see the person's loops, and nobody join them.
+
+    This waits for requests that are being created in them.
+    """
+    own = Loop.objects.of_creator(person.pk)
+    list(own.order_by("pk").select_for_update().values_list("pk"))
+    own.update(deleted_at=Now(), updated_at=Now())
 
 
 @transaction.atomic

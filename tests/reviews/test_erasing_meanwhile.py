@@ -67,6 +67,14 @@ def test_a_loop_that_is_deleted_meanwhile(owner: User, member: User, loop: Loop)
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_request_that_is_created_meanwhile(owner: User, member: User, make: Make) -> None:
+    erase_while(make, owner)
+    assert Request.objects.exists()
+    assert finish_all() == 1
+    assert not Request.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
 def test_two_who_are_in_each_others_loops() -> None:
     for number in range(8):
         pair = [account(f"{name}{number}") for name in ("ada", "bob")]
