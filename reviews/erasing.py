@@ -22,7 +22,6 @@ from accounts.erasing import anonymize, is_erased, lock_person, remove_records, 
 from accounts.models import User
 from accounts.notices import Origin, notify
 from db import pruning
-from db.outages import is_outage
 from db.time_limits import allow_longer
 from loops.models import Loop, Membership
 from loops.services import lock_loop, touch
@@ -88,9 +87,7 @@ def finish_all(*, until: float) -> int:
     for account_id in waiting.values_list("pk", flat=True):
         try:
             done += finish(account_id, until=until)
-        except Exception as error:
-            if is_outage(error):
-                raise
+        except Exception:
             log.exception("Erasing %s cannot be finished", account_id)
     return done
 
