@@ -12,6 +12,11 @@ export class Draft {
     this.key = `${PREFIX}${person}:${question}`;
   }
 
+  // Whether this page has had the form: then the draft is newer than what the server knows.
+  get isOfPage() {
+    return written.has(this.key);
+  }
+
   // Returns the form's `values` and `comment`, and `words`: the same as text for people.
   read() {
     if (written.has(this.key)) return written.get(this.key);

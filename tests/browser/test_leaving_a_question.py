@@ -26,6 +26,14 @@ def send_and_hold(page: Page) -> Route:
     return wait_for(page, held)
 
 
+def save_words(page: Page, person: User, request: Request) -> None:
+    """As if the person had posted them while signed out."""
+    (cookie,) = [each for each in page.context.cookies() if each["name"] == "sessionid"]
+    session = SessionStore(cookie["value"])
+    session["unsent_answers"] = {request.pk: [str(person.pk), ["Saved words"], "Saved comment"]}
+    session.save()
+
+
 def open_row(page: Page, request: Request) -> None:
     page.locator(f"[data-row='{request.pk}'] a").click()
 
@@ -69,10 +77,7 @@ def test_what_was_typed_after_a_sign_in_stays(
 ) -> None:
     request = make(**TEXT)
     page = desk.open(member, f"/inbox/{request.pk}/")
-    (cookie,) = [each for each in page.context.cookies() if each["name"] == "sessionid"]
-    session = SessionStore(cookie["value"])
-    session["unsent_answers"] = {request.pk: [str(member.pk), ["Saved words"], "Saved comment"]}
-    session.save()
+    save_words(page, member, request)
     page.reload()
     field = page.get_by_role("textbox", name="Your answer")
     comment = page.get_by_role("textbox", name="Comment")
@@ -83,6 +88,18 @@ def test_what_was_typed_after_a_sign_in_stays(
     page.reload()
     expect(field).to_have_value("Newer answer")
     expect(comment).to_have_value(typed)
+
+
+def test_what_was_saved_is_shown_once_the_question_is_free(
+    desk: Desk, member: User, owner: User, make: Make
+) -> None:
+    request = make(**TEXT)
+    services.claim_request(request=request, reviewer_id=owner.pk)
+    page = desk.open(member, f"/inbox/{request.pk}/")
+    save_words(page, member, request)
+    services.release_claim(request=request, reviewer_id=owner.pk)
+    expect(page.get_by_role("textbox", name="Your answer")).to_have_value("Saved words")
+    expect(page.get_by_role("textbox", name="Comment")).to_have_value("Saved comment")
 
 
 def test_what_was_taken_back_while_an_answer_was_sent(desk: Desk, member: User, make: Make) -> None:

@@ -99,8 +99,7 @@ function startComment({ form, saved, isNewer, onInput }) {
   follow();
 }
 
-// `isSame`: the page was of this question before, and the draft is newer than what the server knows.
-export function startAnswerForm(form, draft, { isSame }) {
+export function startAnswerForm(form, draft) {
   const update = () => {
     const values = valuesOf(form);
     const comment = findComment()?.value ?? "";
@@ -114,7 +113,7 @@ export function startAnswerForm(form, draft, { isSame }) {
   const { values, comment } = draft.read();
   const isDrafted = values.some(Boolean);
   // the server shows what it saved over a sign-in at each load
-  const isNewer = isSame || ((isDrafted || comment) && document.querySelector("[data-was-saved]"));
+  const isNewer = draft.isOfPage || ((isDrafted || comment) && document.querySelector("[data-was-saved]"));
   if (isNewer || (isDrafted && !valuesOf(form).some(Boolean))) restore(form, values);
   form.addEventListener("input", update);
   startComment({ form, saved: comment, isNewer, onInput: update });

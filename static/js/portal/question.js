@@ -20,9 +20,8 @@ class Question {
     this.data = place.dataset;
     this.stops = new AbortController();
     const { signal } = this.stops;
-    const isSame = before === this.data.question;
-    const isNext = before ? !isSame : isReached();
-    this.startAnswer(new Draft(this.data.person, this.data.question), { isSame, isNext });
+    const isNext = before ? before !== this.data.question : isReached();
+    this.startAnswer(new Draft(this.data.person, this.data.question), { isNext });
     startImageIfAny(signal);
     startAnswerZone(this.data.question, signal);
     this.polling = new Polling(this.data.watch, () => this.buildStateUrl(), () => this.refresh());
@@ -40,10 +39,10 @@ class Question {
     });
   }
 
-  startAnswer(draft, { isSame, isNext }) {
+  startAnswer(draft, { isNext }) {
     const form = document.getElementById("answer-form");
     if (form) {
-      startAnswerForm(form, draft, { isSame });
+      startAnswerForm(form, draft);
       this.submission = new Submission(form, draft, { isNext });
       return;
     }
