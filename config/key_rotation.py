@@ -1,4 +1,4 @@
-"""Encrypts all stored secrets again with the first of ENCRYPTION_KEYS."""
+"""Encrypts again, with the first of ENCRYPTION_KEYS, all that is stored encrypted."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +14,7 @@ from accounts.secret_services import drop_expired
 from mailing.models import QueuedMail
 from reviews.models import Erasure
 
+# The columns with encrypted bytes, in all rooms.
 COLUMNS: tuple[tuple[type[Model], str], ...] = (
     (WebhookSecret, "sealed"),
     (WebhookSecret, "previous_sealed"),
@@ -25,7 +26,7 @@ SEALED_IN_AUTHENTICATORS = ("secret", "seed")  # text in a JSON object
 
 @transaction.atomic
 def reseal_all() -> int:
-    """Encrypts everything that is stored encrypted again. Raises vault.Unreadable.
+    """Encrypts every stored secret again with the first key. Raises vault.Unreadable.
 
     Returns the number of accounts with a webhook secret.
     """
@@ -64,7 +65,7 @@ def list_needed_keys() -> list[str]:
 
 
 def _select(model: type[Model], column: str) -> QuerySet[Any, Any]:
-    """Selects the ids and the sealed bytes of the rows that have some."""
+    """Returns the id and the encrypted bytes of each row whose column is not empty."""
     rows = model._default_manager.exclude(**{column: None}).exclude(**{column: b""})
     return rows.values_list("pk", column)
 

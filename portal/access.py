@@ -60,9 +60,9 @@ def save_answer(request: HttpRequest, request_id: str) -> None:
 
 
 def _with_gone_page(view: Page) -> Page:
-    """Decorates a view to answer Http404 with a page that shows the answer not sent.
+    """Decorates a view: if the request is gone, a page says so and shows the answer not sent.
 
-    A request may also be removed while the view works on it.
+    It may also be removed while the view works on it.
     """
 
     @wraps(view)

@@ -78,9 +78,9 @@ def begin(*, person: User, origin: Origin | None = None) -> None:
 
 
 def finish_all(*, until: float) -> int:
-    """Finishes what has begun; returns how many people. Begins no batch after `until`.
+    """Finishes erasing everybody for whom it has begun; returns how many people are done.
 
-    One person who cannot be finished keeps nobody else waiting.
+    Starts no batch after `until`. If one person cannot be finished, the others still are.
     """
     waiting = Erasure.objects.filter(done_at=None).order_by("begun_at")
     done = 0
@@ -93,9 +93,10 @@ def finish_all(*, until: float) -> int:
 
 
 def finish(account_id: str, *, until: float) -> bool:
-    """Removes the rest of a person who is anonymous; False if time was too short.
+    """Removes what is left of an anonymous person; returns False if there was too little time.
 
-    Raises vault.Unreadable once only what other accounts have of the person is left.
+    Raises vault.Unreadable if no key decrypts the person's addresses: what is their own is removed
+    by then, but not their addresses in what other accounts have stored.
     """
     row = Erasure.objects.select_related("account").get(pk=account_id)
     if row.done_at is not None:
@@ -118,7 +119,7 @@ def finish(account_id: str, *, until: float) -> bool:
 
 
 def _lock_loops(person: User, addresses: list[str]) -> None:
-    """Locks the loops that are theirs, that they are in or invited to, in the order of all."""
+    """Locks the loops that a person owns, is in or is invited to, in the order of their ids."""
     invited = Q(status=Membership.Status.PENDING, email__in=addresses)
     places = Membership.objects.filter(Q(user=person) | invited)
     loop_ids = list(places.values_list("loop_id", flat=True))
@@ -150,10 +151,7 @@ def _leave_loops(person: User, addresses: list[str]) -> list[str]:
 
 
 def _close_own_loops(person: User) -> None:
-    """Has reviewers no longer see the person's loops, and nobody join them.
-
-    This waits for requests that are being created in them.
-    """
+    """Deletes the person's own loops, after any request that is just being created in them."""
     own = Loop.objects.of_creator(person.pk)
     list(own.order_by("pk").select_for_update().values_list("pk"))
     own.update(deleted_at=Now(), updated_at=Now())

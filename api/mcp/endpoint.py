@@ -89,10 +89,10 @@ def answer(request: HttpRequest, value: Any, *, may_wait: bool = True) -> Reply:
 
 
 def answer_batch(request: HttpRequest, values: list[Any]) -> HttpResponse:
-    """Answers a batch, which only the oldest revision has. Nothing in it waits.
+    """Answers a batch of messages, which only the oldest revision allows. None of them waits.
 
-    What the first message is denied is denied to all. A later one that is denied leaves the answers
-    before it, and those after it are refused alike.
+    If the first message is denied access, so is the batch. If a later one is, the batch keeps the
+    results before it, and the messages after it get the same error.
     """
     is_old = request.META.get("HTTP_MCP_PROTOCOL_VERSION", OLDEST) == OLDEST
     if not is_old or not 1 <= len(values) <= MAX_BATCH:
@@ -100,22 +100,25 @@ def answer_batch(request: HttpRequest, values: list[Any]) -> HttpResponse:
         error = RpcError(INVALID_REQUEST, f"The body must have {reason}")
         return authenticate(request, refuse(error)).build()
     replies: list[Reply] = []
-    denied = None
+    denied: Reply | None = None
     for value in values:
-        reply = repeat(denied, value) if denied else answer(request, value, may_wait=False)
-        replies.append(reply)
+        if denied:
+            replies.append(deny_alike(denied, value))
+            continue
+        reply = answer(request, value, may_wait=False)
         if reply.status in DENIED:
             denied = reply
-        if replies[0].status in DENIED:
-            return reply.build()
+        replies.append(reply)
+    if replies[0].status in DENIED:
+        return replies[0].build()
     bodies = [reply.body for reply in replies if reply.body is not None]
     if not bodies:
         return replies[-1].build()
     return finish(b"[" + b",".join(map(dumps, bodies)) + b"]", 200, replies[-1].headers)
 
 
-def repeat(denied: Reply, value: Any) -> Reply:
-    """Denies another message for the same reason; a notification has no answer."""
+def deny_alike(denied: Reply, value: Any) -> Reply:
+    """Builds the same error as a reply to another message; a notification gets no reply."""
     message_id = read_id(value)
     body = None if message_id is None else {**(denied.body or {}), "id": message_id}
     return replace(denied, body=body)

@@ -67,7 +67,7 @@ def test_a_loop_that_is_deleted_meanwhile(owner: User, member: User, loop: Loop)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_request_that_is_created_meanwhile(owner: User, member: User, make: Make) -> None:
+def test_a_request_that_is_created_meanwhile(owner: User, make: Make) -> None:
     erase_while(make, owner)
     assert Request.objects.exists()
     assert finish_all() == 1
@@ -113,7 +113,7 @@ def test_keys_are_rotated_meanwhile(settings: Settings, outsider: User, loop: Lo
 
 @pytest.mark.django_db
 def test_one_who_cannot_be_finished_keeps_nobody_waiting(
-    owner: User, member: User, outsider: User, make: Make, caplog: pytest.LogCaptureFixture
+    owner: User, member: User, make: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     request = make()
     erasing.begin(person=owner)
