@@ -20,7 +20,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Now
 
 from accounts.models import ApiKey, AuditEntry, Usage, User
-from web.keyset import KeysetPage, read_page
+from web.keyset import KeysetPage, Place, read_page
 
 KEYS_PER_PAGE = 25
 ENTRIES_PER_PAGE = 50
@@ -33,12 +33,11 @@ class ThisHour(Func):
     output_field = DateTimeField()
 
 
-def read_keys(account_id: str, *, cursor: str | None = None) -> KeysetPage:
+def read_keys(account_id: str, *, after: Place | None = None) -> KeysetPage:
     """Reads the account's keys except deleted ones, with the columns of `annotate_keys`."""
     return read_page(
         annotate_keys(ApiKey.objects.of_account(account_id)),
-        cursor=cursor,
-        among=ApiKey.objects.filter(user_id=account_id),
+        after=after,
         size=KEYS_PER_PAGE,
     )
 
@@ -87,10 +86,9 @@ class AuditFilter:
     until: datetime | None = None
 
 
-def read_audit(account: User, *, filters: AuditFilter, cursor: str | None = None) -> KeysetPage:
+def read_audit(account: User, *, filters: AuditFilter, after: Place | None = None) -> KeysetPage:
     """Reads the account's audit log, with actors and keys."""
-    entries = AuditEntry.objects.filter(account=account)
-    rows = entries.select_related("actor", "key")
+    rows = AuditEntry.objects.filter(account=account).select_related("actor", "key")
     if filters.kind:
         rows = rows.filter(action__startswith=f"{filters.kind}.")
     if filters.who == "me":
@@ -101,4 +99,4 @@ def read_audit(account: User, *, filters: AuditFilter, cursor: str | None = None
         rows = rows.filter(created_at__gte=filters.since)
     if filters.until:
         rows = rows.filter(created_at__lt=filters.until)
-    return read_page(rows, cursor=cursor, among=entries, size=ENTRIES_PER_PAGE)
+    return read_page(rows, after=after, size=ENTRIES_PER_PAGE)

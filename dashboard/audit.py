@@ -24,14 +24,14 @@ def audit(request: SignedInRequest) -> HttpResponse:
     filters = AuditFilterForm(request.GET, auto_id="filter-%s")
     window, status = KeysetPage([]), 422
     if filters.is_valid():
-        chosen, cursor = filters.cleaned_data, read_cursor(request)
+        chosen, after = filters.cleaned_data, read_cursor(request)
         audit_filter = AuditFilter(
             kind=chosen["kind"],
             who=chosen["who"],
             since=chosen["since"] and midnight(chosen["since"]),
             until=chosen["until"] and midnight(chosen["until"], days_later=1),
         )
-        window, status = read_audit(request.user, filters=audit_filter, cursor=cursor), 200
+        window, status = read_audit(request.user, filters=audit_filter, after=after), 200
     context = {
         "filters": filters,
         "is_filtered": any(filters[name].value() for name in filters.fields),

@@ -123,7 +123,7 @@ def list_page(
     window = KeysetPage(rows=[])
     if filters.is_valid():
         window = read_log(
-            select_deliveries(request), chosen=filters.cleaned_data, cursor=read_cursor(request)
+            select_deliveries(request), chosen=filters.cleaned_data, after=read_cursor(request)
         )
         for item in window.rows:
             item.result = describe_last(item)

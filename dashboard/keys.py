@@ -35,7 +35,7 @@ SHOWN_ONCE = _lazy("A key is shown only once. If you didn’t store this one, ro
 @page
 def keys(request: SignedInRequest) -> HttpResponse:
     context = {
-        "window": read_keys(request.user.pk, cursor=read_cursor(request)),
+        "window": read_keys(request.user.pk, after=read_cursor(request)),
         "tabs": key_examples.build_tabs("YOUR_KEY"),
     }
     return render(request, "dashboard/keys/list.html", context)

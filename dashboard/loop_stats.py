@@ -12,7 +12,7 @@ from loops.models import Loop, LoopQuerySet, Membership
 from reviews import counters
 from reviews.models import Request
 from web.humanize import format_duration
-from web.keyset import KeysetPage, read_page
+from web.keyset import KeysetPage, Place, read_page
 
 LOOPS_PER_PAGE = 25
 MEMBERS_PER_PAGE = 20
@@ -20,13 +20,12 @@ SPAN = timedelta(days=90)
 MAX_ANSWERS = 2_000  # only the newest are counted
 
 
-def read_loops(account_id: str, *, cursor: str | None) -> KeysetPage:
+def read_loops(account_id: str, *, after: Place | None) -> KeysetPage:
     """Returns a page of the account's loops. Each has `active`, `pending`, `waiting` (open
     requests) and `active_at`."""
     page = read_page(
         annotate_stats(Loop.objects.of_creator(account_id)),
-        cursor=cursor,
-        among=Loop.objects.filter(creator_id=account_id),
+        after=after,
         size=LOOPS_PER_PAGE,
     )
     waiting = counters.count_open_by_loop([loop.pk for loop in page.rows])

@@ -29,7 +29,7 @@ PURPOSE = "loop"
 
 @page
 def loops(request: SignedInRequest) -> HttpResponse:
-    window = loop_stats.read_loops(request.user.pk, cursor=read_cursor(request))
+    window = loop_stats.read_loops(request.user.pk, after=read_cursor(request))
     context: dict[str, Any] = {"window": window}
     if not window.rows and window.is_first:
         context["tabs"] = request_examples.build_loop_tabs()

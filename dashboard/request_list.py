@@ -17,7 +17,7 @@ from reviews.models import Request, RequestQuerySet
 from reviews.prose import render_headline
 from reviews.queries import listing, people, search
 from web.days import midnight
-from web.keyset import Place, build_page, find_place, select_newest
+from web.keyset import Place, build_page, format_cursor, select_newest
 
 PER_PAGE = 30
 MAX_PAGES = 10_000
@@ -94,13 +94,12 @@ def read_page(filters: Filters, typed: str) -> RequestPage:
     return RequestPage(rows, total=page.total, number=number, is_first=number == 1)
 
 
-def read_older(filters: Filters, cursor: str | None) -> RequestPage:
-    """Reads the page after the request with the id `cursor`. First settles the requests due."""
+def read_older(filters: Filters, after: Place | None) -> RequestPage:
+    """Reads the page after a place. First settles the requests due."""
     settle_first(filters)
-    after = find_place(cursor, among=Request.objects.created_by(filters.account_id))
     requests, rest = select_after(filters, after, count=PER_PAGE + 1)
-    page = build_page(read_rows(requests), PER_PAGE, is_first=cursor is None)
-    older = page.older or (rest and rest[1])
+    page = build_page(read_rows(requests), PER_PAGE, is_first=after is None)
+    older = page.older or (rest and format_cursor(rest))
     return RequestPage(page.rows, is_first=page.is_first, older=older)
 
 

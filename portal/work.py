@@ -38,11 +38,9 @@ SELECT (SELECT count(*) FROM (
 @page
 def work(request: SignedInRequest) -> HttpResponse:
     """Renders the page in four statements: session, person, stats, answers with their feedback."""
-    mine = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
-    rows = mine.select_related("loop", "feedback").defer("context", "default_response")
-    answers = read_page(
-        rows, cursor=read_cursor(request), among=mine, size=PER_PAGE, moment="response_at"
-    )
+    rows = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
+    rows = rows.select_related("loop", "feedback").defer("context", "default_response")
+    answers = read_page(rows, after=read_cursor(request), size=PER_PAGE, moment="response_at")
     context = {
         "rows": [build_row(item) for item in answers.rows],
         "older": answers.older,

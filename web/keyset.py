@@ -1,76 +1,75 @@
 """Keyset pagination: a page starts after the last row of the one before, so all cost the same."""
 
+import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet, Subquery
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
-from db.ids import normalize_id
-
 Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
-# The moment and the id of a row. With the moment itself, the row may be deleted meanwhile.
-Place = tuple[datetime | Subquery, str]
+Place = tuple[datetime, str]
+"""The moment and the id of a row, which may be deleted meanwhile."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+# Microseconds since 1970, up to the year 5138, and an id.
+_CURSOR = re.compile(r"([0-9]{1,17})-([0-9a-f]{24})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class KeysetPage:
-    """The rows of one page, newest first. `older` is the cursor of the next page: a row's id."""
+    """The rows of one page, newest first. `older` is the cursor of the next page."""
 
     rows: list[Any]
     is_first: bool = True
     older: str | None = None
 
 
-def read_cursor(request: HttpRequest) -> str | None:
-    """Reads from the URL the id of the row before the page; None on the first. Raises Http404."""
-    raw_id = request.GET.get("before")
-    if not raw_id:
+def read_cursor(request: HttpRequest) -> Place | None:
+    """Reads from the URL the place after which the page starts; None on the first.
+
+    Raises Http404.
+    """
+    cursor = request.GET.get("before")
+    if not cursor:
         return None
-    cursor = normalize_id(raw_id)
-    if cursor is None:
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
         raise Http404
-    return cursor
+    return _EPOCH + int(match[1]) * _MICROSECOND, match[2]
+
+
+def format_cursor(place: Place) -> str:
+    """Formats a place for a URL."""
+    moment, row_id = place
+    return f"{(moment - _EPOCH) // _MICROSECOND}-{row_id}"
 
 
 def read_page(
-    rows: QuerySet[Any, Any],
-    *,
-    cursor: str | None,
-    among: QuerySet[Any, Any],
-    size: int,
-    moment: str = "created_at",
+    rows: QuerySet[Any, Any], *, after: Place | None, size: int, moment: str = "created_at"
 ) -> KeysetPage:
-    """Reads the `size` newest rows, by the column `moment` and then id, after the row `cursor`.
-
-    `among` are all rows that the person may see, without filters. If the row `cursor` is not one
-    of them, the page is empty.
-    """
-    after = find_place(cursor, among=among, moment=moment)
+    """Reads the `size` newest rows after a place, by the column `moment` and then id."""
     page_rows = list(select_newest(rows, after=after, moment=moment)[: size + 1])
-    return build_page(page_rows, size, is_first=cursor is None)
-
-
-def find_place(
-    cursor: str | None, *, among: QuerySet[Any, Any], moment: str = "created_at"
-) -> Place | None:
-    """Returns the place of the row `cursor`, whose moment is read by the statement that uses it."""
-    if cursor is None:
-        return None
-    return Subquery(among.filter(pk=cursor).values(moment)[:1]), cursor
+    return build_page(page_rows, size, is_first=after is None, moment=moment)
 
 
 def select_newest(rows: Rows, *, after: Place | None, moment: str = "created_at") -> Rows:
     """Selects the rows after a place, newest first."""
     if after is not None:
-        at, pk = after
-        is_older = Q(**{f"{moment}__lt": at}) | Q(**{moment: at}, pk__lt=pk)
+        at, row_id = after
+        is_older = Q(**{f"{moment}__lt": at}) | Q(**{moment: at}, pk__lt=row_id)
         rows = rows.filter(is_older, **{f"{moment}__lte": at})  # lets the index find the start
     return rows.order_by(f"-{moment}", "-pk")
 
 
-def build_page(rows: list[Any], size: int, *, is_first: bool) -> KeysetPage:
+def build_page(
+    rows: list[Any], size: int, *, is_first: bool, moment: str = "created_at"
+) -> KeysetPage:
     """Builds a page from up to `size` + 1 rows; the extra row shows that there are more."""
-    older = rows[size - 1].pk if len(rows) > size else None
+    older = None
+    if len(rows) > size:
+        last = rows[size - 1]
+        older = format_cursor((getattr(last, moment), last.pk))
     return KeysetPage(rows[:size], is_first=is_first, older=older)

@@ -6,7 +6,7 @@ from django.db import connection
 from django.db.models import Count, F, OuterRef, Subquery
 from django.db.models.functions import Coalesce, Left, Now
 
-from web.keyset import KeysetPage, read_page
+from web.keyset import KeysetPage, Place, read_page
 from webhooks.models import Attempt, DeliveryQuerySet
 
 PER_PAGE = 50
@@ -31,7 +31,7 @@ SELECT host FROM known ORDER BY host
 
 
 def read_log(
-    deliveries: DeliveryQuerySet, *, chosen: dict[str, str], cursor: str | None
+    deliveries: DeliveryQuerySet, *, chosen: dict[str, str], after: Place | None
 ) -> KeysetPage:
     """A page of an account's deliveries of the chosen `state`, `event` and `host`, '' for all.
 
@@ -48,7 +48,7 @@ def read_log(
         last_error=Subquery(ended.values(text=Left("error", MAX_ERROR))[:1]),
         now=Now(),
     )
-    return read_page(rows, cursor=cursor, among=deliveries, size=PER_PAGE)
+    return read_page(rows, after=after, size=PER_PAGE)
 
 
 def filter_log(deliveries: DeliveryQuerySet, chosen: dict[str, str]) -> DeliveryQuerySet:

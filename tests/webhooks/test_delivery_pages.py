@@ -16,6 +16,7 @@ from db.ids import new_id
 from db.models import Heartbeat
 from tests.portal import signed_in, words
 from tests.webhooks.log import LOG, NOW, attempted, made, pks
+from web.keyset import format_cursor
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
@@ -29,6 +30,11 @@ SELECT lpad(to_hex(n), 21, '0') || right(account_id, 3), account_id, event, subj
        'delivered', now(), 0, false, now() + n * interval '1 s', now()
   FROM webhooks_delivery, generate_series(1, 3000) n WHERE id = %s
 """
+
+
+def behind(delivery: Delivery) -> str:
+    """The page that begins after a delivery."""
+    return f"{LOG}?before={format_cursor((delivery.created_at, delivery.pk))}"
 
 
 def listed(answer: Any) -> list[str]:
@@ -123,8 +129,7 @@ class TestList:
         assert "Newest" in words(response)
 
     def test_behind_the_oldest_is_nothing(self, owner: User) -> None:
-        oldest = made(owner)
-        assert "No matching deliveries" in words(signed_in(owner).get(f"{LOG}?before={oldest.pk}"))
+        assert "No matching deliveries" in words(signed_in(owner).get(behind(made(owner))))
 
     def test_tests_of_strangers_are_not_found(self, owner: User, member: User) -> None:
         theirs = made(member)
@@ -133,13 +138,16 @@ class TestList:
         for value in (theirs.pk, "x", new_id(), "%00"):
             assert browser.get(f"{LOG}?tested={value}").status_code == 404
 
-    def test_behind_what_is_not_ones_own_is_nothing(self, owner: User, member: User) -> None:
-        made(owner)
-        browser = signed_in(owner)
-        for value in (made(member).pk, new_id()):
-            assert "No matching deliveries" in words(browser.get(f"{LOG}?before={value}"))
-        for value in ("x", "%00"):
-            assert browser.get(f"{LOG}?before={value}").status_code == 404
+    def test_a_page_goes_on_behind_a_row_that_was_removed(self, owner: User) -> None:
+        older, last = made(owner), made(owner)
+        following = behind(last)
+        last.delete()
+        assert listed(signed_in(owner).get(following)) == [older.pk]
+
+    def test_behind_what_is_not_ones_own_are_ones_own(self, owner: User, member: User) -> None:
+        mine = made(owner)
+        made(member)
+        assert listed(signed_in(owner).get(behind(made(member)))) == [mine.pk]
 
     @pytest.mark.parametrize("count", [1, 60])
     def test_statements(
@@ -152,7 +160,7 @@ class TestList:
             assert len(listed(browser.get(LOG))) == min(count, 50)
         newest = Delivery.objects.newest_first()[0]
         with django_assert_num_queries(6):
-            browser.get(f"{LOG}?before={newest.pk}")
+            browser.get(behind(newest))
 
 
 class TestPulse:
