@@ -22,6 +22,7 @@ _FIELDS: Final = (
     "response_at",
     "timeout_at",
 )
+_REMOVED: Final = "texts_removed_at"  # only then: the text of an answer is '' afterwards
 
 
 def build_answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -34,7 +35,10 @@ def build_answer(request: dict[str, Any]) -> dict[str, Any]:
             "timeout_at": request["timeout_at"],
             "next_step": NEXT_STEP,
         }
-    return {**answer, "status": request["status"], **{name: request[name] for name in _FIELDS}}
+    answer |= {"status": request["status"], **{name: request[name] for name in _FIELDS}}
+    if request[_REMOVED]:
+        answer[_REMOVED] = request[_REMOVED]
+    return answer
 
 
 def build_unread_answer(request_id: str) -> dict[str, Any]:
@@ -52,8 +56,8 @@ def build_schema() -> Schema:
         {
             "request_id": ID,
             "status": one_of(statuses, description=description),
-            **schemas.pick(request, _FIELDS),
+            **schemas.pick(request, (*_FIELDS, _REMOVED)),
             "next_step": STRING,
         },
-        optional=[*_FIELDS, "next_step"],
+        optional=[*_FIELDS, _REMOVED, "next_step"],
     )

@@ -1,16 +1,21 @@
 """Each tool: what it takes, what it returns, and how it fails."""
 
+import math
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from django.db import OperationalError
+from django.db.models import F
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from pytest_django import Settings
 
 from accounts.models import User
 from api.requests import RequestDetails
 from loops.models import Loop
+from reviews import retention
 from reviews.models import Request
 from tests.api import moments
 from tests.api.bodies import QUESTION as BODY
@@ -129,6 +134,21 @@ def test_ask_human(agent: Agent, loop: Loop, member: User) -> None:
         "answered_by": "human",
         "response_comment": None,
     }
+
+
+def test_an_answer_whose_text_was_removed(
+    agent: Agent, ask: Ask, member: User, settings: Settings
+) -> None:
+    """Not the empty text that somebody wrote."""
+    request_id = ask(response_type="text", **TYPES["text"])
+    moments.answer(request_id, member, "Refund it")
+    moments.let_pass(request_id, days=3)
+    Request.objects.filter(pk=request_id).update(response_at=F("response_at") - timedelta(days=3))
+    settings.KEEP_TEXTS_DAYS = 2
+    assert retention.prune(until=math.inf) == 1
+    answer = agent.data("get_answer", request_id=request_id)
+    assert answer["response_data"] == ""
+    assert answer["texts_removed_at"]
 
 
 def test_a_question_that_somebody_has_claimed(agent: Agent, ask: Ask, member: User) -> None:
