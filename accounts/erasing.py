@@ -4,6 +4,7 @@ Answers of other accounts' requests, and their audit logs, go on to refer to the
 is now a pseudonym. It is random, so nobody can compute the person from it.
 """
 
+import re
 import secrets
 from collections.abc import Sequence
 
@@ -28,6 +29,8 @@ _FIND_SUBJECTS = """
 SELECT id, account_id, subject FROM accounts_auditentry
  WHERE account_id <> %s AND strpos(lower(subject), %s) > 0
 """
+# Not as a part of a longer address.
+_WHOLE = r"(?<![\w.+-]){}(?![\w-]|\.\w)"
 _WRITE_SUBJECT = "UPDATE accounts_auditentry SET subject = %s WHERE id = %s AND account_id = %s"
 
 
@@ -94,8 +97,9 @@ def rewrite_audit(account_id: str, address: str, pseudonym: str) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(_ALLOW)
         cursor.execute(_FIND_SUBJECTS, [account_id, recorded])
+        whole = re.compile(_WHOLE.format(re.escape(recorded)), re.IGNORECASE)
         for pk, owner_id, subject in cursor.fetchall():
-            words = [pseudonym if word.lower() == recorded else word for word in subject.split(" ")]
-            cursor.execute(_WRITE_SUBJECT, [" ".join(words)[:MAX_SUBJECT], pk, owner_id])
+            rewritten = whole.sub(pseudonym, subject)[:MAX_SUBJECT]
+            cursor.execute(_WRITE_SUBJECT, [rewritten, pk, owner_id])
     acted = AuditEntry.objects.filter(actor_id=account_id).exclude(account_id=account_id)
     return list(acted.order_by().values_list("account_id", flat=True).distinct())

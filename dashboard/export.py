@@ -89,8 +89,16 @@ def download(request: SignedInRequest, chosen: Format) -> HttpResponseBase:
 
 
 def describe(kind: str, filters: dict[str, Any]) -> str:
-    """Describes an export in the audit log: 'CSV', or 'CSV, status=timeout' if it is filtered."""
-    chosen = (f"{name}={value}" for name, value in filters.items() if value)
+    """Describes an export in the audit log: 'CSV', or 'CSV, status=timeout' if it is filtered.
+
+    Words that were typed are left out, 'CSV, person=…': they may name somebody, and the entry stays
+    after that person is erased.
+    """
+    chosen = (
+        f"{name}={'…' if name in ('q', 'person') else value}"
+        for name, value in filters.items()
+        if value
+    )
     return ", ".join([kind.upper(), *chosen])
 
 

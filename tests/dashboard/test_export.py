@@ -99,6 +99,7 @@ def test_the_audit_log_says_what_was_exported(owner: User, loop: Loop, make: Mak
     make()
     download(owner, "csv")
     download(owner, "json", status="pending", priority="high")
+    download(owner, "csv", q="Ada's refund", person="ada@example.org", role="asked")
     get(owner, "csv", status="lost")  # is no export
     running = get(owner, "json")
     get(owner, "csv")  # another one is running
@@ -107,6 +108,7 @@ def test_the_audit_log_says_what_was_exported(owner: User, loop: Loop, make: Mak
     assert [(each.actor_id, each.subject) for each in said] == [
         (owner.pk, "CSV"),
         (owner.pk, "JSON, status=pending, priority=high"),
+        (owner.pk, "CSV, q=…, person=…, role=asked"),
         (owner.pk, "JSON"),
     ]
     page = signed_in(owner).get("/dashboard/audit/?kind=request")

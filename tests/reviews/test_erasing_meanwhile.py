@@ -11,6 +11,7 @@ from django.db import connections, transaction
 from pytest_django import Settings
 
 from accounts import vault
+from accounts.audit import record
 from accounts.erasing import is_erased
 from accounts.models import AuditEntry, User
 from accounts.services import create_account
@@ -140,3 +141,27 @@ def test_a_long_address_goes_from_the_audit_logs_of_others(owner: User, loop: Lo
     erasing.begin(person=ada)
     assert finish_all() == 1
     assert entries.get().subject.startswith("Erased person")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        ("CSV, person=Ada@example.org, status=timeout", "CSV, person={}, status=timeout"),
+        ("Questions to ada@example.org.", "Questions to {}."),
+        ("<ada@example.org>, ada@example.org", "<{}>, {}"),
+        ("nada@example.org x-ada@example.org x.ada@example.org a+ada@example.org", None),
+        ("ada@example.org.au ada@example.orga ada@example.org-b", None),
+    ],
+)
+def test_an_address_goes_wherever_it_stands(
+    owner: User, subject: str, expected: str | None
+) -> None:
+    ada = create_account(email="ada@example.org", name="Ada", verified=True)
+    record(account_id=owner.pk, actor_id=owner.pk, action="loop.created", subject=subject)
+    erasing.begin(person=ada)
+    assert finish_all() == 1
+    ada.refresh_from_db()
+    assert AuditEntry.objects.get(account=owner, action="loop.created").subject == (
+        subject if expected is None else expected.replace("{}", ada.name)
+    )
