@@ -9,6 +9,9 @@ than one of its newest under way for two others, so that the old ones never star
 
 Test events have no lane: they wait neither for a backlog nor for a circuit, and each account has a
 few under way. They count as in doubt, because nobody knows yet whether their hosts respond.
+
+A delivery whose worker was killed is in doubt as well: its response may be what killed it. It uses
+up no attempt.
 """
 
 from db.ids import owned_id_sql
@@ -148,7 +151,7 @@ WITH {_LANES}, {_CANDIDATES}, claimed AS (
     RETURNING id, delivery_id
 )
 SELECT claimed.id, begun.id, claimed.account_id, claimed.host, claimed.url, claimed.body,
-       claimed.failed_attempts, picked.in_doubt, claimed.is_test, claimed.traceparent,
+       claimed.failed_attempts, in_doubt OR is_abandoned, claimed.is_test, claimed.traceparent,
        claimed.call_id
   FROM claimed JOIN picked ON picked.id = claimed.id
   JOIN begun ON begun.delivery_id = claimed.id

@@ -15,7 +15,7 @@ from webhooks.failure_texts import BROKEN_OFF, BYTES_MISSING
 MAX_INTERIM = 16  # interim responses before the final one
 MAX_LINE = 65_536  # bytes; http.client reads no longer ones
 MAX_HEADERS = 1000
-MAX_HEAD = 6 * 2**20  # bytes
+MAX_HEAD = 2**20  # bytes
 
 
 class BrokenOff(Exception):
@@ -99,9 +99,16 @@ def read_head(stream: Stream) -> list[bytes]:
 
 
 def read_line(stream: Stream) -> bytes:
+    """Reads a line of a head. Raises HTTPException.
+
+    The parser behind ends a line at a CR as well, so a CR alone would make many lines of one. It is
+    invalid (RFC 9112, 2.2).
+    """
     line = stream.readline(MAX_LINE + 1)
     if len(line) > MAX_LINE:
         raise HTTPException("The response has too long a line.")
+    if b"\r" in line.removesuffix(b"\n").removesuffix(b"\r"):
+        raise HTTPException("The response has a carriage return inside a line.")
     return line
 
 

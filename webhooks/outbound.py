@@ -64,7 +64,9 @@ class Response:
     body: bytes
 
 
-_RESOLVERS = ThreadPoolExecutor(max_workers=16, thread_name_prefix="resolve")
+# A look-up that nobody answers holds its thread for some 20 s, longer than the attempt that wanted
+# it. So there are several for each thread that sends webhooks or pushes.
+_RESOLVERS = ThreadPoolExecutor(max_workers=128, thread_name_prefix="resolve")
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,9 @@ SELECT count(*) FROM webhooks_delivery
 class Item:
     """A claimed delivery: what to post and where, and the claim id that fences its record.
 
-    `in_doubt` means that its host could not be reached the last time, or was never tried. Its
-    attempt ends within the lease if it begins by `begin_by`, in seconds of `time.monotonic`.
+    `in_doubt` means that its host could not be reached the last time, that its last attempt was
+    interrupted, or that it is a test event. Its attempt ends within the lease if it begins by
+    `begin_by`, in seconds of `time.monotonic`.
     """
 
     delivery_id: str

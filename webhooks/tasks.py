@@ -31,17 +31,13 @@ def watch_hosts() -> int:
 @shared_task(expires=60)
 def forget_events() -> int:
     """Removes events from the log that no stream can ask for any more; returns how many."""
-    total = removed = event_log.forget_old()
-    while removed == event_log.BATCH:
-        removed = event_log.forget_old()
-        total += removed
-    return total
+    return pruning.run_batches(event_log.forget_old, batch=event_log.BATCH)
 
 
 @shared_task(expires=60)
 def prune_deliveries() -> int:
     """Removes deliveries and attempts that are no longer kept; returns how many."""
-    return retention.prune(until=pruning.start()) if deliveries.are_on() else 0
+    return retention.prune(until=pruning.compute_end()) if deliveries.are_on() else 0
 
 
 sweeps.register(deliver_due, due=ANY_DUE)

@@ -96,6 +96,15 @@ def test_failures_that_were_under_way_do_not_lengthen_the_pause(emit_to: Emit) -
     assert 25 < (pause() or 0) <= 30
 
 
+def test_an_interrupted_delivery_is_in_doubt(emit_to: Emit) -> None:
+    """Its response may be what killed the worker; it uses up no attempt."""
+    emit_to("https://receiver.example/")
+    for is_in_doubt in (False, True, True):
+        (item,) = outbox.claim_due(10)
+        assert (item.in_doubt, item.failed_attempts) == (is_in_doubt, 0)
+        Delivery.objects.update(next_attempt_at=Now() - timedelta(seconds=1))
+
+
 def test_a_claim_tells_a_host_in_doubt_until_it_answers(emit_to: Emit) -> None:
     deliveries = emit_to(HOOK, count=2)
     fail_once()
@@ -104,6 +113,7 @@ def test_a_claim_tells_a_host_in_doubt_until_it_answers(emit_to: Emit) -> None:
     assert in_doubt == {"receiver.example": True, "other.example": False}
     make_due(*deliveries)
     fail_once(Outcome(status=500))
+    Delivery.objects.update(claim_id=None)  # one that is still claimed is in doubt itself
     assert [item.in_doubt for item in outbox.claim_due(10)] == [False, False]
 
 

@@ -52,6 +52,20 @@ def test_an_end_after_an_interim_response_is_no_answer(data: bytes) -> None:
         answer_to(data)
 
 
+@pytest.mark.parametrize("line", [b"A: 1\r", b"A: 1\rB: 2", b"0:\r1:\r" * 8000, b"\r"])
+def test_a_carriage_return_inside_a_line_is_no_answer(line: bytes) -> None:
+    """The parser behind ends a line there: one line would be thousands of headers."""
+    with pytest.raises(Unreachable, match="carriage return inside a line"):
+        answer_to(b"HTTP/1.1 200 OK\r\n" + line + b"\r\n\r\n")
+
+
+def test_a_head_that_takes_much_memory_is_no_answer() -> None:
+    line = b"A: " + b"x" * 60_000 + b"\r\n"
+    assert answer_to(b"HTTP/1.1 200 OK\r\n" + line * 17 + b"\r\n").status == 200
+    with pytest.raises(Unreachable, match="too many headers"):
+        answer_to(b"HTTP/1.1 200 OK\r\n" + line * 18 + b"\r\n")
+
+
 def test_switching_protocols_is_final_and_no_success() -> None:
     answer = answer_to(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n" + OK)
     assert (answer.status, answer.body) == (101, b"")

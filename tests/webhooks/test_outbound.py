@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,27 @@ def post(url: str, seconds: float = 5, headers: Mapping[str, str] | None = None)
 def post_to(behave: Behaviour, seconds: float = 5) -> Response:
     with misbehaving(behave) as port:
         return post(f"http://127.0.0.1:{port}/", seconds)
+
+
+def test_names_that_nobody_answers_hold_up_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look-up goes on for some time after the attempt that wanted it has given up."""
+    is_over, look_up = threading.Event(), socket.getaddrinfo
+
+    def answer_none_of_the_dead(host: str, *args: Any, **options: Any) -> Any:
+        if host.startswith("dead"):
+            is_over.wait(60)
+            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+        return look_up("127.0.0.1", *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer_none_of_the_dead)
+    try:
+        for number in range(60):
+            with pytest.raises(Unreachable):
+                post(f"http://dead{number}.example/", seconds=0.01)
+        with receiving() as receiver:
+            assert post(f"http://receiver.example:{receiver.port}/").status == 204
+    finally:
+        is_over.set()
 
 
 @contextlib.contextmanager
@@ -184,7 +206,7 @@ def test_a_flood_of_headers_is_no_answer(head: bytes) -> None:
 
 
 def test_headers_are_kept_up_to_16_kib() -> None:
-    lines = b"".join(b"X-%d: %s\r\n" % (n, b"y" * 60_000) for n in range(90))
+    lines = b"".join(b"X-%d: %s\r\n" % (n, b"y" * 60_000) for n in range(15))
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nRetry-After: 9\r\n" + lines
 
     answer = post_to(lambda peer, _: peer.sendall(head + b"\r\nok"))
