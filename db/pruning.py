@@ -1,5 +1,6 @@
 """Removes what is older than a number of days, in batches so small that nobody waits for them."""
 
+import math
 import time
 from collections.abc import Callable
 
@@ -9,7 +10,7 @@ SECONDS = 60.0
 """Time of one run; the next one goes on, ten minutes later."""
 
 
-def run_batches(remove: Callable[[], int], *, batch: int = BATCH, until: float) -> int:
+def run_batches(remove: Callable[[], int], *, batch: int = BATCH, until: float = math.inf) -> int:
     """Calls `remove` until it removes less than a whole batch; returns how many rows in all.
 
     Begins no batch after `until`, a time of `time.monotonic()`.
@@ -23,8 +24,8 @@ def run_batches(remove: Callable[[], int], *, batch: int = BATCH, until: float) 
     return total
 
 
-def start() -> float:
-    """Returns the end of a run that begins now."""
+def compute_end() -> float:
+    """Returns when a run that begins now has to end, as a time of `time.monotonic()`."""
     return time.monotonic() + SECONDS
 
 

@@ -9,18 +9,28 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.core.mail.message import EmailMessage
 
 QUEUE = "mailing.backend.QueueBackend"
+CLOSING = 421  # the server ends the connection, and smtplib closes its own end (RFC 5321, 3.8)
 
 
 class Unsent(Exception):
     """The mail server did not take an email. `is_final`: it would never take this one.
 
     `is_connected` is False where it could not be reached, so that no other email would get through.
+    `is_about_content`: it took the recipient, and refused what the email says.
     """
 
-    def __init__(self, message: str, *, is_final: bool = False, is_connected: bool = True) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        is_final: bool = False,
+        is_connected: bool = True,
+        is_about_content: bool = False,
+    ) -> None:
         super().__init__(message)
         self.is_final = is_final
         self.is_connected = is_connected
+        self.is_about_content = is_about_content
 
 
 def connect() -> BaseEmailBackend:
@@ -43,10 +53,16 @@ def send(mail: EmailMessage, server: BaseEmailBackend) -> None:
     try:
         server.send_messages([mail])
     except smtplib.SMTPRecipientsRefused as error:
-        is_final = all(500 <= code < 600 for code, _ in error.recipients.values())
+        codes = [code for code, _ in error.recipients.values()]
+        if CLOSING in codes:
+            close(server)
+        is_final = all(500 <= code < 600 for code in codes)
         raise Unsent(f"Refused: {error}", is_final=is_final) from None
     except smtplib.SMTPDataError as error:
-        raise Unsent(f"Refused: {error}", is_final=500 <= error.smtp_code < 600) from None
+        if error.smtp_code == CLOSING:
+            close(server)
+        is_final = 500 <= error.smtp_code < 600
+        raise Unsent(f"Refused: {error}", is_final=is_final, is_about_content=True) from None
     except (smtplib.SMTPException, OSError) as error:
         close(server)
         raise Unsent(f"{type(error).__name__}: {error}", is_connected=False) from None

@@ -45,13 +45,14 @@ _ABBREVIATION = re.compile(
 def extract_headline(text: str, max_length: int = MAX_HEADLINE) -> str:
     """Returns the first heading or the first sentence, whichever comes first, without Markdown.
 
-    Code, tables and rules are passed over. A text of nothing else is shown as it begins.
+    Code, tables and rules are passed over. A text of nothing else is shown as it begins, and one
+    of invisible characters as an ellipsis.
     """
     for line, is_heading in _read_blocks(text[:MAX_READ].splitlines()):
         plain = _strip_inline(line if is_heading else _first_sentence(line))
         if any(map(str.isalnum, plain)):
             return cut(plain, max_length)
-    return excerpt(text, max_length) or cut(to_one_line(text), max_length) or text[:max_length]
+    return excerpt(text, max_length) or cut(to_one_line(text), max_length) or "…"
 
 
 def excerpt(text: str, max_length: int = MAX_EXCERPT) -> str:

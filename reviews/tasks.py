@@ -39,13 +39,13 @@ def prune_requests() -> int:
 
     A restored copy, which sends nothing yet, keeps what somebody may want to find in it.
     """
-    return retention.prune(until=pruning.start()) if deliveries.are_on() else 0
+    return retention.prune(until=pruning.compute_end()) if deliveries.are_on() else 0
 
 
 @shared_task(expires=60)
 def finish_erasing() -> int:
     """Removes the rest of people who are being erased; returns how many are done."""
-    return erasing.finish_all(until=pruning.start())
+    return erasing.finish_all(until=pruning.compute_end())
 
 
 def _sweep(name: str, transition: states.Transition) -> int:
@@ -65,10 +65,7 @@ def _run_batches(name: str, run_batch: Callable[[], int], batch: int) -> int:
     if not _places[name].acquire(blocking=False):
         return 0
     try:
-        total = done = run_batch()
-        while done == batch:
-            done = run_batch()
-            total += done
+        total = pruning.run_batches(run_batch, batch=batch)
     finally:
         _places[name].release()
     worker_status.record_heartbeat(name)

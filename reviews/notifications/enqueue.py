@@ -39,7 +39,7 @@ pushed AS (
       JOIN reviews_pushsubscription d ON d.id = pushed.subscription_id
       JOIN made ON made.id = pushed.request_id
       JOIN loops_loop l ON l.id = made.loop_id
-      JOIN accounts_user p ON p.id = d.user_id
+      JOIN accounts_user u ON u.id = d.user_id
 )
 """  # noqa: S608 (nothing in it comes from outside)
 

@@ -11,31 +11,32 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from accounts.confirmed import CONFIRMED_SQL
 from db.ids import owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
 from reviews.lifecycle.conditions import OPEN, in_time
 from reviews.notifications.outcome import Outcome, Result, State
 
 KEPT_DAYS = 7
+BATCH = 5_000  # rows that one statement removes
 MAX_ERROR_LENGTH = 500
 
 # Whether a person may get an email about a request: u is the person, `priority` the request's.
-_MAY_MAIL = """
-    EXISTS (SELECT 1 FROM account_emailaddress a
-             WHERE a.user_id = u.id AND lower(a.email) = lower(u.email) AND a.verified)
+MAY_MAIL = f"""
+    {CONFIRMED_SQL.format(user="u")}
     AND coalesce((SELECT c.mails FROM reviews_emailpreference c WHERE c.user_id = u.id), 'every')
         = ANY (CASE priority WHEN 'critical' THEN ARRAY['every', 'critical']
                              ELSE ARRAY['every'] END)
-"""
+"""  # noqa: S608
 # Whether they get one first; a person with a device gets a push.
 BY_MAIL = f"""
     NOT EXISTS (SELECT 1 FROM reviews_pushsubscription d
                  WHERE d.user_id = u.id AND d.is_on AND %(push)s::boolean)
-    AND {_MAY_MAIL}
+    AND {MAY_MAIL}
 """  # noqa: S608
 
-# The language of the person `p`.
-LANGUAGE = "coalesce(nullif(p.language, ''), p.browser_language)"
+# The language of the person.
+LANGUAGE = "coalesce(nullif(u.language, ''), u.browser_language)"
 # Whether a notification is still wanted: n is the notification, r its request.
 WANTED = f"""
     {OPEN} AND {in_time()}
@@ -96,7 +97,7 @@ SELECT {owned_id_sql("dropped.account_id")}, dropped.account_id, r.id, u.id, 'ma
    AND NOT EXISTS (SELECT 1 FROM reviews_notification other
                     WHERE other.request_id = r.id AND other.recipient_id = u.id
                       AND other.id <> dropped.id AND other.state IN ('waiting', 'sent'))
-   AND {_MAY_MAIL}
+   AND {MAY_MAIL}
 ON CONFLICT DO NOTHING
 """  # noqa: S608
 
@@ -169,9 +170,9 @@ def give_back(items: Sequence[Item]) -> None:
         _execute(_GIVE_BACK, {"ids": ids, "account": account_id, "claim": claim_id})
 
 
-def remove_old(limit: int = 5000) -> int:
-    """Deletes up to `limit` notifications whose requests ended some days ago; returns how many."""
-    return _execute(_TIDY, {"days": KEPT_DAYS, "limit": limit})
+def remove_old() -> int:
+    """Deletes up to BATCH notifications whose requests ended some days ago; returns how many."""
+    return _execute(_TIDY, {"days": KEPT_DAYS, "limit": BATCH})
 
 
 def _postpone(item: Item, outcome: Outcome, *, delay: float) -> bool:

@@ -19,6 +19,7 @@ class Result(Enum):
     RETRY = "retry"  # it failed for now
     REJECTED = "rejected"  # it would always fail
     GONE = "gone"  # the subscription has ended
+    SPLIT = "split"  # refused as a whole: each request is to be sent alone
     STALE = "stale"  # no attempt was made, because nobody waits for the notification any more
 
 

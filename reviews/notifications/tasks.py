@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from db import sweeps, worker_status
+from db import pruning, sweeps, worker_status
 from reviews.notifications import outbox
 from reviews.notifications.mail import dispatch as mail
 from reviews.notifications.mail.outbox import ANY_DUE as ANY_MAIL_DUE
@@ -27,7 +27,7 @@ def mail_due() -> int:
 @shared_task(expires=60)
 def forget_old() -> int:
     """Deletes notifications that ended some days ago; returns how many."""
-    return outbox.remove_old()
+    return pruning.run_batches(outbox.remove_old, batch=outbox.BATCH)
 
 
 sweeps.register(push_due, due=ANY_PUSH_DUE)

@@ -18,11 +18,15 @@ def attempt(batch: Batch, server: BaseEmailBackend) -> Outcome:
 
     Leaves the connection to the mail server open for the next one, unless it broke.
     """
+    # One account's text takes no other account's request with it.
+    refused = Result.SPLIT if len(batch.items) > 1 else Result.REJECTED
     try:
         send(compose(batch, server), server)
     except Unsent as unsent:
-        return Outcome(Result.REJECTED if unsent.is_final else Result.RETRY, str(unsent))
+        if not unsent.is_final:
+            return Outcome(Result.RETRY, str(unsent))
+        return Outcome(refused if unsent.is_about_content else Result.REJECTED, str(unsent))
     except Exception as error:
         log.exception("mail.failed", recipient=batch.recipient_id)
-        return Outcome(Result.REJECTED, INTERNAL_ERROR % {"name": type(error).__name__})
+        return Outcome(refused, INTERNAL_ERROR % {"name": type(error).__name__})
     return Outcome(Result.ACCEPTED)

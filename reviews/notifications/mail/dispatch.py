@@ -1,6 +1,8 @@
 """Sends due emails, one after another over one connection to the mail server."""
 
 import time
+from collections import deque
+from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -37,12 +39,14 @@ class Dispatcher(Engine):
         patience = Patience(lease_ends, self._stopping)
         server = connect()
         try:
-            for batch in batches:
+            left = deque(batches)
+            while left:
+                batch = left.popleft()
                 drop_stale(batch)
                 if not self.may_begin(begin_by):
                     outlast(partial(outbox.give_back, batch.items))
                 elif batch.items:
-                    attempt_and_record(batch, server, patience)
+                    left.extendleft(attempt_and_record(batch, server, patience))
         finally:
             close(server)
 
@@ -53,10 +57,11 @@ def drop_stale(batch: Batch) -> None:
         outlast(partial(outbox.record, item, STALE, state=State.DROPPED))
 
 
-def attempt_and_record(batch: Batch, server: BaseEmailBackend, patience: Patience) -> None:
+def attempt_and_record(batch: Batch, server: BaseEmailBackend, patience: Patience) -> list[Batch]:
     """Attempts to send a batch, and records the outcome for each of its items.
 
     A database that is away meanwhile is awaited, because what is not recorded is sent again.
+    Returns the batches to send instead, where the mail server refused what this one says.
     """
     outcome = attempt(batch, server)
     call_ids = ",".join(sorted({item.call_id for item in batch.items if item.call_id}))
@@ -70,9 +75,12 @@ def attempt_and_record(batch: Batch, server: BaseEmailBackend, patience: Patienc
             error=outcome.error,
             request_id=call_ids,
         )
+    if outcome.result == Result.SPLIT:
+        return [replace(batch, items=[item], stale=[]) for item in batch.items]
     for item in batch.items:
         state, delay = judge(outcome, delays=DELAYS, failed_before=item.failed_attempts)
         outlast(partial(outbox.record, item, outcome, state=state, delay=delay), patience)
+    return []
 
 
 DISPATCHER = Dispatcher()

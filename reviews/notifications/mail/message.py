@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from accounts.time_zones import find_zone
 from reviews.notifications.mail import unsubscribe_link
 from reviews.notifications.mail.outbox import Batch, Item
 from reviews.plain_text import excerpt, extract_headline
@@ -33,7 +34,7 @@ def compose(batch: Batch, server: BaseEmailBackend | None = None) -> EmailMultiA
 
 def _compose(batch: Batch, server: BaseEmailBackend | None) -> EmailMultiAlternatives:
     link = unsubscribe_link.make(batch.recipient_id)
-    zone = ZoneInfo(batch.time_zone)
+    zone = find_zone(batch.time_zone)
     context = {
         "requests": [describe(item, zone) for item in batch.items[:MAX_REQUESTS]],
         "more": max(0, len(batch.items) - MAX_REQUESTS),

@@ -8,7 +8,7 @@ from django.db import connection
 
 from db.ids import new_id
 from reviews.notifications import outbox
-from reviews.notifications.outbox import LANGUAGE, WANTED
+from reviews.notifications.outbox import LANGUAGE, MAY_MAIL, WANTED
 from reviews.notifications.outbox import give_back as give_back
 from reviews.notifications.outbox import record as record
 
@@ -39,23 +39,25 @@ WITH people AS (
            next_attempt_at = statement_timestamp() + make_interval(secs => %(lease)s::float)
      WHERE (id, account_id) IN (TABLE held)
     RETURNING id, account_id, request_id, recipient_id, failed_attempts, call_id
+), described AS (
+    SELECT n.recipient_id, u.email, u.time_zone, {LANGUAGE} AS language,
+           n.id, n.account_id, r.id AS request_id, n.failed_attempts,
+           l.name, left(r.request_text, 2000) AS text, r.priority, r.timeout_at, n.call_id,
+           {WANTED} AND {MAY_MAIL} AS is_wanted, r.priority_rank
+      FROM claimed n
+      JOIN reviews_request r ON r.id = n.request_id AND r.creator_id = n.account_id
+      JOIN loops_loop l ON l.id = r.loop_id
+      JOIN accounts_user u ON u.id = n.recipient_id
 ), stamped AS (
     INSERT INTO reviews_emailpreference (user_id, mailed_at)
-    SELECT DISTINCT recipient_id, statement_timestamp() FROM claimed
+    SELECT DISTINCT recipient_id, statement_timestamp() FROM described WHERE is_wanted
     ON CONFLICT ON CONSTRAINT reviews_emailpreference_pkey
     DO UPDATE SET mailed_at = excluded.mailed_at
 )
-SELECT n.recipient_id, p.email, p.time_zone,
-       {LANGUAGE}, n.id, n.account_id, r.id, n.failed_attempts,
-       l.name, left(r.request_text, 2000), r.priority, r.timeout_at, n.call_id,
-       {WANTED}
-       AND coalesce((SELECT mails FROM reviews_emailpreference c WHERE c.user_id = p.id), 'every')
-           <> 'none'
-  FROM claimed n
-  JOIN reviews_request r ON r.id = n.request_id AND r.creator_id = n.account_id
-  JOIN loops_loop l ON l.id = r.loop_id
-  JOIN accounts_user p ON p.id = n.recipient_id
- ORDER BY n.recipient_id, r.priority_rank DESC, r.timeout_at, r.id
+SELECT recipient_id, email, time_zone, language, id, account_id, request_id, failed_attempts,
+       name, text, priority, timeout_at, call_id, is_wanted
+  FROM described
+ ORDER BY recipient_id, priority_rank DESC, timeout_at, request_id
 """  # noqa: S608 (nothing in it comes from outside)
 
 

@@ -21,17 +21,21 @@ EXISTS (SELECT FROM reviews_notification
 """
 _CLAIM = f"""
 WITH due AS (
-    SELECT n.id, n.account_id, n.next_attempt_at,
-           row_number() OVER (PARTITION BY d.host ORDER BY n.next_attempt_at) AS place
-      FROM (SELECT id, account_id, subscription_id, next_attempt_at FROM reviews_notification
-             WHERE channel = 'push' AND state = 'waiting'
-               AND next_attempt_at <= statement_timestamp()
-             ORDER BY next_attempt_at LIMIT 5000) n
-      LEFT JOIN reviews_pushsubscription d ON d.id = n.subscription_id
-     WHERE NOT coalesce(d.host, '') = ANY (%(busy)s::text[])
+    SELECT id, account_id, next_attempt_at,
+           row_number() OVER (PARTITION BY host ORDER BY next_attempt_at) AS place
+      FROM (SELECT n.id, n.account_id, n.next_attempt_at, d.host
+              FROM reviews_notification n
+              LEFT JOIN reviews_pushsubscription d ON d.id = n.subscription_id
+             WHERE n.channel = 'push' AND n.state = 'waiting'
+               AND n.next_attempt_at <= statement_timestamp()
+               AND NOT coalesce(d.host, '') = ANY (%(busy)s::text[])
+             ORDER BY n.next_attempt_at LIMIT 5000) oldest
+), turns AS (  -- accounts take turns
+    SELECT id, account_id, next_attempt_at,
+           row_number() OVER (PARTITION BY account_id ORDER BY next_attempt_at) AS turn
+      FROM due WHERE place <= %(per_host)s::int
 ), picked AS (
-    SELECT id, account_id FROM due WHERE place <= %(per_host)s::int ORDER BY next_attempt_at
-     LIMIT %(limit)s::int
+    SELECT id, account_id FROM turns ORDER BY turn, next_attempt_at LIMIT %(limit)s::int
 ), held AS (  -- two workers never wait for one another
     SELECT id, account_id FROM reviews_notification
      WHERE (id, account_id) IN (TABLE picked)
@@ -54,7 +58,7 @@ SELECT n.id, n.account_id, n.request_id, n.failed_attempts, n.call_id,
   JOIN loops_loop l ON l.id = r.loop_id
   LEFT JOIN reviews_pushsubscription d
     ON d.id = n.subscription_id AND d.user_id = n.recipient_id AND d.is_on
-  LEFT JOIN accounts_user p ON p.id = n.recipient_id
+  LEFT JOIN accounts_user u ON u.id = n.recipient_id
 """  # noqa: S608
 
 

@@ -9,6 +9,7 @@ from email.policy import default
 import pytest
 from allauth.account.models import EmailAddress
 from django.core.mail import EmailMultiAlternatives
+from django.core.mail.backends.locmem import EmailBackend
 from django.db.models.functions import Now
 from pytest_django import DjangoAssertNumQueries, Settings
 
@@ -148,7 +149,9 @@ def test_one_mail_a_minute_bundles_what_came_meanwhile(
 
 
 @pytest.mark.usefixtures("quiet_owner")
-@pytest.mark.parametrize("why", ["answered", "unsubscribed", "deactivated"])
+@pytest.mark.parametrize(
+    "why", ["answered", "unsubscribed", "critical only", "unconfirmed", "deactivated"]
+)
 def test_nobody_is_told_of_what_is_over(
     make: Make, owner: User, member: User, why: str, mailoutbox: list[EmailMultiAlternatives]
 ) -> None:
@@ -157,11 +160,72 @@ def test_nobody_is_told_of_what_is_over(
         review_services.answer_request(request=request, reviewer_id=owner.pk, answer="yes")
     elif why == "unsubscribed":
         services.choose_mails(user_id=member.pk, mails="none")
+    elif why == "critical only":
+        services.choose_mails(user_id=member.pk, mails="critical")
+    elif why == "unconfirmed":
+        EmailAddress.objects.filter(user=member).update(verified=False)
     else:
         User.objects.filter(pk=member.pk).update(is_active=False)
     Dispatcher().run_due()
     assert mailoutbox == []
     assert states() == [("mail", "dropped")]
+
+
+@pytest.mark.usefixtures("quiet_owner")
+def test_who_got_no_email_waits_for_no_minute(
+    make: Make, owner: User, mailoutbox: list[EmailMultiAlternatives]
+) -> None:
+    review_services.cancel_request(request_id=make().pk, account_id=owner.pk)
+    Dispatcher().run_due()
+    assert mailoutbox == []
+    make()
+    Dispatcher().run_due()
+    assert len(mailoutbox) == 1
+
+
+@pytest.mark.usefixtures("quiet_owner")
+def test_a_time_zone_that_is_no_longer_known(
+    make: Make, member: User, mailoutbox: list[EmailMultiAlternatives]
+) -> None:
+    User.objects.filter(pk=member.pk).update(time_zone="Europe/Atlantis")
+    make()
+    Dispatcher().run_due()
+    assert len(mailoutbox) == 1
+
+
+@pytest.mark.usefixtures("quiet_owner")
+@pytest.mark.parametrize("text", ["\u200b\n", "\ufeff\u2028\n"])
+def test_a_text_without_anything_visible(
+    make: Make, mailoutbox: list[EmailMultiAlternatives], text: str
+) -> None:
+    make(priority="critical", request_text=text)
+    make(request_text="Should we refund order 4821?")
+    Dispatcher().run_due()
+    (mail,) = mailoutbox
+    assert "refund order 4821" in mail.body
+
+
+@pytest.mark.usefixtures("quiet_owner")
+def test_what_a_filter_refuses_takes_no_other_request_with_it(
+    make: Make, mailoutbox: list[EmailMultiAlternatives], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mail server says 554 to the content."""
+    for text in ("Approve A?", "Approve casino.example?", "Approve B?"):
+        make(request_text=text)
+    offered: list[str] = []
+
+    def filter_content(server: EmailBackend, mails: list[EmailMultiAlternatives]) -> None:
+        (mail,) = mails
+        offered.append(str(mail.subject))
+        if "casino" in str(mail.body):
+            raise smtplib.SMTPDataError(554, b"5.7.1 Message rejected as spam")
+        mailoutbox.append(mail)
+
+    monkeypatch.setattr(EmailBackend, "send_messages", filter_content)
+    Dispatcher().run_due()
+    assert len(offered) == 4
+    assert len(mailoutbox) == 2
+    assert sorted(states()) == [("mail", "dropped"), ("mail", "sent"), ("mail", "sent")]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from db import worker_status
 from reviews.models import Notification, Request
-from reviews.notifications import tasks
+from reviews.notifications import outbox, tasks
 from tests.reviews.conftest import Make
 
 pytestmark = pytest.mark.django_db
@@ -21,6 +21,19 @@ def test_with_nothing_to_do(django_assert_num_queries: DjangoAssertNumQueries) -
     with django_assert_num_queries(1 + HEARTBEAT):
         assert tasks.mail_due() == 0
     assert {"push_due", "mail_due"} <= set(worker_status.read_lags())
+
+
+def test_all_that_is_old_is_forgotten_in_one_run(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "BATCH", 2)
+    for _ in range(3):
+        make()
+    assert Notification.objects.count() > 4
+    Notification.objects.update(state="sent", done_at=Now() - timedelta(days=8))
+    Request.objects.update(status="cancelled", updated_at=Now() - timedelta(days=8))
+    tasks.forget_old()
+    assert not Notification.objects.exists()
 
 
 def test_what_is_done_is_forgotten_after_some_days(make: Make) -> None:
