@@ -121,7 +121,7 @@ examples/ai-sdk/node_modules/.package-lock.json: examples/ai-sdk/package-lock.js
 	@.venv-examples/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
 		-r requirements-examples.txt ./clients/python
 	@.venv-examples/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
-		--target .venv-examples/mcp-1 mcp==1.30.0
+		--upgrade --target .venv-examples/mcp-1 mcp==1.30.0
 	@touch $@
 
 # The files that pages load, compressed and with a hash in each name.

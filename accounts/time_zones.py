@@ -2,6 +2,8 @@
 
 import zoneinfo
 
+from django.utils.translation import gettext
+
 REGIONS = (
     "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe",
     "Indian", "Pacific",
@@ -10,7 +12,7 @@ REGIONS = (
 
 def list_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """Returns the groups of a select: UTC, then one for each region."""
-    regions: dict[str, list[tuple[str, str]]] = {"Everywhere": [("UTC", "UTC")]}
+    regions: dict[str, list[tuple[str, str]]] = {gettext("Everywhere"): [("UTC", "UTC")]}
     for name in sorted(zoneinfo.available_timezones()):
         region, _, place = name.partition("/")
         if region in REGIONS and place:

@@ -27,7 +27,7 @@ from dashboard.access import page
 from dashboard.forms.requests import STATUSES, RequestFilterForm
 from dashboard.loop_choices import read_loop_choices
 from db.time_limits import limited
-from db.times import iso
+from db.times import iso, seconds_between
 from reviews.exports import AlreadyExporting, Lease, begin
 from reviews.models import Request
 from reviews.queries.single_read import read_many_as_json
@@ -76,7 +76,8 @@ def download(request: SignedInRequest, chosen: Format) -> HttpResponseBase:
         return back
     filters = request_list.Filters(account_id=request.user.pk, **form.cleaned_data)
     try:
-        lease = begin(account_id=request.user.pk, subject=describe(chosen.kind, form.cleaned_data))
+        subject = describe(chosen.kind, form.cleaned_data)
+        lease = begin(account_id=request.user.pk, action="request.exported", subject=subject)
     except AlreadyExporting:
         messages.warning(request, _("Another export is running. Try again when it has finished."))
         return back
@@ -167,7 +168,7 @@ def build_row(item: Request) -> tuple[Any, ...]:
         person.name if person else "",
         person.email if person else "",
         iso(answered_at) if answered_at else "",
-        round((answered_at - item.created_at).total_seconds(), 3) if answered_at else "",
+        seconds_between(item.created_at, answered_at) if answered_at else "",
         iso(item.timeout_at),
     )
 

@@ -69,7 +69,8 @@ def _format_source(request: Request) -> str:
             return _("Asked through %(way)s with the key %(name)s") % names
         return _("Via the API with the key %(name)s") % names
     platforms = {"api": _("Via the API"), "web_portal": _("Via the dashboard")}
-    return platforms.get(request.platform, f"By {request.platform}")
+    by = _("By %(platform)s") % {"platform": request.platform}
+    return platforms.get(request.platform, by)
 
 
 def _format_audience(request: Request) -> str:

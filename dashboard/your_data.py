@@ -1,6 +1,7 @@
 """The page where people download what is stored of them, and delete their account."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
@@ -12,13 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.audit import record
 from accounts.notices import read_origin
 from dashboard import loop_stats
 from dashboard.access import action, page
 from db.time_limits import limited
-from reviews import erasing
-from reviews.exports import AlreadyExporting, Lease
+from reviews import erasing, exports
 from reviews.person_export import export
 from web.guards import SignedInRequest
 from web.reauthentication import confirmed
@@ -37,11 +36,10 @@ def your_data(request: SignedInRequest) -> HttpResponse:
 @confirmed
 def download(request: SignedInRequest) -> Any:  # a response in parts is no HttpResponse
     try:
-        lease = Lease(request.user.pk)
-    except AlreadyExporting:
+        lease = exports.begin(account_id=request.user.pk, action="account.exported")
+    except exports.AlreadyExporting:
         messages.warning(request, _("Another export is running. Try again when it has finished."))
         return redirect("your-data")
-    record(account_id=request.user.pk, actor_id=request.user.pk, action="account.exported")
     response = StreamingHttpResponse(
         PersonFile(export(request.user), lease), content_type="application/json; charset=utf-8"
     )
@@ -57,7 +55,8 @@ def delete(request: SignedInRequest) -> HttpResponse:
         messages.error(request, _("Nothing was deleted. The address doesn’t match."))
         return redirect(f"{reverse('your-data')}#delete")
     person = request.user
-    erasing.begin(person=person, origin=read_origin(request))
+    with suppress(erasing.AlreadyErased):  # by a form in another tab, this very moment
+        erasing.begin(person=person, origin=read_origin(request))
     logout(request)
     messages.success(request, _("Your account was deleted. The rest of it goes within minutes."))
     return redirect("account_login")
@@ -66,7 +65,7 @@ def delete(request: SignedInRequest) -> HttpResponse:
 class PersonFile:
     """The parts of the file, each as large as PART. Closing it ends the lease."""
 
-    def __init__(self, pieces: Iterator[str], lease: Lease) -> None:
+    def __init__(self, pieces: Iterator[str], lease: exports.Lease) -> None:
         self._pieces, self._lease = pieces, lease
 
     def __iter__(self) -> Iterator[str]:

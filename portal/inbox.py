@@ -1,6 +1,5 @@
 """The inbox: open requests of the reviewer's loops, the most urgent first."""
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -26,11 +25,10 @@ MAX_LOOPS = 100  # in the filter
 def inbox(request: SignedInRequest) -> HttpResponse:
     """Renders the inbox in at most seven statements: session, person, loops, state, number (two
     for words), rows."""
-    since = time.time()
     loops = list(Loop.objects.of_member(request.user.pk).order_by("name", "id"))
     chosen = read_filter(request, loops)
-    # the fingerprint comes first: it settles what is due, and the next poll finds later changes
-    version = polling.fingerprint(request.user.pk, chosen.loop or None)
+    # the version comes first: it settles what is due, and the next poll finds later changes
+    version = polling.read_inbox_version(request.user.pk, chosen.loop or None)
     queue = Queue(request.user.pk, [loop.pk for loop in loops], chosen)
     inbox_page = build_paginator(queue, per_page=PER_PAGE).get_page(request.GET.get("page"))
     rows = [build_row(item, chosen) for item in inbox_page.object_list]
@@ -47,8 +45,8 @@ def inbox(request: SignedInRequest) -> HttpResponse:
             "most_scanned": format_count(narrowing.MAX_SCANNED),
             "is_member": bool(loops),
             "watch": polling.issue_token(request),
-            "version": version,
-            "since": f"{since:.3f}",
+            "version": version.fingerprint,
+            "since": f"{version.read_at:.6f}",
         },
     )
 

@@ -23,6 +23,8 @@ from portal.join_form import CodeForm
 from web import return_page
 from web.bidi import isolate
 from web.error_pages import not_found, too_many_requests
+from web.languages import translate
+from web.phrases import join_alternatives
 
 CodeView = Callable[[HttpRequest, str], HttpResponse]
 
@@ -97,7 +99,7 @@ def show_invitation(request: HttpRequest, code: str) -> HttpResponse:
         "path": path,
         "is_member": is_member,
         "needs_confirmation": needs_confirmation(loop),
-        "domains": " or ".join(loop.allowed_domains),
+        "domains": translate(join_alternatives(loop.allowed_domains)),
     }
     return render(request, "portal/join/join.html", context)
 
@@ -117,7 +119,7 @@ def refuse(request: HttpRequest, loop: Loop, refusal: NotAdmitted) -> HttpRespon
     context = {
         "loop": loop,
         "is_unconfirmed": isinstance(refusal, AddressUnconfirmed),
-        "domains": " or ".join(loop.allowed_domains),
+        "domains": translate(join_alternatives(loop.allowed_domains)),
     }
     return render(request, "portal/join/refused.html", context, status=403)
 

@@ -1,17 +1,15 @@
 """The page of the loops that a person reviews for, and leaving one."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse, HttpResponseNotAllowed
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 
 from loops.models import Loop, Membership
 from portal.access import page
 from reviews import services
 from web.bidi import isolate
-from web.guards import SignedInRequest
+from web.guards import SignedInRequest, action
 
 MAX_LOOPS = 500
 
@@ -23,14 +21,9 @@ def my_loops(request: SignedInRequest) -> HttpResponse:
     return render(request, "portal/my_loops.html", {"memberships": rows})
 
 
-@never_cache
-@login_required
+@action("my-loops", without="loop_id")
 def leave(request: SignedInRequest, loop_id: str) -> HttpResponse:
     """Ends the membership and releases the person's claims. Creators cannot leave."""
-    if request.method in ("GET", "HEAD"):
-        return redirect("my-loops")
-    if request.method != "POST":
-        return HttpResponseNotAllowed(["POST"])
     mine = Loop.objects.of_member(request.user.pk).exclude(creator_id=request.user.pk)
     loop = mine.filter(pk=loop_id).first()
     try:

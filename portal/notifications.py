@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models.functions import Now
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -31,7 +31,7 @@ from reviews.notifications.push.message import Message, Target
 from reviews.notifications.push.subscription import InvalidSubscription, read_subscription
 from web.bidi import isolate
 from web.error_pages import too_many_requests
-from web.guards import SignedInRequest
+from web.guards import SignedInRequest, action
 from web.languages import translate
 from web.phrases import say
 from web.strict_json import InvalidJSON, read_object
@@ -72,22 +72,6 @@ def notifications(request: SignedInRequest) -> HttpResponse:
     return render(request, "portal/notifications/settings.html", context)
 
 
-def form_target(view: Page) -> Page:
-    """Marks the target of a form. A GET, such as after signing in again, leads to the settings."""
-
-    @login_required
-    @never_cache
-    @wraps(view)
-    def posted(request: SignedInRequest, **ids: str) -> HttpResponse:
-        if request.method in ("GET", "HEAD"):
-            return redirect("notifications")
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        return view(request, **ids)
-
-    return posted
-
-
 def read_devices(request: SignedInRequest) -> list[dict[str, Any]]:
     """The person's devices, each with the result of a recent test push."""
     devices = []
@@ -100,7 +84,7 @@ def read_devices(request: SignedInRequest) -> list[dict[str, Any]]:
     return devices
 
 
-@form_target
+@action("notifications")
 def choose_mails(request: SignedInRequest) -> HttpResponse:
     """Saves which requests the person gets by email."""
     form = MailForm(request.POST)
@@ -154,7 +138,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
 def on_device(view: DeviceAction) -> Page:
     """Marks the target of a form about one of the person's devices."""
 
-    @form_target
+    @action("notifications", without="device_id")
     @wraps(view)
     def posted(request: SignedInRequest, device_id: str) -> HttpResponse:
         device = request.user.push_subscriptions.filter(pk=device_id).first()

@@ -8,6 +8,7 @@ costs one statement, which reads the memberships active at that time.
 
 import hashlib
 import time
+from dataclasses import dataclass
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -31,8 +32,8 @@ _MAX_EPOCH = 1e11
 
 # Three things that the inbox shows, each of a bounded cost: the first MAX_ROWS open requests; the
 # time of the newest request if there may be more; the holders of claimed requests (of the most
-# urgent MAX_ROWS in each loop). The last column is whether any request is due.
-_FINGERPRINT = f"""
+# urgent MAX_ROWS in each loop). The other columns are the time, and whether any request is due.
+_INBOX_VERSION = f"""
 WITH mine AS MATERIALIZED ({MINE})
 SELECT concat_ws('-',
        (SELECT md5(string_agg(id, '')) || CASE WHEN count(*) = {MAX_ROWS} THEN (
@@ -48,6 +49,7 @@ SELECT concat_ws('-',
                               WHERE loop_id = mine.loop_id AND status = 'claimed'
                               ORDER BY priority_rank DESC, created_at DESC, id DESC
                               LIMIT {MAX_ROWS}) AS r)),
+       extract(epoch FROM statement_timestamp())::float,
        {build_scope("", None, mine="mine").is_due}
 """  # noqa: S608 (nothing in it comes from outside)
 _ROWS = f"""
@@ -72,6 +74,17 @@ SELECT r.status, r.claimed_by_id, {overdue()} OR {lapsed()}
   FROM reviews_request r JOIN ({MINE}) AS mine USING (loop_id) WHERE r.id = %(id)s"""  # noqa: S608
 
 
+@dataclass(frozen=True, slots=True)
+class InboxVersion:
+    """Changes when what the inbox shows changes.
+
+    `read_at` is when it was read, by the database's clock, in seconds of the epoch.
+    """
+
+    fingerprint: str
+    read_at: float
+
+
 def inbox(request: HttpRequest) -> HttpResponse:
     """Returns 204, or `{version, new, rows: {id: holder}}` of the first MAX_ROWS open requests.
 
@@ -82,7 +95,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
     if user_id is None:
         return HttpResponse(status=403)
     chosen = InboxFilter.read(request)
-    current = fingerprint(user_id, chosen.loop or None)
+    current = read_inbox_version(user_id, chosen.loop or None).fingerprint
     if current == request.GET.get("v"):
         return HttpResponse(status=204)
     if not is_signed_in(request):
@@ -97,15 +110,15 @@ def inbox(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"version": current, "new": new, "rows": rows})
 
 
-def fingerprint(user_id: str, loop_id: str | None) -> str:
-    """Returns the version of an inbox. One statement, and more to settle what is due."""
+def read_inbox_version(user_id: str, loop_id: str | None) -> InboxVersion:
+    """Reads the version of an inbox. One statement, and more to settle what is due."""
     inbox_scope = build_scope(user_id, loop_id)
 
-    def read() -> tuple[str, bool]:
+    def read() -> tuple[InboxVersion, bool]:
         with connection.cursor() as cursor:
-            cursor.execute(_FINGERPRINT, inbox_scope.params)
-            current, is_due = cursor.fetchone()
-        return str(current), is_due
+            cursor.execute(_INBOX_VERSION, inbox_scope.params)
+            fingerprint, read_at, is_due = cursor.fetchone()
+        return InboxVersion(fingerprint, read_at), is_due
 
     return read_settled(inbox_scope, read)
 

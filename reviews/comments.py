@@ -7,7 +7,7 @@ from loops.comment_rule import fold
 from reviews.models import Request
 from reviews.response_types import get_response_type
 from reviews.response_types.posted import unify_newlines
-from web.phrases import Count, say
+from web.phrases import Count, join_alternatives, say
 
 MAX_LENGTH = 2000  # characters
 MAX_NAMED = 4  # options in a sentence
@@ -63,6 +63,4 @@ def join_labels(labels: Iterable[str]) -> str:
     quoted = [f"“{label}”" for label in labels]
     if len(quoted) > MAX_NAMED:
         quoted = [*quoted[:MAX_NAMED], say("%(count)s more", count=len(quoted) - MAX_NAMED)]
-    if len(quoted) < 2:
-        return "".join(quoted)
-    return say("%(first)s or %(last)s", first=", ".join(quoted[:-1]), last=quoted[-1])
+    return join_alternatives(quoted)

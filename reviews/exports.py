@@ -61,13 +61,13 @@ class Lease:
 
 
 @transaction.atomic
-def begin(*, account_id: str, subject: str) -> Lease:
-    """Begins an export and records it in the audit log. Raises AlreadyExporting.
+def begin(*, account_id: str, action: str, subject: str = "") -> Lease:
+    """Begins an export and records it in the audit log as `action`. Raises AlreadyExporting.
 
     `subject` says what is exported, such as 'CSV, status=timeout'.
     """
     lease = Lease(account_id)
-    record(account_id=account_id, actor_id=account_id, action="request.exported", subject=subject)
+    record(account_id=account_id, actor_id=account_id, action=action, subject=subject)
     return lease
 
 

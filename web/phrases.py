@@ -3,6 +3,7 @@
 Whatever a program reads, such as an error of the API, is the English text itself.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -31,6 +32,13 @@ def say(template: str, /, **values: Any) -> Phrase:
 def say_count(one: str, many: str, /, *, count: int, **values: Any) -> Phrase:
     """Writes a sentence with a count: `one` for 1, `many` for other numbers."""
     return _write(one, many, {"count": count, **values})
+
+
+def join_alternatives(words: Sequence[str]) -> str:
+    """Joins words as in a sentence: A, B or C."""
+    if len(words) < 2:
+        return "".join(words)
+    return say("%(first)s or %(last)s", first=", ".join(words[:-1]), last=words[-1])
 
 
 def _write(template: str, plural: str, values: dict[str, Any]) -> Phrase:

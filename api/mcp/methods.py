@@ -4,8 +4,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
-from django.conf import settings
-
 from api.mcp import tasks
 from api.mcp.asking import AskHuman, GetAnswer
 from api.mcp.errors import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, ToolFailed
@@ -13,6 +11,7 @@ from api.mcp.exchange import Exchange
 from api.mcp.messages import Message
 from api.mcp.revisions import MODERN, TASKS
 from api.mcp.tools import API_TOOLS, Tool, describe
+from config import release
 
 Params = dict[str, Any]
 Method = Callable[[Exchange, Params], dict[str, Any]]
@@ -30,8 +29,7 @@ CACHING: Final = {"ttlMs": 3_600_000, "cacheScope": "public"}
 
 
 def describe_server() -> dict[str, Any]:
-    info = settings.SPECTACULAR_SETTINGS
-    return {"name": "review-loop", "title": info["TITLE"], "version": info["VERSION"]}
+    return {"name": "review-loop", "title": "Review Loop", "version": release.VERSION}
 
 
 def discover(exchange: Exchange, params: Params) -> dict[str, Any]:

@@ -57,11 +57,15 @@ def name_backup(now: datetime) -> str:
     return f"review-loop-{now:%Y-%m-%dT%H%M%S}.dump"
 
 
-def remove_oldest(folder: Path, keep: int) -> None:
-    """Removes the oldest backups of a folder that `name_backup` has named, but for `keep`, and what
-    is left of backups that were killed."""
-    name = "review-loop-????-??-??T??????.dump"
-    for path in sorted(folder.glob(name))[:-keep]:
+def remove_oldest(made: Path, keep: int) -> None:
+    """Removes the oldest backups that `name_backup` has named, but for `keep`, from the folder of
+    the one just made, and what is left of backups that were killed.
+
+    The one just made stays, also where the clock was ahead when the others were.
+    """
+    folder, name = made.parent, "review-loop-????-??-??T??????.dump"
+    others = sorted(path for path in folder.glob(name) if path != made)
+    for path in others[: max(0, len(others) + 1 - keep)]:
         path.unlink()
     for path in folder.glob(f".{name}.*.partial"):
         if time.time() - path.stat().st_mtime > ABANDONED:

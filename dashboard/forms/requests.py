@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from api.errors import ApiError
-from api.serializers.requests import CATEGORIES, FeedbackInput
+from api.serializers.requests import FeedbackInput
 from dashboard.loop_choices import format_choices
 from loops.models import Loop
 from reviews.models import Request
@@ -92,6 +92,13 @@ class RequestFilterForm(forms.Form):
         return any(self[name].value() for name in self.fields if name != "q")
 
 
+CATEGORY_NAMES = {
+    "positive": _lazy("Positive"),
+    "constructive": _lazy("Constructive"),
+    "issue": _lazy("Issue"),
+}
+
+
 class FeedbackForm(forms.Form):
     """Feedback on an answer (specification, Feedback); every field may stay empty."""
 
@@ -101,7 +108,7 @@ class FeedbackForm(forms.Form):
     helpfulness = forms.ChoiceField(label=_lazy("Helpfulness"), choices=STARS, required=False)
     category = forms.ChoiceField(
         label=_lazy("Category"),
-        choices=[("", "–"), *((name, name.capitalize()) for name in CATEGORIES)],
+        choices=[("", "–"), *CATEGORY_NAMES.items()],
         required=False,
     )
     would_recommend = forms.ChoiceField(

@@ -27,8 +27,8 @@ __all__ = [
     "InvalidDefault",
     "ResponseType",
     "UnknownResponseType",
-    "names",
-    "response_type",
+    "get_response_type",
+    "list_names",
 ]
 
 # By name, in the order of the specification.

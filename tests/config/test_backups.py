@@ -378,6 +378,15 @@ def test_a_backup_that_fails_leaves_the_last_one(
     assert [path.name for path in backup.parent.iterdir()] == [backup.name]
 
 
+def test_the_backup_just_made_stays_beside_those_of_a_wrong_clock(tmp_path: Path) -> None:
+    ahead = [tmp_path / f"review-loop-2031-01-0{day}T000000.dump" for day in (1, 2, 3)]
+    made = tmp_path / "review-loop-2026-11-24T000000.dump"
+    for path in (*ahead, made):
+        path.touch()
+    making.remove_oldest(made, 3)
+    assert sorted(tmp_path.iterdir()) == [made, *ahead[1:]]
+
+
 def test_a_folder_keeps_the_newest(tmp_path: Path) -> None:
     old = [f"review-loop-2026-01-0{day}T000000.dump" for day in (1, 2, 3)]
     left = [f".{name}.0a1b2c3d.partial" for name in old]  # by backups that were killed

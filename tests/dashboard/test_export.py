@@ -95,6 +95,21 @@ def test_what_is_filtered_and_nothing_else(
     assert read_csv(download(member, "csv")) == []
 
 
+def test_the_response_time_is_that_of_the_api(
+    owner: User, owner_key: str, member: User, make: Make
+) -> None:
+    request = make()
+    services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
+    whole = request.created_at.replace(microsecond=0)
+    Request.objects.update(
+        created_at=whole + timedelta(microseconds=100),
+        response_at=whole + timedelta(seconds=1, microseconds=1800),
+    )
+    (row,) = read_csv(download(owner, "csv"))
+    read = Api(owner_key).get(f"/v1/api/requests/{request.pk}").json()["data"]["request"]
+    assert float(row["response_time_seconds"]) == read["response_time_seconds"] == 1.001
+
+
 def test_the_audit_log_says_what_was_exported(owner: User, loop: Loop, make: Make) -> None:
     make()
     download(owner, "csv")

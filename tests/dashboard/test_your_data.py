@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from accounts.erasing import is_erased
 from accounts.models import AuditEntry, User
 from loops.models import Loop
-from reviews import services, tasks
+from reviews import erasing, services, tasks
 from reviews.exports import Lease
 from reviews.models import Erasure, ExportLease, Request
 from tests.portal import signed_in, words
@@ -61,6 +61,19 @@ def test_the_wrong_address_deletes_nothing(owner: User, loop: Loop) -> None:
     owner.refresh_from_db()
     assert not is_erased(owner)
     assert not Erasure.objects.exists()
+
+
+def test_deleting_in_two_tabs_at_once(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one waits for the first, and finds that it is done."""
+    browser, begin = signed_in(owner), erasing.begin
+
+    def begin_twice(**options: Any) -> None:
+        begin(**options)
+        begin(**options)
+
+    monkeypatch.setattr(erasing, "begin", begin_twice)
+    response = browser.post(f"{PAGE}delete/", {"typed": owner.email}, follow=True)
+    assert "Your account was deleted." in words(response)
 
 
 def test_deleting(make: Make, owner: User, member: User, settings: Settings) -> None:

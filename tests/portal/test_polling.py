@@ -193,6 +193,17 @@ def test_an_urgent_claim_is_heard_among_a_hundred(owner: User, member: User, mak
     assert inbox.news()["rows"][urgent.pk] == "Owner"
 
 
+def test_new_questions_are_counted_by_the_clock_of_the_database(
+    member: User, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = time.time() + 3600
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: ahead)
+        inbox = Open(member)
+    make()
+    assert inbox.news()["new"] == 1
+
+
 @pytest.mark.parametrize("since", ["", "x", "nan", "-1", "1e400", "9" * 40])
 def test_an_odd_moment_counts_as_now(member: User, make: Make, since: str) -> None:
     make()

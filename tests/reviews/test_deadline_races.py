@@ -51,6 +51,10 @@ def is_late(request: Request) -> bool:
     return Request.objects.filter(pk=request.pk, timeout_at__lte=Now()).exists()
 
 
+def inbox_version(person_id: str) -> str:
+    return polling.read_inbox_version(person_id, None).fingerprint
+
+
 def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
     """What every kind of reader says of the only request that there is."""
     account, window = loop.creator_id, listing.ListParams(None, None, "status_asc", 5, 0)
@@ -58,7 +62,7 @@ def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
         "single": single_read.read_as_json(request.pk, user_id=account),
         "page": services.read_request(request.pk).status,
         "question": polling.read_version(request.pk, reviewer.pk),
-        "inbox": polling.fingerprint(reviewer.pk, None) != polling.fingerprint("0" * 24, None),
+        "inbox": inbox_version(reviewer.pk) != inbox_version("0" * 24),
         "queue": waiting.read_waiting(reviewer.pk, 5).ids,
         "open": counters.count_open_by_loop([loop.pk]).get(loop.pk),
         "waiting": sum(each.count for each in stats.read_waiting(account)),

@@ -38,7 +38,7 @@ class Command(BaseCommand):
         except Refused as reason:
             raise CommandError(str(reason)) from None
         if keep is not None:
-            remove_oldest(path.parent, keep)
+            remove_oldest(path, keep)
         self.stdout.write(
             f"Wrote {path}: {manifest.size / 1e6:.1f} MB of PostgreSQL {manifest.postgres}.\n"
             f"To use it, ENCRYPTION_KEYS needs the key with the fingerprint"

@@ -4,12 +4,13 @@ from typing import Any
 
 from django.http import HttpResponse
 
+from config import release
 from tests.api.wire import Api, check_quota_headers, json_of
 
 MODERN = "2026-07-28"
 LEGACY = ("2025-03-26", "2025-06-18", "2025-11-25")
 TASKS = "io.modelcontextprotocol/tasks"
-SERVER = {"name": "review-loop", "title": "Review Loop", "version": "1.0.0"}
+SERVER = {"name": "review-loop", "title": "Review Loop", "version": release.VERSION}
 QUESTION: dict[str, Any] = {
     "request_text": "Shall we publish?",
     "response_type": "single_select",
