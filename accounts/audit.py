@@ -1,4 +1,8 @@
-"""Writes the audit log: who did what to an account. Entries are never changed or removed."""
+"""Writes the audit log: who did what to an account.
+
+An entry is only changed when a person is erased (`accounts.erasing`), and only removed once it is
+older than KEEP_AUDIT_DAYS (`accounts.retention`).
+"""
 
 from accounts.models import AuditEntry
 

@@ -48,11 +48,8 @@ def lock_person(person: User) -> tuple[User, list[str]]:
     return User.objects.select_for_update(no_key=True).get(pk=person.pk), addresses
 
 
-def anonymize(person: User, addresses: Sequence[str]) -> str:
-    """Removes what names a person or lets them in, in the caller's transaction.
-
-    Returns the pseudonym.
-    """
+def anonymize(person: User, addresses: Sequence[str]) -> None:
+    """Removes what names a person or lets them in, in the caller's transaction."""
     sessions.end_sessions(person.pk, except_key=None)
     Authenticator.objects.filter(user=person).delete()
     EmailAddress.objects.filter(user=person).delete()
@@ -70,7 +67,6 @@ def anonymize(person: User, addresses: Sequence[str]) -> str:
         state=ApiKey.State.DELETED, name="", prefix="", last_four=""
     )
     Secret.objects.filter(account=person).delete()
-    return pseudonym
 
 
 @transaction.atomic

@@ -81,7 +81,7 @@ def notify(
     if recipients is None:
         confirmed = EmailAddress.objects.filter(user_id=account.pk, verified=True)
         recipients = confirmed.order_by("pk").values_list("email", flat=True)
-    with translation.override(known_or_english(account.spoken_language)):
+    with translation.override(known_or_english(account.preferred_language)):
         emails = _write(account, action, subject, origin, recipients)
     transaction.on_commit(lambda: send(emails))
 

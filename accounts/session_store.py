@@ -23,7 +23,7 @@ from django.utils.crypto import salted_hmac
 
 REMEMBER = "remember"  # chosen on a sign-in page, before the sign-in
 _STARTED, _REMEMBERED = "signed_in_at", "remembered"
-_WITHOUT_WRITING = 20  # use prolongs a session after this part of its idle time
+_PROLONGED_AFTER = 20  # a session in use is prolonged once a 20th of its idle time has passed
 
 
 def hash_key(session_key: str | None) -> str:
@@ -54,7 +54,7 @@ class SessionStore(db.SessionStore):
             return {}
         content = self.decode(row.session_data)
         end = find_end(content)
-        if end is not None and end - row.expire_date > read_idle_time(content) / _WITHOUT_WRITING:
+        if end is not None and end - row.expire_date > read_idle_time(content) / _PROLONGED_AFTER:
             rows.update(expire_date=end)  # not the content, which another request may be changing
         return content
 

@@ -63,10 +63,10 @@ def read_hourly(account_id: str, *, hours: int = 24, key_id: str | None = None) 
     }
     with connection.cursor() as cursor:
         cursor.execute(_HOURLY, parameters)
-        for now, key_id, name, display, limit, hour, calls in cursor.fetchall():
-            if key_id not in usage:
+        for now, pk, name, display, limit, hour, calls in cursor.fetchall():
+            if pk not in usage:
                 calls_by_hour = {now - HOUR * back: 0 for back in range(hours - 1, -1, -1)}
-                usage[key_id] = KeyUsage(key_id, name, display, limit, calls_by_hour)
+                usage[pk] = KeyUsage(pk, name, display, limit, calls_by_hour)
             if hour is not None:
-                usage[key_id].hours[hour] = calls
+                usage[pk].hours[hour] = calls
     return list(usage.values())

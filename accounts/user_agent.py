@@ -1,7 +1,5 @@
 """Names the browser and system of a User-Agent. Pure.
 
-from web.phrases import say
-
 The name helps people to recognize their devices. It can be forged, so nothing depends on it.
 """
 

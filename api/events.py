@@ -27,7 +27,7 @@ from web.late_answers import Seat, get_resumed, get_streams, keep_open
 from webhooks import event_log
 from webhooks.event_log import Entry, Page, Position
 
-BEAT = 12.0  # seconds; a hint that was lost costs as many
+BEAT = 12.0  # seconds between two looks, and the delay of an event whose hint was lost
 OUTAGE = 5.0  # seconds until a stream looks whether the database is back
 RETRY = b"retry: 2000\n"  # milliseconds after which a client comes back
 COMMENT = b": nothing new\n"

@@ -8,10 +8,10 @@ from typing import Any
 
 from db.ids import bucket_of
 from db.listening import Listener
-from reviews.lifecycle.transitions import ENDED
+from reviews.lifecycle.transitions import CHANGED_CHANNEL
 from web.late_answers import Room, get_room, get_streams
 
-_listeners: dict[int, Listener] = {}  # of each room: one, but in tests
+_listeners: dict[int, Listener] = {}  # by room: one in each process, several in tests
 
 
 def start_listening(environ: dict[str, Any]) -> None:
@@ -19,7 +19,7 @@ def start_listening(environ: dict[str, Any]) -> None:
     rooms = Rooms(get_room(environ), get_streams(environ))
     listener = _listeners.get(id(rooms.waiting))
     if listener is None:
-        made = Listener(ENDED, rooms.wake, rooms.wake_all)
+        made = Listener(CHANGED_CHANNEL, rooms.wake, rooms.wake_all)
         listener = _listeners.setdefault(id(rooms.waiting), made)
     listener.start()
 

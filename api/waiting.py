@@ -5,7 +5,6 @@ While it waits the call has a seat in the web server (`web.late_answers`) and no
 """
 
 import json
-import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -71,7 +70,5 @@ def seconds_to_wait(body: str) -> float:
     fields = json.loads(body)
     if fields["status"] not in OPEN:
         return 0.0
-    if fields["timeout_at"] is None:
-        return math.inf
     ends_at = datetime.fromisoformat(fields["timeout_at"])
     return max(0.0, (ends_at - datetime.now(UTC)).total_seconds()) + MARGIN

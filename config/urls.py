@@ -1,8 +1,4 @@
-"""URLs of the site.
-
-Of `config`, only this module, `metrics_page`, `error_handlers`, `settings` and `celery` refer to
-other rooms.
-"""
+"""URLs of the site."""
 
 from django.urls import include, path
 

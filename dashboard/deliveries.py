@@ -81,7 +81,7 @@ def send_test(request: SignedInRequest) -> HttpResponse:
     form = TestEventForm(request.POST, auto_id="test-%s")
     status = 422
     if form.is_valid():
-        wait = seconds_to_wait(request)
+        wait = count_test_event(request)
         if not wait:
             try:
                 delivery = services.request_test(
@@ -105,7 +105,7 @@ def send_test(request: SignedInRequest) -> HttpResponse:
     return response
 
 
-def seconds_to_wait(request: SignedInRequest) -> int:
+def count_test_event(request: SignedInRequest) -> int:
     """Counts a test event and returns the seconds to wait before it may be sent, 0 for none."""
     usage = get_usage(request, "test-event", key="user", rate=TEST_EVENT_RATE, increment=True)
     return max(1, usage["time_left"]) if usage and usage["should_limit"] else 0
@@ -199,8 +199,8 @@ def describe_attempt(attempt: Any) -> dict[str, Any]:
         "went_well": code is not None and 200 <= code < 300,
         "seconds": None if attempt.duration is None else attempt.duration.total_seconds(),
         "request_headers": safe_text.header_lines(attempt.request_headers),
-        "answer_headers": safe_text.header_lines(attempt.response_headers),
-        "answer_body": safe_text.body_text(attempt.response_body),
+        "response_headers": safe_text.header_lines(attempt.response_headers),
+        "response_body": safe_text.body_text(attempt.response_body),
     }
 
 

@@ -23,7 +23,7 @@ from web import form_tokens
 from web.bidi import isolate
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
-from web.humanize import group
+from web.humanize import format_count
 
 PURPOSE = "request"
 
@@ -56,7 +56,7 @@ def new(request: SignedInRequest) -> HttpResponse:
     messages.success(
         request,
         ngettext("Asked %(count)s member.", "Asked %(count)s members.", count)
-        % {"count": group(count)},
+        % {"count": format_count(count)},
     )
     return redirect("request", request_id=created.pk)
 

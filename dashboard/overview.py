@@ -17,7 +17,7 @@ from dashboard.deliveries import describe_failing, describe_worker_status
 from web.bidi import isolate
 from web.charts import Chart, Series
 from web.guards import SignedInRequest
-from web.humanize import format_duration, group
+from web.humanize import format_count, format_duration
 from web.replica import prefer_replica
 
 HOURS = 24
@@ -82,7 +82,7 @@ def find_alerts(
             "%(count)s delivery failed permanently since yesterday.",
             "%(count)s deliveries failed permanently since yesterday.",
             dead,
-        ) % {"count": group(dead)}
+        ) % {"count": format_count(dead)}
         url = f"{reverse('deliveries')}?state=dead"
         alerts.append(Alert(text, url, _("Dead deliveries")))
     answered = today.times.answered + yesterday.times.answered
@@ -94,7 +94,11 @@ def find_alerts(
     alerts.extend(
         Alert(
             _("The key %(name)s has used %(current)s of %(limit)s calls this hour.")
-            % {"name": isolate(key.name), "current": group(key.current), "limit": group(key.limit)},
+            % {
+                "name": isolate(key.name),
+                "current": format_count(key.current),
+                "limit": format_count(key.limit),
+            },
             reverse("key", kwargs={"key_id": key.key_id}),
             link=_("View key"),
         )

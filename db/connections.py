@@ -26,6 +26,6 @@ def read_limit() -> int:
 
 
 def wrap(database: dict[str, Any], alias: str = "other") -> BaseDatabaseWrapper:
-    """Returns a connection, not yet open, to another entry than DATABASES has."""
+    """Returns a connection, not yet open, with these settings in place of those in DATABASES."""
     wrapper = connections[DEFAULT_DB_ALIAS]
     return type(wrapper)({**wrapper.settings_dict, **database}, alias=alias)

@@ -81,8 +81,8 @@ class Patience:
 def outlast(ask: Callable[[], T], patience: Patience | None = None) -> T:
     """Calls `ask` until the database can serve it, each time with a fresh connection.
 
-    It calls twice at least, and without patience at most: the connection of a thread of long life
-    may be older than the database's last restart.
+    The first repeat follows at once: a connection may be older than the database's last restart.
+    Later ones follow only while `patience` lasts.
     """
     patience = patience or Patience()
     pause = 0.0

@@ -88,7 +88,7 @@ class Threads:
     def _answer(self, client: Client, message: Message) -> None:
         if message.parts is not None:
             self._go_on(client, message)
-        elif not client.is_gone:  # nobody waits for it: it was still in the queue
+        elif not client.is_gone:  # else it went while its request was in the queue
             self._begin(client, message)
 
     def _begin(self, client: Client, message: Message) -> None:

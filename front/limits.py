@@ -11,7 +11,7 @@ class Limits:
     head: int = 64 * 1024  # request line and headers: 431
     headers: int = 100
     body: int = 1024 * 1024  # 413
-    bodies: int = 64 * 1024 * 1024  # of all requests together, without FREE of each: 503
+    bodies: int = 64 * 1024 * 1024  # of all requests together, without `free` of each: 503
     free: int = 16 * 1024
     unsent: int = 128 * 1024 * 1024  # of all responses together
     connections: int = 4000

@@ -201,7 +201,7 @@ class Reader:
         self._begun = self._now()
         self.deadline = self._limits.body_deadline(self._begun, 0)
         if length is not None and int(length) > self._limits.body:
-            self._check_size(int(length))
+            self._refuse_large_body()
         if environ.get("HTTP_EXPECT", "").lower() == "100-continue":
             self._say(CONTINUE)
 
@@ -212,7 +212,7 @@ class Reader:
         self._body.append(data)
         self.deadline = self._limits.body_deadline(self._begun, self._size)
         if self._size > self._limits.body:
-            self._check_size(self._size)
+            self._refuse_large_body()
             raise CutShort
 
     def on_message_complete(self) -> None:
@@ -220,8 +220,8 @@ class Reader:
             raise self._refusal(503, "Too many requests at once on one connection.")
         self._finish(keep_alive=self._parser.should_keep_alive())
 
-    def _check_size(self, size: int) -> None:
-        """Refuses a body that is too large. The API does it by its own rules."""
+    def _refuse_large_body(self) -> None:
+        """Refuses a body that is too large, but for the API, which does it by its own rules."""
         assert self._environ is not None
         if not asks_for_json(self._environ["PATH_INFO"], "", ""):
             raise self._refusal(413, f"The body may have {self._limits.body} bytes.")

@@ -16,7 +16,7 @@ BACKLOG = 1024
 PAUSE = 1.0  # seconds before a worker that died is started again
 GRACE = 30.0  # seconds for a worker to finish what is under way
 SO_DETACH_FILTER = 27  # asm-generic/socket.h
-WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGALRM}
+WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
 
 Work = Callable[[socket.socket, Callable[[], None]], None]
 """Serves on a socket until SIGTERM; calls the function once it does."""
@@ -64,12 +64,12 @@ class Supervisor:
         signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         for number in range(len(self._sockets)):
             self._start(number)
-        while (received := signal.sigwait(WATCHED)) == signal.SIGCHLD:
+        while signal.sigwait(WATCHED) == signal.SIGCHLD:
             if not self._restart_ended():
-                self._stop(GRACE)
+                self._stop()
                 return 1
-        self._stop(GRACE)
-        return 0 if received in WATCHED else 1
+        self._stop()
+        return 0
 
     def _start(self, number: int, pause: float = 0.0) -> None:
         reading, writing = os.pipe()
@@ -122,12 +122,12 @@ class Supervisor:
                     ended.append((self._workers.pop(pid), code))
         return ended
 
-    def _stop(self, grace: float) -> None:
-        """Stops the workers, and kills those that take longer than `grace` seconds."""
+    def _stop(self) -> None:
+        """Stops the workers, and kills those that take longer than GRACE."""
         self._close_sockets()
         for pid in self._workers:
             os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + grace
+        deadline = time.monotonic() + GRACE
         while self._workers and time.monotonic() < deadline:
             self._reap()
             time.sleep(0.01)

@@ -40,7 +40,7 @@ def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
     """
     check_inviter(inviter)
     invited = User.objects.filter(match_email(email)).only("language", "browser_language").first()
-    language = invited.spoken_language if invited else translation.get_language() or ENGLISH
+    language = invited.preferred_language if invited else translation.get_language() or ENGLISH
     with translation.override(known_or_english(language)):
         mail = write_invitation(loop=loop, inviter=inviter, email=email)
     try:

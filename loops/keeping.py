@@ -31,7 +31,7 @@ def deletes_more(loop: Any, changes: Mapping[str, Any]) -> bool:
 
 
 def describe_days(days: Mapping[str, int | None]) -> str:
-    """Describes days for the audit log: 'texts 7 days, requests for ever'."""
+    """Describes days for the audit log: 'texts 7 days, requests no limit'."""
     return ", ".join(
         f"{column.split('_')[1]} {f'{days[column]} days' if days[column] else 'no limit'}"
         for column in COLUMNS

@@ -25,7 +25,7 @@ class Dispatcher(Engine):
     def _send_due(self) -> int:
         """Ends with the first email for which the mail server could not be reached."""
         count, goes_on = 0, True
-        while goes_on and self.goes_on() and (items := outbox.claim_due(BATCH)):
+        while goes_on and self.may_claim() and (items := outbox.claim_due(BATCH)):
             goes_on = self._send(items)
             count += len(items)
         return count

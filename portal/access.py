@@ -78,7 +78,7 @@ def _with_gone_page(view: Page) -> Page:
 
 
 def select_requests(request: SignedInRequest) -> RequestQuerySet:
-    requests: RequestQuerySet = Request.objects.reviewed_by(request.user.pk)
+    requests: RequestQuerySet = Request.objects.reviewable_by(request.user.pk)
     return requests
 
 

@@ -55,7 +55,7 @@ def build(
     widget = get_response_type(request.response_type).build_widget(
         request.response_config, posted.answer
     )
-    demanding = comments.find_demanding(request)
+    demanding = comments.find_options_needing_comment(request)
     comment = CommentField(
         typed=posted.comment,
         error=comment_error,

@@ -106,7 +106,7 @@ def _read_sent_answer(request: SignedInRequest, progress: Progress) -> dict[str,
     """Returns the answer sent just before this page; None without one, in one statement at most."""
     if progress.sent is None:
         return None
-    mine = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
+    mine = Request.objects.reviewable_by(request.user.pk).filter(response_by_id=request.user.pk)
     columns = ("response_type", "response_config", "response_data", "texts_removed_at")
     previous = mine.only(*columns).filter(pk=progress.sent).first()
     if previous is None:

@@ -38,7 +38,7 @@ SELECT (SELECT count(*) FROM (
 @page
 def work(request: SignedInRequest) -> HttpResponse:
     """Renders the page in four statements: session, person, stats, answers with their feedback."""
-    rows = Request.objects.reviewed_by(request.user.pk).filter(response_by_id=request.user.pk)
+    rows = Request.objects.reviewable_by(request.user.pk).filter(response_by_id=request.user.pk)
     rows = rows.select_related("loop", "feedback").defer("context", "default_response")
     answers = read_page(rows, after=read_cursor(request), size=PER_PAGE, moment="response_at")
     context = {

@@ -32,7 +32,7 @@ def check_comment(request: Request, *, answer: object, comment: str) -> str | No
         )
     if text.strip():
         return text
-    labels = find_commented(request, answer if isinstance(answer, list) else [answer])
+    labels = find_chosen_needing_comment(request, answer if isinstance(answer, list) else [answer])
     if labels:
         raise InvalidComment(
             say("Add a comment. It’s required for %(options)s", options=join_labels(labels))
@@ -40,7 +40,7 @@ def check_comment(request: Request, *, answer: object, comment: str) -> str | No
     return None
 
 
-def find_demanding(request: Request) -> dict[str, str]:
+def find_options_needing_comment(request: Request) -> dict[str, str]:
     """Returns the options of the request that need a comment: their values and labels."""
     if not request.loop.comment_required_for:
         return {}
@@ -52,10 +52,12 @@ def find_demanding(request: Request) -> dict[str, str]:
     return {value: label for value, label in pairs if {fold(value), fold(label)} & rule}
 
 
-def find_commented(request: Request, values: Iterable[object]) -> list[str]:
+def find_chosen_needing_comment(request: Request, values: Iterable[object]) -> list[str]:
     """Returns the labels of those chosen values that need a comment."""
     chosen = list(values)
-    return [label for value, label in find_demanding(request).items() if value in chosen]
+    return [
+        label for value, label in find_options_needing_comment(request).items() if value in chosen
+    ]
 
 
 def join_labels(labels: Iterable[str]) -> str:

@@ -40,23 +40,23 @@ SELECT count(*) FROM taken
 # By index, because a table that is filled and emptied all the time has many dead rows.
 ANY_CHANGE = "(SELECT id FROM reviews_counterchange ORDER BY id LIMIT 1) IS NOT NULL"
 _DIFFERENCES = f"""
-SELECT scope_id, status, priority, coalesce(counted.n, 0) AS counted, coalesce(actual.n, 0) AS n,
+SELECT scope_id, status, priority, coalesce(stored.n, 0) AS kept, coalesce(existing.n, 0) AS actual,
        creator_id
   FROM (SELECT scope_id, creator_id, status, priority, sum(n)::bigint AS n
-          FROM ({_BY_SCOPE}) AS every GROUP BY 1, 2, 3, 4) AS counted
+          FROM ({_BY_SCOPE}) AS every GROUP BY 1, 2, 3, 4) AS stored
   FULL JOIN (SELECT scope_id, creator_id, status, priority, count(*) AS n FROM reviews_request
               CROSS JOIN LATERAL (VALUES (creator_id), (loop_id)) AS scope (scope_id)
-              GROUP BY 1, 2, 3, 4) AS actual USING (scope_id, creator_id, status, priority)
- WHERE coalesce(counted.n, 0) <> coalesce(actual.n, 0)
+              GROUP BY 1, 2, 3, 4) AS existing USING (scope_id, creator_id, status, priority)
+ WHERE coalesce(stored.n, 0) <> coalesce(existing.n, 0)
 """  # noqa: S608 (nothing in it comes from outside)
 # The repair adds the difference and does not set the number: changes made meanwhile stay correct.
 _REPAIR = f"""
 WITH difference AS ({_DIFFERENCES} ORDER BY 1, 2, 3), repaired AS (
     INSERT INTO reviews_counter (scope_id, status, priority, creator_id, n)
-    SELECT scope_id, status, priority, creator_id, n - counted FROM difference
+    SELECT scope_id, status, priority, creator_id, actual - kept FROM difference
     ON CONFLICT ON CONSTRAINT reviews_counter_pkey DO UPDATE SET n = reviews_counter.n + excluded.n
 )
-SELECT scope_id, status, priority, counted, n FROM difference
+SELECT scope_id, status, priority, kept, actual FROM difference
 """  # noqa: S608
 _OPEN = f"""
 SELECT {scope_to_loops([]).is_due}, scope_id, n FROM (VALUES (1)) AS one LEFT JOIN (
@@ -72,13 +72,13 @@ SELECT {scope_to_loops([]).is_due}, scope_id, n FROM (VALUES (1)) AS one LEFT JO
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A wrong counter: it says `counted`, but there are `n` requests."""
+    """A wrong counter: it says `kept`, but there are `actual` requests."""
 
     scope_id: str
     status: str
     priority: str
-    counted: int
-    n: int
+    kept: int
+    actual: int
 
 
 def build_counts_sql(column: str, scope_id: str) -> str:

@@ -144,7 +144,7 @@ def claim_request(*, request: Request, reviewer_id: str) -> None:
         _lock_membership(request, reviewer_id)
         if renew_claim(request=request, reviewer_id=reviewer_id):
             return True
-        claim = {**_key_params(request), "reviewer": reviewer_id, "lease": lease}
+        claim = {**_request_params(request), "reviewer": reviewer_id, "lease": lease}
         if not transitions.move(states.CLAIM, transitions.ONE, **claim):
             return False
         record_claimed(request, reviewer_id)
@@ -182,7 +182,7 @@ def leave_claim(*, request: Request, reviewer_id: str) -> None:
 
 def release_claim(*, request: Request, reviewer_id: str) -> None:
     """Releases the reviewer's claim on the request. Raises TransitionLost."""
-    release = {**_key_params(request), "reviewer": reviewer_id}
+    release = {**_request_params(request), "reviewer": reviewer_id}
     move_or_raise(
         states.RELEASE,
         request.pk,
@@ -201,7 +201,7 @@ def answer_request(
     value = kind.check_answer(request.response_config, answer)
     words = check_comment(request, answer=value, comment=comment)
     params = {
-        **_key_params(request),
+        **_request_params(request),
         "reviewer": reviewer_id,
         "answer": Json(value, dumps=dumps),
         "comment": words,
@@ -272,7 +272,7 @@ def remove_member(
     return removed_at
 
 
-def _key_params(request: Request) -> dict[str, Any]:
+def _request_params(request: Request) -> dict[str, Any]:
     """Returns the parameters of `transitions.ONE`."""
     return {"id": request.pk, "account": request.creator_id}
 

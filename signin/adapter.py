@@ -123,7 +123,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def choose_language(self, user: Any) -> str:
         """Returns the language of the person, or of this page for somebody without an account."""
         if isinstance(user, User):
-            return known_or_english(user.spoken_language)
+            return known_or_english(user.preferred_language)
         return translation.get_language() or ENGLISH
 
     def render_mail(self, template_prefix: str, *args: Any, **options: Any) -> Any:

@@ -6,6 +6,7 @@ and a quadratic one at least a second.
 """
 
 import ast
+import builtins
 import importlib
 import itertools
 import re
@@ -96,13 +97,22 @@ def find_in(module: str, source: str) -> Iterator[Expression]:
             yield Expression(f"{module}:{node.lineno}", compiled(module, node), is_anchored)
 
 
+class Names(dict[str, Any]):
+    """The names of a module. One that is only known in a function stands for a text."""
+
+    def __missing__(self, name: str) -> str:
+        if hasattr(builtins, name):
+            raise KeyError(name)
+        return "ada@example.org"
+
+
 def compiled(module: str, call: ast.Call) -> re.Pattern[Any]:
     """The pattern of a call of `re`, with its flags."""
-    names = {**vars(importlib.import_module(module)), "re": re}
+    names = Names({**vars(importlib.import_module(module)), "re": re})
     arguments = [*call.args[1:], *(keyword.value for keyword in call.keywords)]
     flags = [text for each in arguments if re.match(r"re\.[A-Z]", text := ast.unparse(each))]
-    pattern = eval(ast.unparse(call.args[0]), names)
-    return re.compile(pattern, eval("|".join(flags) or "0", names))
+    pattern = eval(ast.unparse(call.args[0]), {}, names)
+    return re.compile(pattern, eval("|".join(flags) or "0", {}, names))
 
 
 EXPRESSIONS = list(expressions())

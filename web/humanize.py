@@ -11,11 +11,6 @@ DAY, HOUR, MINUTE = 86400, 3600, 60  # seconds
 FAR = 7 * DAY  # times further away are shown as a date
 
 
-def group(value: int) -> str:
-    """Formats a whole number with separators between thousands, as the language writes them."""
-    return number_format(value, decimal_pos=0, use_l10n=True, force_grouping=True)
-
-
 def format_duration(seconds: float) -> str:
     """Formats seconds in the largest whole unit: "42 s", "5 min", "3 h", "2 d"."""
     if seconds >= DAY:
@@ -71,5 +66,5 @@ def format_long_moment(value: datetime) -> str:
 
 
 def format_count(count: int) -> str:
-    """Formats a whole number with separators between thousands: "1,204"."""
+    """Formats a whole number with the separators of the page's language: "1,204"."""
     return number_format(count, use_l10n=True, force_grouping=True)

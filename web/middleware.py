@@ -1,4 +1,8 @@
-"""Middleware for all requests: polling, text encoding, proxies and database outages."""
+"""Middleware for all requests.
+
+It sees to limits of the database, probes, polling, texts that cannot be stored, proxies, metrics,
+headers and outages of the database.
+"""
 
 import ipaddress
 import re

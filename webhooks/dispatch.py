@@ -45,7 +45,7 @@ class Dispatcher(Engine):
     def _send_due(self) -> int:
         """Also goes on with what a run has left that the database broke off."""
         count = 0
-        while self.goes_on():
+        while self.may_claim():
             self._wanting.clear()
             was_idle = self._is_idle()  # asked before: what is under way keeps a host's share busy
             claimed = self._claim()

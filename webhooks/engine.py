@@ -35,7 +35,7 @@ class Engine(ABC):
         """Ends a run after the attempts under way; what was not begun is given back."""
         self._stopping.set()
 
-    def goes_on(self) -> bool:
+    def may_claim(self) -> bool:
         """Whether to claim more: neither this process nor all deliveries have been stopped."""
         return not self._stopping.is_set() and deliveries.are_on()
 

@@ -17,11 +17,11 @@ SELECT id FROM webhooks_delivery WHERE account_id = %s
 # The person in `data.reviewer` and `data.request.response_by_user`, in JSON that PostgreSQL wrote.
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _FIND = """
-SELECT id FROM {table} WHERE account_id = %(account)s AND {column} IS NOT NULL
-   AND position(convert_to(%(person)s, 'UTF8') IN {column}) > 0
+SELECT id FROM {table} WHERE account_id = %(account)s AND body IS NOT NULL
+   AND position(convert_to(%(person)s, 'UTF8') IN body) > 0
 """
 _REWRITE = """
-UPDATE {table} SET {column} = convert_to(regexp_replace(convert_from({column}, 'UTF8'),
+UPDATE {table} SET body = convert_to(regexp_replace(convert_from(body, 'UTF8'),
        %(pattern)s, %(words)s, 'g'), 'UTF8')
  WHERE id = ANY (%(ids)s) AND account_id = %(account)s
 """
@@ -45,11 +45,10 @@ def rewrite_bodies(account_id: str, *, person_id: str, name: str, email: str) ->
     params["words"] = rf'\1"{name}"\2"{email}"'
     total = 0
     for table in _BODIES:
-        place = {"table": table, "column": "body"}
-        ids = [pk for (pk,) in _execute(_FIND.format(**place), params)]
+        ids = [pk for (pk,) in _execute(_FIND.format(table=table), params)]
         for start in range(0, len(ids), BATCH):
             batch = {**params, "ids": ids[start : start + BATCH]}
-            _execute(_REWRITE.format(**place), batch)
+            _execute(_REWRITE.format(table=table), batch)
         total += len(ids)
     return total
 

@@ -106,8 +106,8 @@ class Snapshot:
 class Position:
     """How far a stream has read: everything in the snapshot `seen`, and nothing else.
 
-    While it reads a page after another, `until` is the snapshot at whose end it will be, and `last`
-    the transaction and the id of the last event. `own` is that of the event with which it came
+    Between two pages, `until` is the snapshot that is being read, and `last` the transaction and
+    the id of the last event. `own` is that of the event with which it came
     back. Reading begins at the transaction `low`.
     """
 
@@ -120,7 +120,7 @@ class Position:
 
     @property
     def marker(self) -> str:
-        """A text from which `resume` makes this position again."""
+        """A text from which `resume_at` makes this position again."""
         microseconds = (self.seen.at - _EPOCH) // timedelta(microseconds=1)
         return f"{microseconds}.{self.seen.oldest}"
 

@@ -179,7 +179,7 @@ def take(account_id: str, which: str) -> list[Outage]:
 def compose(account: User, which: str, found: Sequence[Outage]) -> list[EmailMessage]:
     """Builds the same email for each confirmed address of the account, in its language."""
     zone = find_zone(account.time_zone)
-    with translation.override(known_or_english(account.spoken_language)):
+    with translation.override(known_or_english(account.preferred_language)):
         context = {
             "outages": [describe(each, zone) for each in found[:MAX_NAMED]],
             "others": len(found) - len(found[:MAX_NAMED]),

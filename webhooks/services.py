@@ -36,7 +36,7 @@ class Event:
 
 
 class NotResendable(Exception):
-    """An attempt is under way, or is due anyway."""
+    """An attempt is under way."""
 
 
 class OnlyOnce(Exception):

@@ -14,7 +14,7 @@ def find_account(email: str) -> User | None:
 
 
 def get_account(email: str) -> User:
-    """The same. Raises CommandError where there is none."""
+    """Finds an account as `find_account` does. Raises CommandError if there is none."""
     account = find_account(email)
     if account is None:
         raise CommandError(f"There is no account {email.strip()!r}.")

@@ -9,7 +9,10 @@ from db.columns import bucket_constraint, owned_id_field
 
 
 class AuditEntry(models.Model):
-    """An entry of the audit log: who did what to an account. The database refuses changes.
+    """An entry of the audit log: who did what to an account.
+
+    A trigger refuses changes, except those of `accounts.erasing` and `accounts.retention`.
+
 
     `actor` is empty for a failed sign-in. `key` is set if a program did it with an API key.
     """

@@ -71,7 +71,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.email
 
     @property
-    def spoken_language(self) -> str:
+    def preferred_language(self) -> str:
         """The language of emails and notifications to this person."""
         return self.language or self.browser_language
 

@@ -1,7 +1,7 @@
 """The types and schema builders that describe operations in the OpenAPI document.
 
-`keys`, `loops`, `listings` and `requests` in this folder each have `OPERATIONS`, a mapping from
-view and method to an Operation. `document` combines them.
+`keys`, `loops`, `listings`, `requests` and `streams` in this folder each have `OPERATIONS`, a
+mapping from view and method to an Operation. `document` combines them.
 """
 
 from collections.abc import Iterable, Mapping

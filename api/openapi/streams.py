@@ -25,7 +25,7 @@ OPERATIONS: Operations = {
         f"ends, the stream does, with `{CLOSED}`.",
         message="Events, until the client or the key ends the stream.",
         query=(Parameter("after", AFTER, STRING),),
-        own_headers=(Parameter("Last-Event-ID", f"{AFTER} It goes before `after`.", STRING),),
+        own_headers=(Parameter("Last-Event-ID", f"{AFTER} It overrides `after`.", STRING),),
         data={},
         example={
             "text": f"id: {EXAMPLE_ID}\nevent: {EXAMPLE['event']}\n"

@@ -74,7 +74,7 @@ OF_LOOP = "r.loop_id = %(loop)s"
 BATCH = 300
 # The channel of notifications with the ids of requests that have ended, and of accounts to which
 # something else has happened.
-ENDED = "request_ended"
+CHANGED_CHANNEL = "request_ended"
 SETTLERS = 0x53657474  # an advisory lock of this database, shared by all who settle
 
 # Taken before any row is locked, so that who finds a row locked can wait for all settlers.
@@ -123,7 +123,7 @@ def _execute(
     record = f", events AS ({events.EVENTS}), enqueued AS ({ENQUEUE}), logged AS ({LOG})"
     is_end = transition.target in states.FINAL
     is_asynchronous = condition == _ASYNCHRONOUS
-    notify = f", pg_notify('{ENDED}', id)" if is_end and is_asynchronous else ""
+    notify = f", pg_notify('{CHANGED_CHANNEL}', id)" if is_end and is_asynchronous else ""
     statement = f"""
 WITH selected AS MATERIALIZED (
     SELECT r.id FROM reviews_request r WHERE {which} FOR NO KEY UPDATE {wait}
@@ -155,5 +155,5 @@ def send_hints(ids: list[str]) -> None:
         cursor.execute(
             "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, hint.id)"
             " FROM unnest(%s::text[]) AS hint (id)",
-            [ENDED, ids],
+            [CHANGED_CHANNEL, ids],
         )

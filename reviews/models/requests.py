@@ -43,7 +43,7 @@ class RequestQuerySet(models.QuerySet["Request"]):
         """Keeps requests that the user created, or may review as an active member of the loop."""
         return self.filter(Q(creator_id=user_id) | is_member_of_loop(user_id))
 
-    def reviewed_by(self, user_id: str) -> "RequestQuerySet":
+    def reviewable_by(self, user_id: str) -> "RequestQuerySet":
         """Keeps requests sent to a loop where the user is an active member."""
         return self.filter(is_member_of_loop(user_id))
 

@@ -149,5 +149,5 @@ def subscriptions_in(session: Any) -> list[str]:
 
 
 def choose_mails(*, user_id: str, mails: str) -> None:
-    """Saves of which requests a person is told by email, as one of `EmailPreference.Mails`."""
+    """Saves about which requests a person gets emails, one of `EmailPreference.Mails`."""
     EmailPreference.objects.update_or_create(user_id=user_id, defaults={"mails": mails})

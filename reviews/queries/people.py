@@ -1,8 +1,8 @@
 """Finds requests by a person: who answered them, or who was asked.
 
 A person is found by the beginning of their name, of a word of it, or of their address. Only people
-who have answered the account's requests, or are in its loops, can be found. Both lists are walked
-by index and end at a bound; so does the number of people whose requests are merged.
+who have answered the account's requests, or are in its loops, can be found. Both lists are read by
+index up to a limit, and at most MAX_FOUND people's requests are merged.
 """
 
 from typing import Any

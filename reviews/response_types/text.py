@@ -12,7 +12,7 @@ from reviews.response_types.wording import count_characters, format_rule
 from web.phrases import Count, say
 
 MAX_TEXT_LENGTH = 10_000
-# Characters that PostgreSQL's jsonb cannot store.
+# Characters that PostgreSQL cannot store.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _LENGTH: Schema = {"type": "integer", "minimum": 0, "maximum": MAX_TEXT_LENGTH}
 

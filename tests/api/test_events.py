@@ -14,7 +14,7 @@ from django.db import connection
 
 from accounts.models import ApiKey, User
 from reviews import services
-from reviews.lifecycle.transitions import ENDED
+from reviews.lifecycle.transitions import CHANGED_CHANNEL
 from reviews.models import Request
 from tests.backends import backends
 from tests.conftest import Api, key_of
@@ -106,7 +106,7 @@ def listen(service: str, key: str) -> Iterator[Open]:
 def hint(account_id: str) -> None:
     """Wakes the streams of the account, as an event does."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [ENDED, account_id])
+        cursor.execute("SELECT pg_notify(%s, %s)", [CHANGED_CHANNEL, account_id])
 
 
 def live(make: Make, owner: User, member: User) -> list[Request]:

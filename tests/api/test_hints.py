@@ -10,7 +10,7 @@ from accounts.models import User
 from api.hints import Rooms, topic_of_account
 from front.waiting import Room
 from reviews import services, tasks
-from reviews.lifecycle.transitions import ENDED
+from reviews.lifecycle.transitions import CHANGED_CHANNEL
 from tests.reviews.conftest import Make, make, make_overdue
 from tests.serving import database_url
 
@@ -46,7 +46,7 @@ def test_every_event_is_hinted_at(make: Make, owner: User, member: User) -> None
         late.pk: tasks.settle_overdue,
     }
     with closing(psycopg.connect(database_url(), autocommit=True)) as listening:
-        listening.execute(f"LISTEN {ENDED}")
+        listening.execute(f"LISTEN {CHANGED_CHANNEL}")
         for payload, step in steps.items():
             step()
             (heard,) = listening.notifies(timeout=20, stop_after=1)

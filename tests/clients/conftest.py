@@ -15,7 +15,7 @@ from django.db import connection
 from reviewloop import Client
 
 from accounts.models import User
-from reviews.lifecycle.transitions import ENDED
+from reviews.lifecycle.transitions import CHANGED_CHANNEL
 from reviews.models import Request
 from reviews.services import answer_request
 from tests.clients.gate import Gate, gate_before
@@ -117,4 +117,4 @@ def let_time_run_out(request: Request) -> None:
     """Ends the request by its deadline, and wakes those who wait for it."""
     make_overdue(request)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [ENDED, request.pk])
+        cursor.execute("SELECT pg_notify(%s, %s)", [CHANGED_CHANNEL, request.pk])

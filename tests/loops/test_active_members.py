@@ -74,6 +74,6 @@ def test_whoever_is_deactivated_receives_nothing(loop: Loop, owner: User, member
     User.objects.filter(pk=member.pk).update(is_active=False)
     request = ask()
     assert request.broadcasted_to == everybody - 1
-    assert not Request.objects.reviewed_by(member.pk).exists()
+    assert not Request.objects.reviewable_by(member.pk).exists()
     with pytest.raises(services.NotAReviewer):
         services.answer_request(request=request, reviewer_id=member.pk, answer="yes")

@@ -145,9 +145,9 @@ def test_the_command_says_what_waits(
 def test_a_run_ends_when_deliveries_are_stopped(turn_on: TurnOn) -> None:
     """Also while there is more to send."""
     turn_on()
-    assert DISPATCHER.goes_on()
+    assert DISPATCHER.may_claim()
     manage("deliveries", "off")
-    assert not DISPATCHER.goes_on()
+    assert not DISPATCHER.may_claim()
 
 
 def test_pages_do_without_the_database(monkeypatch: pytest.MonkeyPatch, turn_on: TurnOn) -> None:

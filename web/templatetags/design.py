@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from web import bidi
-from web.humanize import format_distance, format_moment, group
+from web.humanize import format_count, format_distance, format_moment
 from web.languages import translate
 
 register = template.Library()
@@ -63,7 +63,7 @@ def moment(value: datetime | None, style: str = "relative") -> SafeString:
 @register.filter
 def number(value: int) -> str:
     """Formats a whole number with separators between thousands, as the language writes them."""
-    return group(value)
+    return format_count(value)
 
 
 @register.filter

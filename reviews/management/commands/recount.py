@@ -19,7 +19,7 @@ class Command(BaseCommand):
         for wrong in differences:
             self.stdout.write(
                 f"{wrong.scope_id} {wrong.status} {wrong.priority}:"
-                f" kept {wrong.counted}, counted {wrong.n}"
+                f" kept {wrong.kept}, counted {wrong.actual}"
             )
         count = len(differences)
         if differences and not options["repair"]:

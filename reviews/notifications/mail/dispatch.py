@@ -27,7 +27,7 @@ class Dispatcher(Engine):
 
     def _send_due(self) -> int:
         count = 0
-        while self.goes_on() and (batches := outbox.claim_due(PEOPLE)):
+        while self.may_claim() and (batches := outbox.claim_due(PEOPLE)):
             self._send(batches)
             count += len(batches)
         return count

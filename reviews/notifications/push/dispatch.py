@@ -70,7 +70,7 @@ class Dispatcher(Engine):
     def _send_due(self) -> int:
         under_way: dict[Future[Outcome | None], str] = {}
         count = 0
-        while self.goes_on():
+        while self.may_claim():
             count += self._claim(under_way)
             if not under_way:
                 break
