@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
 
-from api import waiting
+from api import long_polling
 from api.authentication import Call
 from api.envelope import link_help, ok, ok_verbatim
 from api.errors import (
@@ -105,17 +105,19 @@ class RequestDetails(ApiView):
 
     def get(self, call: Call, request_id: str) -> HttpResponse:
         valid_id = read_request_id(request_id)
-        seconds = waiting.read_seconds(call.query_params)
+        seconds = long_polling.read_seconds(call.query_params)
         if seconds is None:
             return serialize_read(read_as_json(call, valid_id))
-        seat = waiting.take_seat(call.request, valid_id, key_id=call.caller.key_id, seconds=seconds)
+        seat = long_polling.take_seat(
+            call.request, valid_id, key_id=call.caller.key_id, seconds=seconds
+        )
         if seat is None:
             response = serialize_read(read_as_json(call, valid_id))
-            response[waiting.HEADER] = waiting.NOT_APPLIED
+            response[long_polling.HEADER] = long_polling.NOT_APPLIED
             return response
-        body = waiting.read_or_wait(call.request, seat, lambda: read_as_json(call, valid_id))
+        body = long_polling.read_or_wait(call.request, seat, lambda: read_as_json(call, valid_id))
         response = serialize_read(body)
-        response[waiting.HEADER] = str(seconds)
+        response[long_polling.HEADER] = str(seconds)
         return response
 
     def delete(self, call: Call, request_id: str) -> HttpResponse:

@@ -31,7 +31,7 @@ def fill(count: int) -> Cast:
     from accounts.services import create_api_key
     from bench import seed
     from loops.services import create_loop, join_loop
-    from portal.waiting import read_waiting
+    from portal.open_questions import read_waiting
     from reviews.models import Request
 
     made = [seed.account(number) for number in range(ACCOUNTS)]

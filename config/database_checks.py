@@ -8,10 +8,10 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from config import key_rotation
+from config.backlog import count_waiting
 from config.backups import Refused
 from config.backups.programs import find_programs
 from config.findings import OK, WARNING, WRONG, Check, Finding
-from config.waiting import count_waiting
 from db import connections, deliveries, worker_status
 from mailing import gauges as mailing
 from web.health import pending_migrations

@@ -6,10 +6,10 @@ import socket
 from typing import TYPE_CHECKING, cast
 
 from front.limits import Limits
+from front.parked_calls import Hold
 from front.reading import Message, Reader
 from front.refusals import Refusal
 from front.responses import Response, render_whole
-from front.waiting import Hold
 from web.late_answers import KEPT
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Connection(asyncio.Protocol):
             self._take_next()
 
     def hold(self, message: Message, data: bytes = b"") -> None:
-        """Keeps the request while no thread works on it (`front.waiting`).
+        """Keeps the request while no thread works on it (`front.parked_calls`).
 
         `data` is a part of a stream. The system breaks off a stream whose client is silently gone,
         because nobody confirms what it was sent.

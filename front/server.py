@@ -15,9 +15,9 @@ from front.answering import Threads
 from front.connection import Connection
 from front.environ import build_base
 from front.limits import Limits, Memory
+from front.parked_calls import Room
 from front.readiness import Readiness, answer_health
 from front.reading import Common, Message
-from front.waiting import Room
 from web.late_answers import ROOM, STREAMS
 
 SWEEP = 1.0  # seconds

@@ -6,10 +6,10 @@ from django.urls import reverse
 
 from portal import saved_answers
 from portal.access import action, find_request, page, select_requests
+from portal.open_questions import read_waiting
 from portal.posted import Posted
 from portal.progress import Progress, find_unskipped, read_next
 from portal.question import question_page
-from portal.waiting import read_waiting
 from reviews import services, viewers
 from reviews.comments import InvalidComment
 from reviews.lifecycle import states

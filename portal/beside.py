@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import F
 from django.db.models.functions import Left, Now
 
+from portal.open_questions import Waiting
 from portal.progress import Progress
-from portal.waiting import Waiting
 from reviews.models import Request
 from reviews.plain_text import extract_headline
 from web.humanize import format_time_left

@@ -7,10 +7,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from loops.models import Loop
-from portal import narrowing, polling
+from portal import filtered_questions, polling
 from portal.access import page
 from portal.inbox_filter import InboxFilter
-from portal.waiting import Queue, build_paginator
+from portal.open_questions import Queue, build_paginator
 from reviews.models import Request
 from reviews.plain_text import extract_headline
 from reviews.response_types import TYPES
@@ -42,7 +42,7 @@ def inbox(request: SignedInRequest) -> HttpResponse:
             "rows": rows,
             **_describe_filter(chosen, loops),
             "is_partial": queue.is_partial,
-            "most_scanned": format_count(narrowing.MAX_SCANNED),
+            "most_scanned": format_count(filtered_questions.MAX_SCANNED),
             "is_member": bool(loops),
             "watch": polling.issue_token(request),
             "version": version.fingerprint,

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from db.ids import normalize_id
 from portal.inbox_filter import InboxFilter
-from portal.waiting import EVERYTHING, Waiting, read_waiting
+from portal.open_questions import EVERYTHING, Waiting, read_waiting
 
 MAX_READ = 100  # questions among which the next one and the previous one are looked for
 MAX_SKIPPED = 30

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from api import waiting
+from api import long_polling
 from api.errors import ValidationFailed
 from api.idempotency import RULE, parse_key
 from api.mcp.errors import ToolFailed, fail
@@ -52,7 +52,7 @@ def read_wait(arguments: Arguments) -> str | None:
     digits = read_digits(arguments, "wait")
     if digits is not None:
         try:
-            waiting.read_seconds(QueryDict(f"wait={digits}"))
+            long_polling.read_seconds(QueryDict(f"wait={digits}"))
         except ValidationFailed as error:
             raise fail(error) from None
     return digits

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from api.long_polling import MAX_SECONDS
 from api.mcp import arguments, schemas
 from api.mcp.answers import build_answer, build_schema, build_unread_answer
 from api.mcp.arguments import Arguments
@@ -12,7 +13,6 @@ from api.mcp.tasks import build_task
 from api.mcp.tools import READS, WRITES, Result, build_result
 from api.openapi.operations import Schema
 from api.requests import LoopRequests, RequestDetails
-from api.waiting import MAX_SECONDS
 from reviews.lifecycle import states
 from reviews.models import Request
 from web.late_answers import get_resumed

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from api.long_polling import MAX_SECONDS
 from api.openapi.answers import get_component_name
 from api.openapi.document import OPERATIONS
 from api.openapi.operations import ANY_CASE_ID, STRING, Schema, object_of
 from api.openapi.pages import load_document
 from api.views import ApiView
-from api.waiting import MAX_SECONDS
 from reviews.response_types import TYPES
 
 _REFERENCE = "#/components/schemas/"

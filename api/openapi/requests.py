@@ -20,6 +20,7 @@ from api.errors import (
     TimeoutRequired,
     ValidationFailed,
 )
+from api.long_polling import HEADER, MAX_SECONDS
 from api.openapi.answers import CONTENT_TYPE, NEW_REQUEST, PRIORITY, PROCESSING_TYPE
 from api.openapi.examples import CREATED, DETAIL, FEEDBACK, LISTED, NEW_BY_TYPE
 from api.openapi.loops import LOOP_PATH
@@ -41,7 +42,6 @@ from api.serializers.requests import (
     RequestDetail,
     RequestInput,
 )
-from api.waiting import HEADER, MAX_SECONDS
 from reviews.lifecycle import states
 
 REQUEST_PATH: Final = {"request_id": "The request's id."}

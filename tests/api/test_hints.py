@@ -8,7 +8,7 @@ import pytest
 
 from accounts.models import User
 from api.hints import Rooms, topic_of_account
-from front.waiting import Room
+from front.parked_calls import Room
 from reviews import services, tasks
 from reviews.lifecycle.transitions import CHANGED_CHANNEL
 from tests.reviews.conftest import Make, make, make_overdue

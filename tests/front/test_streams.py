@@ -9,7 +9,7 @@ from wsgiref.types import StartResponse
 
 import pytest
 
-from front.waiting import Room
+from front.parked_calls import Room
 from tests.front.toy import Caller, Toy, get, toy
 from tests.waiting import wait_until
 from web.late_answers import get_resumed, get_streams, keep_open

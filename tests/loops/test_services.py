@@ -14,7 +14,7 @@ from loops.services import (
     join_loop,
     rotate_invite_code,
 )
-from portal import waiting
+from portal import open_questions
 from reviews import services
 from reviews.models import Request
 from tests.reviews.conftest import FIELDS, Make, acting, make
@@ -90,7 +90,7 @@ def test_pending_members_get_no_broadcast_and_see_nothing(
     assert request.broadcasted_to == 2
     assert not Request.objects.visible_to(outsider.pk).exists()
     join_loop(user=outsider, code=loop.invite_code)
-    assert waiting.read_waiting(outsider.pk, 9).ids == [request.pk]
+    assert open_questions.read_waiting(outsider.pk, 9).ids == [request.pk]
 
 
 def test_a_removed_member_loses_access_and_claims_at_once(

@@ -10,9 +10,9 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import User
 from loops.models import Loop
 from loops.services import create_loop, join_loop
-from portal import narrowing
+from portal import filtered_questions
 from portal.inbox_filter import InboxFilter
-from portal.waiting import read_waiting
+from portal.open_questions import read_waiting
 from reviews import services
 from reviews.models import Request
 from reviews.queries import search
@@ -85,7 +85,7 @@ def test_beyond_what_is_scanned_the_index_finds_rare_words(
 ) -> None:
     rare = make(request_text="A rare zebra", priority="low")
     common = [make(request_text="A common horse") for _ in range(6)]
-    monkeypatch.setattr(narrowing, "MAX_SCANNED", 3)
+    monkeypatch.setattr(filtered_questions, "MAX_SCANNED", 3)
     monkeypatch.setattr(search, "MAX_INDEXED", 4)
     browser = signed_in(member)
     note = "Only the 3 most urgent questions were searched."
@@ -199,7 +199,7 @@ def test_statements_do_not_grow(
                 assert listed(browser.get(f"/inbox/?{query}"))
             with django_assert_num_queries(6):
                 browser.get(f"/inbox/{request.pk}/?{query}")
-    monkeypatch.setattr(narrowing, "MAX_SCANNED", 9)
+    monkeypatch.setattr(filtered_questions, "MAX_SCANNED", 9)
     with django_assert_num_queries(7):  # and the index
         browser.get("/inbox/?q=refund")
 

@@ -15,7 +15,7 @@ from loops.models import Loop
 from loops.services import create_loop, join_loop
 from portal import queue
 from portal.inbox_filter import InboxFilter
-from portal.waiting import EVERYTHING, Queue, read_waiting
+from portal.open_questions import EVERYTHING, Queue, read_waiting
 from reviews import services
 from reviews.lifecycle.settling import settle_first
 from reviews.models import PRIORITIES, Request

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from dashboard import request_list, stats
 from loops.models import Loop
-from portal import polling, waiting
+from portal import open_questions, polling
 from reviews import counters, services, tasks
 from reviews.lifecycle import settling, transitions
 from reviews.models import Request
@@ -63,7 +63,7 @@ def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
         "page": services.read_request(request.pk).status,
         "question": polling.read_version(request.pk, reviewer.pk),
         "inbox": inbox_version(reviewer.pk) != inbox_version("0" * 24),
-        "queue": waiting.read_waiting(reviewer.pk, 5).ids,
+        "queue": open_questions.read_waiting(reviewer.pk, 5).ids,
         "open": counters.count_open_by_loop([loop.pk]).get(loop.pk),
         "waiting": sum(each.count for each in stats.read_waiting(account)),
         "timeouts": sum(day.timeouts for day in stats.read_days(account)[0]),

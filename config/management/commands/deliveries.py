@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from config.waiting import count_waiting
+from config.backlog import count_waiting
 from db import deliveries
 
 

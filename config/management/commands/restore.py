@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from config.backlog import count_waiting
 from config.backups import Refused
 from config.backups.restoring import restore_backup
-from config.waiting import count_waiting
 
 
 class Command(BaseCommand):

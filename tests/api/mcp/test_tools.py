@@ -163,7 +163,9 @@ def test_a_question_that_somebody_has_claimed(agent: Agent, ask: Ask, member: Us
 
 def test_how_long_it_waits(agent: Agent, loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
-    monkeypatch.setattr("api.waiting.take_seat", lambda *_, seconds, **__: waits.append(seconds))
+    monkeypatch.setattr(
+        "api.long_polling.take_seat", lambda *_, seconds, **__: waits.append(seconds)
+    )
     asked = agent.data("ask_human", loop_id=loop.pk, **QUESTION)
     agent.data("ask_human", loop_id=loop.pk, **QUESTION, wait=7)
     agent.data("get_answer", request_id=asked["request_id"], wait=8.0)

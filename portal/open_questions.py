@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 
-from portal import narrowing
+from portal import filtered_questions
 from portal.inbox_filter import InboxFilter
 from portal.queue import MINE, ORDER, build_first_sql, build_scope
 from reviews import counters
@@ -51,7 +51,7 @@ def read_waiting(user_id: str, limit: int, chosen: InboxFilter = EVERYTHING) -> 
     def read() -> tuple[Waiting, bool]:
         if not chosen.is_narrow:
             return _read_all(user_id, limit, chosen)
-        found = narrowing.find(user_id, chosen, free_for("%(person)s"))
+        found = filtered_questions.find(user_id, chosen, free_for("%(person)s"))
         return Waiting(found.ids[:limit], len(found.ids), found.is_partial), found.is_due
 
     return read_settled(scope, read)
@@ -85,9 +85,9 @@ class Queue:
         self.loop_ids = [chosen.loop] if chosen.loop else loop_ids
 
     @cached_property
-    def found(self) -> narrowing.Found:
+    def found(self) -> filtered_questions.Found:
         """What matches a filter that the counters do not know."""
-        return narrowing.find(self.user_id, self.chosen)
+        return filtered_questions.find(self.user_id, self.chosen)
 
     @property
     def is_partial(self) -> bool:
