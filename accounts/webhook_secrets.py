@@ -4,6 +4,8 @@ import base64
 import secrets
 from dataclasses import dataclass
 
+from web.sanitize import UNSTORABLE
+
 PREFIX = "whsec_"
 MIN_LENGTH, MAX_LENGTH = 8, 256
 
@@ -35,5 +37,5 @@ def new_secret() -> Secret:
 
 def is_acceptable(text: str) -> bool:
     """Whether a holder may set this secret: 8-256 characters, not blank, storable."""
-    storable = "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
-    return MIN_LENGTH <= len(text) <= MAX_LENGTH and bool(text.strip()) and storable
+    is_storable = not UNSTORABLE.search(text)
+    return MIN_LENGTH <= len(text) <= MAX_LENGTH and bool(text.strip()) and is_storable

@@ -1,4 +1,4 @@
-"""Reads `Authorization: Bearer <API_KEY>` and charges the call (specification, Authentication)."""
+"""Finds whose call it is by `Authorization: Bearer <API_KEY>` (specification, Authentication)."""
 
 import re
 import time
@@ -26,7 +26,11 @@ from db.times import iso_from_unix
 from webhooks.trace_context import read_traceparent
 
 ASKED_THROUGH = "api.asked_through"  # in the environment of a call
-Charge = Callable[[str], quota.Caller | None]
+FindCaller = Callable[[str], quota.Caller | None]
+"""Finds the caller of a key. `charge` and `charge_in_transaction` of `accounts.quota` also charge
+the call, `find_caller` does not.
+"""
+
 _BEARER = re.compile(r"Bearer (\S+)\Z", re.ASCII)  # é and à arrive as Latin-1, à with a blank
 
 
@@ -53,33 +57,27 @@ class Call:
         return read_traceparent(self.request.META.get("HTTP_TRACEPARENT"))
 
 
-class KeyAuthentication:
-    """Reads the key of a call and charges the call to the key."""
-
-    def charge_call(self, request: HttpRequest, charge: Charge = quota.charge) -> Call:
-        """Charges one call to the key. Raises Unauthorized, RateLimited.
-
-        `charge` is the function of `accounts.quota` that finds the caller.
-        """
-        try:
-            caller = charge_caller(request.META.get("HTTP_AUTHORIZATION"), charge)
-        except Unauthorized:
-            throttle_failures(request)
-            raise
-        return Call(request, caller.account, caller)
-
-    def read_quota(self, request: HttpRequest) -> quota.Quota | None:
-        """Returns the key's quota without charging a call; None without a usable key."""
-        match = _BEARER.match(request.META.get("HTTP_AUTHORIZATION", ""))
-        caller = None
-        with suppress(DatabaseError, InterfaceError):  # the response does not depend on it
-            caller = quota.find_caller(match[1]) if match else None
-        return caller.quota if caller and caller.usable else None
+def authenticate(request: HttpRequest, find: FindCaller) -> Call:
+    """Finds the caller of the key in the header. Raises Unauthorized, RateLimited."""
+    try:
+        caller = _find_usable(request.META.get("HTTP_AUTHORIZATION"), find)
+    except Unauthorized:
+        throttle_failures(request)
+        raise
+    return Call(request, caller.account, caller)
 
 
-def charge_caller(header: str | None, charge: Charge) -> quota.Caller:
-    """Charges one call to the key in the header and returns its caller. Raises Unauthorized."""
-    caller = charge(read_key(header))
+def read_quota(request: HttpRequest) -> quota.Quota | None:
+    """Returns the key's quota without charging a call; None without a usable key."""
+    match = _BEARER.match(request.META.get("HTTP_AUTHORIZATION", ""))
+    caller = None
+    with suppress(DatabaseError, InterfaceError):  # the response does not depend on it
+        caller = quota.find_caller(match[1]) if match else None
+    return caller.quota if caller and caller.usable else None
+
+
+def _find_usable(header: str | None, find: FindCaller) -> quota.Caller:
+    caller = find(read_key(header))
     if caller is None:
         raise InvalidKey
     if not caller.usable:

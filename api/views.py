@@ -18,7 +18,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.views import APIView
 
 from accounts.quota import Quota, charge, charge_in_transaction, find_caller
-from api.authentication import Call, Charge, KeyAuthentication
+from api.authentication import Call, FindCaller, authenticate, read_quota
 from api.envelope import build_error_response, count_seconds, set_rate_headers
 from api.errors import (
     ApiError,
@@ -42,7 +42,6 @@ from web.late_answers import get_resumed
 
 log = structlog.get_logger(__name__)
 
-KEY_AUTHENTICATION = KeyAuthentication()
 FREE = "api.free"  # in the environment of a call that costs nothing
 FREE_OF_CHARGE = (CallUnderWay, IdempotencyKeyReused, MethodNotAllowed, Unauthorized)
 
@@ -69,14 +68,14 @@ class ApiView(APIView):
             if key is None:
                 # a call that has waited is charged already
                 is_charged = get_resumed(request.META) is None and FREE not in request.META
-                identify = charge if is_charged else find_caller
-                response = self.handle(self.authorize(request, identify), ids)
+                find = charge if is_charged else find_caller
+                response = self.handle(self.authorize(request, find), ids)
             else:
                 response = self.handle_once(request, key, ids)
         except Exception as exc:
             response = self.handle_error(exc)
         if not hasattr(self, "quota"):  # 404 and 405 cost nothing but report the quota
-            self.quota = KEY_AUTHENTICATION.read_quota(request)
+            self.quota = read_quota(request)
         set_rate_headers(response, self.quota)
         return response
 
@@ -116,15 +115,15 @@ class ApiView(APIView):
         once.keep(response)
         return response
 
-    def authorize(self, request: HttpRequest, identify: Charge = charge) -> Call:
-        """Charges the call and checks what all calls have in common. Raises ApiError.
+    def authorize(self, request: HttpRequest, find: FindCaller = charge) -> Call:
+        """Finds the caller and checks what all calls have in common. Raises ApiError.
 
-        `identify` is the function of `accounts.quota` that finds the caller.
+        The call is charged unless `find` says otherwise.
         """
         if request.method not in self.allowed_methods:
             raise MethodNotAllowed
         self.quota = None
-        call = KEY_AUTHENTICATION.charge_call(request, identify)
+        call = authenticate(request, find)
         self.quota = call.caller.quota
         if call.caller.exhausted:
             raise build_quota_error(self.quota)
@@ -189,5 +188,5 @@ class UnknownPath(ApiView):
 
     schema = None
 
-    def authorize(self, request: HttpRequest, identify: Charge = charge) -> Call:
+    def authorize(self, request: HttpRequest, find: FindCaller = charge) -> Call:
         raise NotFound

@@ -39,7 +39,7 @@ class DatabaseNumbers(Collector):
             "sweep_lag_seconds",
             "Seconds since a sweep last ran or had nothing to do; infinite if it never has",
             "sweep",
-            {name: lags.get(name, math.inf) for name in worker_status.SWEEPS},
+            {name: lags.get(name, math.inf) for name in worker_status.EXPECTED_SWEEPS},
         )
         yield build(
             "open_requests",

@@ -186,12 +186,12 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 SIGN_UP = variables.read_choice("SIGN_UP", ("open", "invited", "closed", "domains"))
 SIGN_UP_DOMAINS = environment.read_domains("SIGN_UP_DOMAINS")
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_SIGNUP_FORM_CLASS = "signin.forms.SignupForm"
+ACCOUNT_SIGNUP_FORM_CLASS = "signin.forms.NameOfSignUp"
 ACCOUNT_FORMS = {
     "add_email": "signin.password_forms.AddressForm",
     "login": "signin.password_forms.SignInForm",
     "signup": "signin.password_forms.SignUpForm",
-    "reauthenticate": "signin.password_forms.ConfirmForm",
+    "reauthenticate": "signin.password_forms.PasswordReauthForm",
     "change_password": "signin.password_forms.ChangeForm",
     "set_password": "signin.password_forms.SetForm",
     "reset_password": "signin.password_forms.ForgottenForm",
@@ -216,13 +216,13 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
 MFA_ADAPTER = "signin.mfa.TwoFactorAdapter"
 MFA_FORMS = {
     "activate_totp": "signin.mfa.ActivationForm",
-    "authenticate": "signin.mfa.SecondStepForm",
-    "reauthenticate": "signin.mfa.ConfirmForm",
+    "authenticate": "signin.mfa.TotpSecondStepForm",
+    "reauthenticate": "signin.mfa.TotpReauthForm",
     "add_webauthn": "signin.passkey_forms.PasskeyForm",
     "edit_webauthn": "signin.passkey_forms.RenameForm",
     "login_webauthn": "signin.passkey_forms.SignInForm",
-    "authenticate_webauthn": "signin.passkey_forms.SecondStepForm",
-    "reauthenticate_webauthn": "signin.passkey_forms.ConfirmForm",
+    "authenticate_webauthn": "signin.passkey_forms.PasskeySecondStepForm",
+    "reauthenticate_webauthn": "signin.passkey_forms.PasskeyReauthForm",
 }
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
@@ -308,7 +308,7 @@ VAPID_SUBJECT = environment.read_vapid_subject("VAPID_SUBJECT", sender=DEFAULT_F
 # The API
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["api.authentication.KeyAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [],  # api.authentication does it
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_SCHEMA_CLASS": "api.openapi.document.ContractSchema",
     "UNAUTHENTICATED_USER": None,

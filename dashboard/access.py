@@ -37,6 +37,11 @@ def action(back: str) -> Callable[[Page], Page]:
     return guards.action(back, without="member_id")
 
 
+def loop_gone(loop: Loop) -> Stale:
+    """Builds what a view raises if the loop of its page was deleted meanwhile."""
+    return Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)})
+
+
 def find_loop(request: SignedInRequest, loop_id: str) -> Loop:
     """Returns the account's loop. Raises Http404, and Stale for a deleted loop."""
     mine = Loop.objects.filter(creator_id=request.user.pk)
@@ -44,7 +49,7 @@ def find_loop(request: SignedInRequest, loop_id: str) -> Loop:
     if loop is None:
         raise Http404
     if loop.deleted_at is not None:
-        raise Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)})
+        raise loop_gone(loop)
     return loop
 
 

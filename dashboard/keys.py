@@ -213,11 +213,16 @@ def key_page(
     return render(request, "dashboard/keys/key.html", context, status=422 if roll_form else 200)
 
 
+def key_gone(key: ApiKey) -> Stale:
+    """Builds what a view raises if the key of its page was deleted meanwhile."""
+    return Stale(_("The key %(name)s was deleted.") % {"name": isolate(key.name)}, back="keys")
+
+
 def read_usage(request: SignedInRequest, key: ApiKey) -> KeyUsage:
     """Returns the key's calls of the last hours. Raises Stale if the key was deleted meanwhile."""
     usages = read_hourly(request.user.pk, key_id=key.pk)
     if not usages:
-        raise Stale(_("The key %(name)s was deleted.") % {"name": isolate(key.name)}, back="keys")
+        raise key_gone(key)
     return usages[0]
 
 
@@ -256,5 +261,5 @@ def find_own_key(request: SignedInRequest, key_id: str) -> ApiKey:
     if key is None:
         raise Http404
     if key.state == ApiKey.State.DELETED:
-        raise Stale(_("The key %(name)s was deleted.") % {"name": isolate(key.name)}, back="keys")
+        raise key_gone(key)
     return key

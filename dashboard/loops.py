@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from dashboard import loop_stats, request_examples
-from dashboard.access import Stale, action, find_loop, form_page, page, read_cursor
+from dashboard.access import action, find_loop, form_page, loop_gone, page, read_cursor
 from dashboard.forms.loops import EditForm, LoopForm
 from dashboard.loop_page import loop_page
 from loops import services
@@ -83,9 +83,7 @@ def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
         try:
             services.update_loop(loop=loop, changes=changes)
         except Loop.DoesNotExist:
-            raise Stale(
-                _("The loop %(name)s was deleted.") % {"name": isolate(loop.name)}
-            ) from None
+            raise loop_gone(loop) from None
         messages.success(request, _("Saved."))
     return redirect("loop", loop_id=loop.pk)
 
@@ -100,7 +98,7 @@ def delete(request: SignedInRequest, loop_id: str) -> HttpResponse:
     try:
         review_services.delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
     except Loop.DoesNotExist:
-        raise Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)}) from None
+        raise loop_gone(loop) from None
     messages.success(
         request,
         _("%(name)s was deleted, and its open requests were cancelled.")

@@ -7,14 +7,13 @@ from django.utils.translation import gettext as _
 from django_ratelimit.core import get_usage
 
 from accounts.sign_in_codes import can_send
-from dashboard.access import Stale, action, find_loop
+from dashboard.access import Stale, action, find_loop, loop_gone
 from dashboard.forms.loops import InviteForm
 from dashboard.loop_page import loop_page
 from loops import services
 from loops.invitations import InviterUnconfirmed, check_inviter, send_invitation
 from loops.models import Loop, Membership
 from reviews import services as review_services
-from web.bidi import isolate
 from web.form_recovery import recoverable
 from web.guards import SignedInRequest
 from web.languages import gettext_lazy as _lazy
@@ -68,7 +67,7 @@ def invite(request: SignedInRequest, loop_id: str) -> HttpResponse:
         except services.AlreadyMember:
             form.add_error("email", _("This person is already in the loop"))
         except Loop.DoesNotExist:
-            raise build_stale(loop) from None
+            raise loop_gone(loop) from None
         else:
             send_mail(request, loop, email)
             return redirect("loop", loop_id=loop.pk)
@@ -111,7 +110,7 @@ def remove(request: SignedInRequest, loop_id: str, member_id: str) -> HttpRespon
             loop_id=loop.pk, account_id=loop.creator_id, member_id=member_id
         )
     except Loop.DoesNotExist:
-        raise build_stale(loop) from None
+        raise loop_gone(loop) from None
     except Membership.DoesNotExist:
         raise Stale(_("They’re no longer in the loop."), back="loop", loop_id=loop.pk) from None
     messages.success(request, _("Member removed. Requests they claimed are open again."))
@@ -159,7 +158,3 @@ def count_mail(request: SignedInRequest, email: str) -> None:
         usage = get_usage(request, f"invitation-{group}", key=key, rate=rate, increment=True)
         if usage and usage["should_limit"]:
             raise TooManyMails(sentence, usage["time_left"])
-
-
-def build_stale(loop: Loop) -> Stale:
-    return Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)})

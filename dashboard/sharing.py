@@ -6,10 +6,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from dashboard.access import Stale, action, find_loop, page
+from dashboard.access import action, find_loop, loop_gone, page
 from loops import services
 from loops.models import Loop
-from web.bidi import isolate
 from web.guards import SignedInRequest
 
 
@@ -25,6 +24,6 @@ def rotate(request: SignedInRequest, loop_id: str) -> HttpResponse:
     try:
         services.rotate_invite_code(loop=loop)
     except Loop.DoesNotExist:
-        raise Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)}) from None
+        raise loop_gone(loop) from None
     messages.success(request, _("The loop has a new code and link. The old ones no longer work."))
     return redirect("loop", loop_id=loop.pk)

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 
 from db.models import Heartbeat
 
-SWEEPS = (
+EXPECTED_SWEEPS = (
     "deliver_due",
     "fold_counters",
     "mail_due",
@@ -46,9 +46,9 @@ def read_lags() -> dict[str, float]:
 
 def find_late(lags: dict[str, float]) -> list[str]:
     """Returns the sweeps that never ran, or not for LATE seconds."""
-    return [name for name in SWEEPS if lags.get(name, math.inf) > LATE]
+    return [name for name in EXPECTED_SWEEPS if lags.get(name, math.inf) > LATE]
 
 
 def find_worst(lags: dict[str, float]) -> float:
     """Returns the longest lag, infinite where a sweep never ran."""
-    return max(lags.get(name, math.inf) for name in SWEEPS)
+    return max(lags.get(name, math.inf) for name in EXPECTED_SWEEPS)

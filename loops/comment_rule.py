@@ -1,11 +1,11 @@
 """Which options a loop's reviewers must comment on."""
 
-import re
 from collections.abc import Iterable
+
+from web.sanitize import UNSTORABLE
 
 MAX_OPTIONS = 100
 MAX_LENGTH = 200  # characters of one option
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class InvalidOptions(ValueError):
@@ -26,4 +26,4 @@ def fold(option: str) -> str:
 
 
 def _is_valid(option: str) -> bool:
-    return 0 < len(option) <= MAX_LENGTH and not _UNSTORABLE.search(option)
+    return 0 < len(option) <= MAX_LENGTH and not UNSTORABLE.search(option)

@@ -16,7 +16,7 @@ from portal.posted import Posted
 from reviews import services
 from reviews.models import Request, RequestQuerySet
 from web.form_recovery import PERSON, has_room
-from web.guards import SignedInRequest, warn_page_expired
+from web.guards import SignedInRequest, set_old_token_handler, warn_page_expired
 
 Page = Callable[..., HttpResponse]
 Action = Callable[[SignedInRequest, Request], HttpResponse]
@@ -46,7 +46,7 @@ def action(view: Action) -> Page:
             return HttpResponseNotAllowed(["POST"])
         return view(request, find_request(request, request_id))
 
-    vars(posted)["on_old_token"] = save_answer
+    set_old_token_handler(posted, save_answer)
     return _with_gone_page(posted)
 
 

@@ -1,6 +1,5 @@
 """The comment that a reviewer may write with an answer, and the loop's rule about it."""
 
-import re
 from collections.abc import Iterable
 
 from loops.comment_rule import fold
@@ -8,10 +7,10 @@ from reviews.models import Request
 from reviews.response_types import get_response_type
 from reviews.response_types.posted import unify_newlines
 from web.phrases import Count, join_alternatives, say
+from web.sanitize import UNSTORABLE
 
 MAX_LENGTH = 2000  # characters
 MAX_NAMED = 4  # options in a sentence
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class InvalidComment(ValueError):
@@ -24,7 +23,7 @@ def check_comment(request: Request, *, answer: object, comment: str) -> str | No
     `answer` has been checked. Raises InvalidComment with a sentence for the reviewer.
     """
     text = unify_newlines(comment)
-    if _UNSTORABLE.search(text):
+    if UNSTORABLE.search(text):
         raise InvalidComment(say("The comment contains a character that cannot be stored"))
     if len(text) > MAX_LENGTH:
         raise InvalidComment(

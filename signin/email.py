@@ -12,7 +12,7 @@ from accounts.audit import record
 from accounts.notices import notify, read_origin
 from accounts.sign_in_codes import can_send
 from web.form_recovery import recoverable, refill, save_form
-from web.guards import warn_page_expired
+from web.guards import set_old_token_handler, warn_page_expired
 from web.languages import gettext_lazy as _lazy
 from web.reauthentication import require_confirmation
 
@@ -88,8 +88,8 @@ def is_adding_address(request: HttpRequest) -> bool:
     return "action_add" in request.POST
 
 
-def on_old_token(request: HttpRequest) -> None:
+def handle_old_token(request: HttpRequest) -> None:
     (save_form if is_adding_address(request) else warn_page_expired)(request)
 
 
-vars(email_addresses)["on_old_token"] = on_old_token
+set_old_token_handler(email_addresses, handle_old_token)

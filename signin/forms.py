@@ -13,7 +13,7 @@ from accounts.forms import name_field
 from accounts.sign_in_codes import DIGITS
 
 
-class SignupForm(forms.Form):
+class NameOfSignUp(forms.Form):
     """Adds the name to django-allauth's sign-up form."""
 
     name = name_field()

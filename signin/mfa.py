@@ -89,9 +89,9 @@ class _RecordsWrongCode:
             raise
 
 
-class SecondStepForm(_RecordsWrongCode, AuthenticateForm):  # type: ignore[misc]
+class TotpSecondStepForm(_RecordsWrongCode, AuthenticateForm):  # type: ignore[misc]
     """Asks for the code after the password."""
 
 
-class ConfirmForm(_RecordsWrongCode, ReauthenticateForm):  # type: ignore[misc]
+class TotpReauthForm(_RecordsWrongCode, ReauthenticateForm):  # type: ignore[misc]
     """Asks for a code again before a sensitive action."""

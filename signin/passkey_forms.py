@@ -74,9 +74,9 @@ class SignInForm(_Checked, LoginWebAuthnForm):  # type: ignore[misc]
     """A passkey in place of password and code."""
 
 
-class SecondStepForm(_Checked, AuthenticateWebAuthnForm):  # type: ignore[misc]
+class PasskeySecondStepForm(_Checked, AuthenticateWebAuthnForm):  # type: ignore[misc]
     """A passkey after the password."""
 
 
-class ConfirmForm(_Checked, ReauthenticateWebAuthnForm):  # type: ignore[misc]
+class PasskeyReauthForm(_Checked, ReauthenticateWebAuthnForm):  # type: ignore[misc]
     """A passkey before a sensitive action."""

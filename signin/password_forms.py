@@ -76,7 +76,7 @@ class AddressForm(_OurWords, AddEmailForm):  # type: ignore[misc]
     """Adds an address to an account."""
 
 
-class ConfirmForm(_OurWords, ReauthenticateForm):  # type: ignore[misc]
+class PasswordReauthForm(_OurWords, ReauthenticateForm):  # type: ignore[misc]
     """Asks for the password again before a sensitive action."""
 
 

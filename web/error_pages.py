@@ -1,6 +1,5 @@
 """Renders the error pages 400, 403, 404, 429, 500 and 503."""
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from web.guards import get_old_token_handler
 from web.languages import gettext_lazy as _lazy
 
 UNAVAILABLE = _lazy("Temporarily unavailable")
-OldTokenHandler = Callable[..., None]
 SIGN_IN_PAGES = ("account_login", "account_signup", "sign-in-by-code", "sign-up-by-code")
 RETRY_AFTER = 2  # seconds, with every 503
 SYMBOLS = {
@@ -51,13 +50,13 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Handles a form whose CSRF token is missing or wrong. The form's action never runs.
 
     A page gets an old token when the person signs in again in another tab. If our own page sent
-    the form, the view's `on_old_token` can save the input, and the person returns to a new page.
+    the form, the view's handler of old tokens can save the input, and the person gets a new page.
     Otherwise, for example if another site made the form, this renders a 403 page.
     """
     view = request.resolver_match
-    on_old_token: OldTokenHandler | None = getattr(view and view.func, "on_old_token", None)
-    if view and on_old_token and is_sent_by_our_page(request):
-        on_old_token(request, **view.kwargs)
+    handle_old_token = get_old_token_handler(view.func) if view else None
+    if view and handle_old_token and is_sent_by_our_page(request):
+        handle_old_token(request, **view.kwargs)
         return redirect(request.path)
     if view and view.url_name in SIGN_IN_PAGES and request.user.is_authenticated:
         query = urlencode({"next": request.POST.get("next", "")})
@@ -104,11 +103,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def unavailable(request: HttpRequest) -> HttpResponse:
     """Renders the 503 page, shown while the database cannot serve.
 
-    It carries a form that was sent, so that its sender can send it again. A form with secrets is
-    not carried: only views whose form may be saved (`on_old_token`) have it.
+    It carries a form that was sent, so that its sender can send it again. Only views with a handler
+    of old tokens have this; those of passwords and codes have none.
     """
     view = request.resolver_match
-    is_kept = request.method == "POST" and getattr(view and view.func, "on_old_token", None)
+    is_kept = request.method == "POST" and view and get_old_token_handler(view.func)
     if not is_kept:
         sentence = _("The service can’t reach its database. Try again in a moment.")
         return retry_later(error_page(request, 503, UNAVAILABLE, sentence))

@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django_ratelimit.core import get_usage
 
-from web.guards import Page, warn_page_expired
+from web.guards import Page, set_old_token_handler, warn_page_expired
 from web.languages import gettext_lazy as _lazy
 
 _KEY = "kept_form"
@@ -40,7 +40,7 @@ def recoverable(view: Page) -> Page:
             save_form(request)
         return view(request, **ids)
 
-    vars(wrapped)["on_old_token"] = save_form
+    set_old_token_handler(wrapped, save_form)
     return wrapped
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Page = Callable[..., HttpResponse]
+OldTokenHandler = Callable[..., None]
+"""Gets the request and the ids in its URL."""
 
 
 class SignedInRequest(HttpRequest):
@@ -82,8 +84,22 @@ def _guarded(view: Page) -> Page:
             messages.info(request, str(stale))
             return redirect(stale.url)
 
-    vars(guarded)["on_old_token"] = warn_page_expired
+    set_old_token_handler(guarded, warn_page_expired)
     return guarded
+
+
+def set_old_token_handler(view: Page, handler: OldTokenHandler) -> None:
+    """Sets what happens to a form of this site whose CSRF token is old.
+
+    While the database is away, a page carries what was sent to a view with a handler, so that it
+    can be sent again. Decorators that use `functools.wraps` keep the handler.
+    """
+    vars(view)["on_old_token"] = handler
+
+
+def get_old_token_handler(view: Page) -> OldTokenHandler | None:
+    """Returns what `set_old_token_handler` has set for a view."""
+    return getattr(view, "on_old_token", None)
 
 
 def warn_page_expired(request: HttpRequest, **ids: str) -> None:

@@ -41,7 +41,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
         else:
             lags = worker_status.read_lags()
             checks["background"] = "late" if worker_status.find_late(lags) else "ok"
-            never = dict.fromkeys(worker_status.SWEEPS)
+            never = dict.fromkeys(worker_status.EXPECTED_SWEEPS)
             checks["background_lag_seconds"] = {**never, **lags}
             if not is_writable(lags):
                 checks["database"] = "not writable"

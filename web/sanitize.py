@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # PostgreSQL refuses these characters
 _BREAKS = ("Cc", "Zl", "Zp")  # line breaks and other controls
 _JOINERS = "\u200c\u200d"  # needed for the shape of some letters and emojis
 _DOTS = ".\u2024\u3002\ufe52\uff0e\uff61"  # browsers read all of them as the dot of a domain

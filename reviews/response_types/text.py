@@ -1,6 +1,5 @@
 """The response type for free text."""
 
-import re
 from dataclasses import dataclass
 
 from reviews.response_types.base import Example, ResponseType, Schema, Setting
@@ -10,10 +9,9 @@ from reviews.response_types.posted import unify_newlines
 from reviews.response_types.widgets import TextArea, get_first
 from reviews.response_types.wording import count_characters, format_rule
 from web.phrases import Count, say
+from web.sanitize import UNSTORABLE
 
 MAX_TEXT_LENGTH = 10_000
-# Characters that PostgreSQL cannot store.
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _LENGTH: Schema = {"type": "integer", "minimum": 0, "maximum": MAX_TEXT_LENGTH}
 
 
@@ -79,7 +77,7 @@ class Text(ResponseType):
             raise InvalidAnswer(say("The answer must be text"))
         if bounds.required and not text.strip():
             raise InvalidAnswer(say("Write an answer"))
-        if _UNSTORABLE.search(text):
+        if UNSTORABLE.search(text):
             raise InvalidAnswer(say("The answer contains a character that cannot be stored"))
         # The minimum does not apply to an empty optional answer.
         if text and len(text) < bounds.minimum:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _healthy(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    for name in worker_status.SWEEPS:
+    for name in worker_status.EXPECTED_SWEEPS:
         worker_status.record_heartbeat(name)
     (tmp_path / "staticfiles.json").write_text("{}")
     settings.STATIC_ROOT = tmp_path

@@ -66,7 +66,7 @@ def draw(owner: User, member: User) -> dict[str, Any]:
 
 def alive() -> None:
     """Background work has just been at it."""
-    for name in worker_status.SWEEPS:
+    for name in worker_status.EXPECTED_SWEEPS:
         worker_status.record_heartbeat(name)
 
 

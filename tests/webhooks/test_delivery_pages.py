@@ -170,7 +170,7 @@ class TestPulse:
         return found[0]
 
     def beat(self, seconds_ago: float) -> None:
-        for name in worker_status.SWEEPS:
+        for name in worker_status.EXPECTED_SWEEPS:
             worker_status.record_heartbeat(name)
         Heartbeat.objects.update(beat_at=datetime.now(UTC) - timedelta(seconds=seconds_ago))
 
