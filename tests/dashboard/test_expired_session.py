@@ -17,7 +17,7 @@ from accounts.session_store import hash_key
 from accounts.tasks import forget_sessions
 from loops.models import Loop, Membership
 from reviews import services
-from reviews.models import Feedback, Request
+from reviews.models import EmailPreference, Feedback, Request
 from tests.conftest import PASSWORD
 from tests.portal import attribute, controls, signed_in, words
 from tests.reviews.conftest import Make
@@ -210,6 +210,19 @@ class TestAnOldToken:
         page = browser.post(f"{BASE}loops/new/", form, headers=self.HERE, follow=True)
         assert OLD_PAGE in words(page)
         assert "Legal" not in page.content.decode()
+
+    @pytest.mark.parametrize("path", ["loops/{loop_id}/leave/", "settings/notifications/mail/"])
+    def test_forms_of_the_portal_lead_back_to_their_page(
+        self, member: User, loop: Loop, path: str
+    ) -> None:
+        browser, old = self.in_another_tab(member)
+        form = {"mails": "none", "csrfmiddlewaretoken": old}
+        target = "/" + path.format(loop_id=loop.pk)
+        page = browser.post(target, form, headers=self.HERE, follow=True)
+        assert page.status_code == 200
+        assert OLD_PAGE in words(page)
+        assert Loop.objects.of_member(member.pk).contains(loop)
+        assert not EmailPreference.objects.exists()
 
     def test_sent_once_more_it_counts(self, owner: User) -> None:
         browser, old = self.in_another_tab(owner)
