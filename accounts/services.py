@@ -70,9 +70,13 @@ def reserve_user_id(*, email: str) -> str:
 
 @transaction.atomic
 def save_profile(*, user: User, name: str, time_zone: str, language: str = "") -> None:
-    """Saves a person's name, time zone and language; no language is that of their browser."""
-    User.objects.filter(pk=user.pk).update(name=name, time_zone=time_zone, language=language)
-    record(account_id=user.pk, actor_id=user.pk, action="account.profile_changed")
+    """Saves a person's name, time zone and language; no language is that of their browser.
+
+    Does nothing if the account was deleted meanwhile.
+    """
+    rows = User.objects.filter(pk=user.pk, is_active=True)
+    if rows.update(name=name, time_zone=time_zone, language=language):
+        record(account_id=user.pk, actor_id=user.pk, action="account.profile_changed")
 
 
 @transaction.atomic

@@ -22,6 +22,7 @@ from accounts.audit import record
 from accounts.emails import match_email, validate_address
 from accounts.models import User
 from accounts.notices import notify, read_origin
+from accounts.secured import AccountSecured, lock_account
 from accounts.sign_in_codes import find_confirming_address
 from signin import guessing, known_browsers
 from signin.proof import mark_creator
@@ -79,6 +80,28 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             messages.info(request, _("Account created. Please sign in."))
             raise ImmediateHttpResponse(redirect("account_login")) from None
         return saved
+
+    def set_password(self, user: User, password: str) -> None:
+        """Sets a password, unless the account got another one or was deleted meanwhile.
+
+        Hashing takes a while, so `user` may be out of date: only the password is written.
+        """
+        recognized = User(pk=user.pk, password=user.password)
+        user.set_password(password)
+        try:
+            with transaction.atomic():
+                lock_account(recognized)
+                user.save(update_fields=["password"])
+        except AccountSecured as secured:
+            messages.info(self.request, str(secured))
+            raise ImmediateHttpResponse(redirect(secured.url)) from None
+
+    def is_safe_url(self, url: str | None) -> bool:
+        """Tells whether a page may redirect there; not to what is no URL, such as `//[`."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return not is_closed()

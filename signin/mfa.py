@@ -4,20 +4,30 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
+from allauth.account.internal.stagekit import unstash_login
 from allauth.core import context
-from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.core.internal.cryptokit import normalize_user_code
+from allauth.mfa import app_settings
+from allauth.mfa.adapter import DefaultMFAAdapter, get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.base.views import AuthenticateView
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY, generate_totp_secret
 from django import forms
 from django.conf import settings
+from django.core.cache import cache
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts import vault
 from accounts.audit import record
+from accounts.models import User
 from accounts.user_agent import format_browser
+
+CODE_LIFETIME = app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 1)  # seconds
 
 
 class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -76,22 +86,44 @@ class ActivationForm(ActivateTOTPForm):  # type: ignore[misc]
         self.secret = vault.open_sealed(sealed.encode())
 
 
-class _RecordsWrongCode:
-    """Records a wrong code in the audit log."""
+class _ChecksCode:
+    """Takes each code once, and records a wrong one in the audit log.
+
+    django-allauth forgets a code of an authenticator app after one step of 30 s, but takes it for
+    MFA_TOTP_TOLERANCE more steps before and after.
+    """
+
+    user: User
 
     def clean_code(self) -> str:
         try:
-            return str(super().clean_code())  # type: ignore[misc]
+            code = str(super().clean_code())  # type: ignore[misc]
+            key = f"signin.used_code:{self.user.pk}:{normalize_user_code(code)}"
+            if not cache.add(key, True, timeout=CODE_LIFETIME):
+                raise get_adapter().validation_error("incorrect_code")
         except ValidationError as error:
             if error.code == "incorrect_code":
-                pk = self.user.pk  # type: ignore[attr-defined]
-                record(account_id=pk, actor_id=None, action="security.second_step_failed")
+                record(account_id=self.user.pk, actor_id=None, action="security.second_step_failed")
             raise
+        return code
 
 
-class TotpSecondStepForm(_RecordsWrongCode, AuthenticateForm):  # type: ignore[misc]
+class TotpSecondStepForm(_ChecksCode, AuthenticateForm):  # type: ignore[misc]
     """Asks for the code after the password."""
 
 
-class TotpReauthForm(_RecordsWrongCode, ReauthenticateForm):  # type: ignore[misc]
+class TotpReauthForm(_ChecksCode, ReauthenticateForm):  # type: ignore[misc]
     """Asks for a code again before a sensitive action."""
+
+
+class SecondStep(AuthenticateView):  # type: ignore[misc]
+    """Asks for the second factor of a sign-in.
+
+    Ends the sign-in if the person has none any more: the page of the password would lead back here.
+    """
+
+    def dispatch(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        response: HttpResponse = super().dispatch(request, *args, **options)
+        if response.get("Location") == reverse("account_login"):
+            unstash_login(request)
+        return response

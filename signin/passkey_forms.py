@@ -41,10 +41,23 @@ def name_field() -> forms.CharField:
     )
 
 
+class CredentialField(forms.JSONField):
+    """What a browser made, in JSON. Nobody else's JSON is an error of the server."""
+
+    widget = forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except (RecursionError, ValueError):  # too deep, or a number of too many digits
+            raise forms.ValidationError(_("That isn’t a passkey.")) from None
+
+
 class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
     """The name of a new passkey, and what the browser made."""
 
     name = name_field()
+    credential = CredentialField()
     passwordless = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def clean_passwordless(self) -> bool:
@@ -61,11 +74,13 @@ class RenameForm(EditWebAuthnForm):  # type: ignore[misc]
     name = name_field()
 
 
-class _Checked:
+class _Checked(forms.Form):
     """Checks the credential first."""
 
+    credential = CredentialField()
+
     def clean_credential(self) -> Any:
-        fields: dict[str, Any] = self.cleaned_data  # type: ignore[attr-defined]
+        fields: dict[str, Any] = self.cleaned_data
         fields["credential"] = check(fields["credential"], AuthenticationResponse)
         return super().clean_credential()  # type: ignore[misc]
 

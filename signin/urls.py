@@ -1,12 +1,15 @@
 """The URLs below /accounts/ for signing up, signing in and securing an account."""
 
 from allauth.account.views import email_verification_sent, password_reset_done
+from allauth.mfa.totp.views import activate_totp, deactivate_totp
 from django.urls import include, path, re_path
 
 from signin import code, passkeys
 from signin.confirm import ConfirmAddress
 from signin.confirming import confirm_by_code
 from signin.email import email_addresses
+from signin.locking import while_locked
+from signin.mfa import SecondStep
 from signin.passwords import set_password
 from signin.reset import ForgottenPassword, ResetPassword, only_with_mail
 from signin.sign_up import SignUp
@@ -40,14 +43,25 @@ urlpatterns = [
     path("signup/code/", code.sign_up_by_code, name="sign-up-by-code"),
     path("", include("allauth.account.urls")),
     path("2fa/webauthn/", passkeys.passkeys, name="mfa_list_webauthn"),
-    path("2fa/webauthn/add/", passkeys.AddPasskey.as_view(), name="mfa_add_webauthn"),
+    path("2fa/webauthn/add/", while_locked(passkeys.AddPasskey.as_view()), name="mfa_add_webauthn"),
     path("2fa/webauthn/login/", passkeys.SignInWithPasskey.as_view(), name="mfa_login_webauthn"),
     path(
         "2fa/webauthn/reauthenticate/",
         passkeys.ConfirmWithPasskey.as_view(),
         name="mfa_reauthenticate_webauthn",
     ),
-    path(f"{PASSKEY}edit/", passkeys.RenamePasskey.as_view(), name="mfa_edit_webauthn"),
-    path(f"{PASSKEY}remove/", passkeys.RemovePasskey.as_view(), name="mfa_remove_webauthn"),
+    path(
+        f"{PASSKEY}edit/",
+        while_locked(passkeys.RenamePasskey.as_view()),
+        name="mfa_edit_webauthn",
+    ),
+    path(
+        f"{PASSKEY}remove/",
+        while_locked(passkeys.RemovePasskey.as_view()),
+        name="mfa_remove_webauthn",
+    ),
+    path("2fa/totp/activate/", while_locked(activate_totp), name="mfa_activate_totp"),
+    path("2fa/totp/deactivate/", while_locked(deactivate_totp), name="mfa_deactivate_totp"),
+    path("2fa/authenticate/", SecondStep.as_view(), name="mfa_authenticate"),
     path("2fa/", include("allauth.mfa.urls")),
 ]

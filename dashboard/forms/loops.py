@@ -14,7 +14,6 @@ from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_op
 from loops.icons import ICONS, NAMES, get_symbol
 from loops.models import Loop
 from reviews.response_types.posted import read_lines, unify_newlines
-from web.bidi import isolate
 from web.languages import translate_lazy
 
 ICON_NAMES = [(icon, translate_lazy(name)) for icon, name in NAMES.items()]
@@ -168,7 +167,7 @@ class EditForm(LoopForm):
     def build_initial(loop: Loop) -> dict[str, Any]:
         """Returns the loop's fields as the form shows them."""
         return {
-            "name": isolate(loop.name),
+            "name": loop.name,
             "description": loop.description,
             "icon": loop.icon,
             "joiners": "confirmed" if loop.require_verified else "anyone",

@@ -233,3 +233,12 @@ def test_a_loop_with_much_in_it_costs_the_same(
     with django_assert_num_queries(7):
         response = browser.get(f"{LIST}{loop.pk}/")
     assert len(response.content) < 64_000
+
+
+def test_the_form_has_the_name_as_it_is(owner: User) -> None:
+    """A name that is written from right to left gets no marks of ours."""
+    name = "מכתבים " * 14
+    loop = create_loop(owner_id=owner.pk, name=name.strip(), icon="x")
+    browser, path = signed_in(owner), f"{LIST}{loop.pk}/edit/"
+    form = browser.get(path).context["form"]
+    assert form.initial["name"] == loop.name
