@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -120,11 +120,18 @@ class Service:
         return sorted(pid for pid, command in found.items() if re.search(pattern, command))
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> int:
-        """Signals the oldest process of this kind; returns its pid."""
-        wait_until(lambda: self.pids(name), 60)
-        pid = self.pids(name)[0]
-        os.kill(pid, number)
-        return pid
+        """Signals the oldest process of this kind, as soon as there is one; returns its pid."""
+        signalled: list[int] = []
+
+        def signal_oldest() -> bool:
+            for pid in self.pids(name)[:1]:
+                with suppress(ProcessLookupError):  # it has ended just now
+                    os.kill(pid, number)
+                    signalled.append(pid)
+            return bool(signalled)
+
+        wait_until(signal_oldest, 60)
+        return signalled[0]
 
     def killed(self, name: str) -> int:
         """The same, once it is gone."""
