@@ -51,7 +51,7 @@ def find_or_create_holder(*, email: str, name: str, password: str = "") -> Holde
 
 
 def create_holder(*, email: str, name: str, password: str = "") -> Holder | None:
-    """Creates the account of a confirmed address; returns that of another call that was faster."""
+    """Creates the account of a confirmed address; returns that which another call just made."""
     try:
         return _create_holder(email, name, password)
     except IntegrityError:  # somebody signed up with a password this very moment

@@ -54,18 +54,22 @@ def send(mail: EmailMessage, server: BaseEmailBackend) -> None:
         server.send_messages([mail])
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
-        if CLOSING in codes:
-            close(server)
-        is_final = all(500 <= code < 600 for code in codes)
-        raise Unsent(f"Refused: {error}", is_final=is_final) from None
+        raise _refuse(server, error, codes, is_about_content=False) from None
     except smtplib.SMTPDataError as error:
-        if error.smtp_code == CLOSING:
-            close(server)
-        is_final = 500 <= error.smtp_code < 600
-        raise Unsent(f"Refused: {error}", is_final=is_final, is_about_content=True) from None
+        raise _refuse(server, error, [error.smtp_code], is_about_content=True) from None
     except (smtplib.SMTPException, OSError) as error:
         close(server)
         raise Unsent(f"{type(error).__name__}: {error}", is_connected=False) from None
+
+
+def _refuse(
+    server: BaseEmailBackend, error: Exception, codes: list[int], *, is_about_content: bool
+) -> Unsent:
+    """Builds what `send` raises for these codes of the server, which may end the connection."""
+    if CLOSING in codes:
+        close(server)
+    is_final = all(500 <= code < 600 for code in codes)
+    return Unsent(f"Refused: {error}", is_final=is_final, is_about_content=is_about_content)
 
 
 def close(server: BaseEmailBackend) -> None:

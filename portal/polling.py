@@ -76,7 +76,7 @@ SELECT r.status, r.claimed_by_id, {overdue()} OR {lapsed()}
 
 @dataclass(frozen=True, slots=True)
 class InboxVersion:
-    """Changes when what the inbox shows changes.
+    """The version of an inbox: `fingerprint` changes with what the inbox shows.
 
     `read_at` is when it was read, by the database's clock, in seconds of the epoch.
     """

@@ -27,6 +27,7 @@ from accounts.sign_in_codes import find_confirming_address
 from signin import guessing, known_browsers
 from signin.proof import mark_creator
 from signin.sign_up_rules import is_closed
+from web.guards import leave_stale_page
 from web.languages import ENGLISH, known_or_english
 from web.reauthentication import require_confirmation
 
@@ -93,8 +94,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                 lock_account(recognized)
                 user.save(update_fields=["password"])
         except AccountSecured as secured:
-            messages.info(self.request, str(secured))
-            raise ImmediateHttpResponse(redirect(secured.url)) from None
+            raise ImmediateHttpResponse(leave_stale_page(self.request, secured)) from None
 
     def is_safe_url(self, url: str | None) -> bool:
         """Tells whether a page may redirect there; not to what is no URL, such as `//[`."""

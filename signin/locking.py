@@ -2,17 +2,15 @@
 
 from functools import wraps
 
-from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 
 from accounts.secured import AccountSecured, lock_account
-from web.guards import Page
+from web.guards import Page, leave_stale_page
 
 
 def while_locked(view: Page) -> Page:
-    """Receives a form with the account locked, so that none is received twice at once.
+    """Locks the account while its form is handled, so that two forms never change it at once.
 
     If the account was secured, got another password or was deleted after the person was recognized,
     nothing is changed and they have to sign in again.
@@ -27,7 +25,6 @@ def while_locked(view: Page) -> Page:
                 lock_account(request.user)
                 return view(request, **ids)
         except AccountSecured as secured:
-            messages.info(request, str(secured))
-            return redirect(secured.url)
+            return leave_stale_page(request, secured)
 
     return wrapped

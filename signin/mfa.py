@@ -87,7 +87,7 @@ class ActivationForm(ActivateTOTPForm):  # type: ignore[misc]
 
 
 class _ChecksCode:
-    """Takes each code once, and records a wrong one in the audit log.
+    """Accepts each code once, and records wrong codes in the audit log.
 
     django-allauth forgets a code of an authenticator app after one step of 30 s, but takes it for
     MFA_TOTP_TOLERANCE more steps before and after.

@@ -42,7 +42,7 @@ def name_field() -> forms.CharField:
 
 
 class CredentialField(forms.JSONField):
-    """What a browser made, in JSON. Nobody else's JSON is an error of the server."""
+    """What a browser made of a passkey, in JSON. Any other JSON is a validation error."""
 
     widget = forms.HiddenInput
 

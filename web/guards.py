@@ -81,11 +81,16 @@ def _guarded(view: Page) -> Page:
         try:
             return view(request, **ids)
         except Stale as stale:
-            messages.info(request, str(stale))
-            return redirect(stale.url)
+            return leave_stale_page(request, stale)
 
     set_old_token_handler(guarded, warn_page_expired)
     return guarded
+
+
+def leave_stale_page(request: HttpRequest, stale: Stale) -> HttpResponse:
+    """Tells the person what has changed, and redirects to the page that shows it."""
+    messages.info(request, str(stale))
+    return redirect(stale.url)
 
 
 def set_old_token_handler(view: Page, handler: OldTokenHandler) -> None:

@@ -99,7 +99,7 @@ def read_head(stream: Stream) -> list[bytes]:
 
 
 def read_line(stream: Stream) -> bytes:
-    """Reads a line of a head. Raises HTTPException.
+    """Reads a line of the head of a response. Raises HTTPException.
 
     The parser behind ends a line at a CR as well, so a CR alone would make many lines of one. It is
     invalid (RFC 9112, 2.2).

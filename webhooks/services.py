@@ -36,7 +36,7 @@ class Event:
 
 
 class NotResendable(Exception):
-    """An attempt is under way."""
+    """An attempt to deliver it is under way."""
 
 
 class OnlyOnce(Exception):

@@ -22,7 +22,7 @@ _FIELDS: Final = (
     "response_at",
     "timeout_at",
 )
-_REMOVED: Final = "texts_removed_at"  # only then: the text of an answer is '' afterwards
+_REMOVED: Final = "texts_removed_at"  # a field only where it is set: an answer in text is '' then
 
 
 def build_answer(request: dict[str, Any]) -> dict[str, Any]:

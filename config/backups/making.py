@@ -58,10 +58,10 @@ def name_backup(now: datetime) -> str:
 
 
 def remove_oldest(made: Path, keep: int) -> None:
-    """Removes the oldest backups that `name_backup` has named, but for `keep`, from the folder of
-    the one just made, and what is left of backups that were killed.
+    """Keeps the newest `keep` backups of a folder, with the one just made, and removes the others.
 
-    The one just made stays, also where the clock was ahead when the others were.
+    The one just made stays even if the clock was ahead when the others were made. Files with names
+    of other kinds stay; what killed backups have left goes.
     """
     folder, name = made.parent, "review-loop-????-??-??T??????.dump"
     others = sorted(path for path in folder.glob(name) if path != made)
