@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.audit import record
 from accounts.emails import lock_address, match_email
+from accounts.erasing import is_erased
 from accounts.models import ApiKey, User
 from accounts.secret_services import replace_secret
 from accounts.services import set_key_state
@@ -25,7 +26,7 @@ NOWHERE = "unconfirmed.invalid"
 
 
 class AddressTaken(Exception):
-    """Another account has confirmed the address."""
+    """Another account has confirmed the address, or this account was deleted."""
 
 
 def is_unproven(user: User) -> bool:
@@ -50,6 +51,9 @@ def confirm_address(
     """
     lock_address(address)
     others = lock_users(address, user=user)
+    user.refresh_from_db()
+    if is_erased(user):
+        raise AddressTaken
     row = EmailAddress.objects.filter(email=address, verified=True).first()
     if row is not None and row.user_id != user.pk:
         raise AddressTaken

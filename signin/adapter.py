@@ -103,6 +103,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         except ValueError:
             return False
 
+    def get_login_stages(self) -> list[str]:
+        return [*super().get_login_stages(), "signin.mfa.UnchangedPassword"]
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return not is_closed()
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.audit import record
 from accounts.notices import notify, read_origin
 from accounts.sign_in_codes import can_send
+from signin.locking import while_locked
 from web.form_recovery import recoverable, refill, save_form
 from web.guards import set_old_token_handler, warn_page_expired
 from web.languages import gettext_lazy as _lazy
@@ -79,7 +80,7 @@ class EmailAddresses(EmailView):  # type: ignore[misc]
 
 
 def email_addresses(request: HttpRequest) -> HttpResponse:
-    view = EmailAddresses.as_view()
+    view = while_locked(EmailAddresses.as_view())
     return (recoverable(view) if is_adding_address(request) else view)(request)
 
 

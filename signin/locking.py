@@ -1,12 +1,17 @@
-"""Keeps changes of a second factor and the cleanup of an account apart."""
+"""Keeps changes of an account's ways to sign in and the cleanup of the account apart."""
 
 from functools import wraps
 
+from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from accounts.secured import AccountSecured, lock_account
 from web.guards import Page, leave_stale_page
+from web.languages import gettext_lazy as _lazy
+
+REMOVED = _lazy("That was already removed.")
 
 
 def while_locked(view: Page) -> Page:
@@ -26,5 +31,25 @@ def while_locked(view: Page) -> Page:
                 return view(request, **ids)
         except AccountSecured as secured:
             return leave_stale_page(request, secured)
+
+    return wrapped
+
+
+def removable(view: Page) -> Page:
+    """Guards a page about one way to sign in, with the account locked.
+
+    A form for one that is already removed, as by a second click, says so and shows what is left.
+    """
+    locked = while_locked(view)
+
+    @wraps(locked)
+    def wrapped(request: HttpRequest, **ids: str) -> HttpResponse:
+        try:
+            return locked(request, **ids)
+        except Http404:
+            if request.method != "POST":
+                raise
+            messages.info(request, REMOVED)
+            return redirect("mfa_index")
 
     return wrapped

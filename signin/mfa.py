@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from allauth.account.internal.stagekit import unstash_login
+from allauth.account.stages import LoginStage
 from allauth.core import context
 from allauth.core.internal.cryptokit import normalize_user_code
 from allauth.mfa import app_settings
@@ -18,6 +19,7 @@ from django import forms
 from django.conf import settings
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -25,7 +27,9 @@ from django.utils.translation import gettext as _
 from accounts import vault
 from accounts.audit import record
 from accounts.models import User
+from accounts.secured import AccountSecured
 from accounts.user_agent import format_browser
+from web.guards import leave_stale_page
 
 CODE_LIFETIME = app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 1)  # seconds
 
@@ -116,6 +120,21 @@ class TotpReauthForm(_ChecksCode, ReauthenticateForm):  # type: ignore[misc]
     """Asks for a code again before a sensitive action."""
 
 
+class UnchangedPassword(LoginStage):  # type: ignore[misc]
+    """The last stage of a sign-in: ends it if the password has changed since it began."""
+
+    key = "unchanged_password"
+
+    def __init__(self, controller: Any, request: HttpRequest, login: Any) -> None:
+        super().__init__(controller, request, login)
+        self.state.setdefault("began_with", login.user.get_session_auth_hash())
+
+    def handle(self) -> tuple[HttpResponse | None, bool]:
+        if self.state["began_with"] == self.login.user.get_session_auth_hash():
+            return None, True
+        return leave_stale_page(self.request, AccountSecured()), False
+
+
 class SecondStep(AuthenticateView):  # type: ignore[misc]
     """Asks for the second factor of a sign-in.
 
@@ -126,4 +145,11 @@ class SecondStep(AuthenticateView):  # type: ignore[misc]
         response: HttpResponse = super().dispatch(request, *args, **options)
         if response.get("Location") == reverse("account_login"):
             unstash_login(request)
+        return response
+
+    def post(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        """Checks the code with the account locked, so that nobody turns it off meanwhile."""
+        with transaction.atomic():
+            User.objects.select_for_update(no_key=True).get(pk=self.stage.login.user.pk)
+            response: HttpResponse = super().post(request, *args, **options)
         return response

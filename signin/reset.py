@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Any
 
 from allauth.account.views import PasswordResetFromKeyView, PasswordResetView
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
@@ -43,11 +44,16 @@ class ResetPassword(PasswordResetFromKeyView):  # type: ignore[misc]
     """
 
     def form_valid(self, form: Any) -> HttpResponse:
+        try:
+            with transaction.atomic():
+                return self.prove_and_save(form)
+        except AddressTaken:  # another account confirmed it this very moment
+            return redirect("account_reset_password")
+
+    def prove_and_save(self, form: Any) -> HttpResponse:
+        """Sets the password. A first proof locks the account, so nobody else sets one meanwhile."""
         user = self.reset_user
         if is_unproven(user):
-            try:
-                prove(self.request, user, user.email, advice="", keep_password=True)
-            except AddressTaken:  # another account confirmed it this very moment
-                return redirect("account_reset_password")
+            prove(self.request, user, user.email, advice="", keep_password=True)
         response: HttpResponse = super().form_valid(form)
         return response

@@ -1,6 +1,7 @@
 """The URLs below /accounts/ for signing up, signing in and securing an account."""
 
 from allauth.account.views import email_verification_sent, password_reset_done
+from allauth.mfa.recovery_codes.views import generate_recovery_codes
 from allauth.mfa.totp.views import activate_totp, deactivate_totp
 from django.urls import include, path, re_path
 
@@ -8,7 +9,7 @@ from signin import code, passkeys
 from signin.confirm import ConfirmAddress
 from signin.confirming import confirm_by_code
 from signin.email import email_addresses
-from signin.locking import while_locked
+from signin.locking import removable, while_locked
 from signin.mfa import SecondStep
 from signin.passwords import set_password
 from signin.reset import ForgottenPassword, ResetPassword, only_with_mail
@@ -52,16 +53,21 @@ urlpatterns = [
     ),
     path(
         f"{PASSKEY}edit/",
-        while_locked(passkeys.RenamePasskey.as_view()),
+        removable(passkeys.RenamePasskey.as_view()),
         name="mfa_edit_webauthn",
     ),
     path(
         f"{PASSKEY}remove/",
-        while_locked(passkeys.RemovePasskey.as_view()),
+        removable(passkeys.RemovePasskey.as_view()),
         name="mfa_remove_webauthn",
     ),
     path("2fa/totp/activate/", while_locked(activate_totp), name="mfa_activate_totp"),
-    path("2fa/totp/deactivate/", while_locked(deactivate_totp), name="mfa_deactivate_totp"),
+    path("2fa/totp/deactivate/", removable(deactivate_totp), name="mfa_deactivate_totp"),
+    path(
+        "2fa/recovery-codes/generate/",
+        while_locked(generate_recovery_codes),
+        name="mfa_generate_recovery_codes",
+    ),
     path("2fa/authenticate/", SecondStep.as_view(), name="mfa_authenticate"),
     path("2fa/", include("allauth.mfa.urls")),
 ]

@@ -13,10 +13,11 @@ from typing import Any, NoReturn
 
 from django.http import HttpRequest
 
+from web.sanitize import UNSTORABLE
+
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
 _JSON_TYPE = re.compile(r"\s*application/json\s*(;.*)?\Z", re.IGNORECASE | re.DOTALL)
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class InvalidJSON(ValueError):
@@ -57,7 +58,7 @@ def parse_value(raw: bytes) -> Any:
         )
     except (ValueError, RecursionError):
         raise InvalidJSON from None
-    if b"\\u" in raw and not _is_storable(value):
+    if b"\\u" in raw and not is_storable(value):
         raise InvalidJSON
     if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _measure_depth(value) > MAX_DEPTH:
         raise InvalidJSON
@@ -125,11 +126,12 @@ def _get_children(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _is_storable(value: Any) -> bool:
+def is_storable(value: Any) -> bool:
+    """Tells whether PostgreSQL can store all texts in a value of JSON."""
     stack = [value]
     while stack:
         item = stack.pop()
-        if isinstance(item, str) and _UNSTORABLE.search(item):
+        if isinstance(item, str) and UNSTORABLE.search(item):
             return False
         stack.extend(_get_children(item))
     return True

@@ -100,6 +100,12 @@ class TestAdding:
             assert browser.post(ADD, form).status_code == 200
         assert not Authenticator.objects.exists()
 
+    @pytest.mark.parametrize("text", ["\0", "\ud800"])
+    def test_a_text_that_no_database_stores(self, owner: User, text: str) -> None:
+        told = add(signed_in(owner), Device(), clientExtensionResults={"x": [text]})
+        assert "not accepted" in words(told)
+        assert not Authenticator.objects.exists()
+
     def test_an_old_challenge(self, owner: User) -> None:
         browser, device = signed_in(owner), Device()
         old = device.create(options_on(browser.get(ADD)))
@@ -190,7 +196,7 @@ class TestTheOthersPasskeys:
         browser = signed_in(member)
         for path in (f"{INDEX}webauthn/keys/{pk}/{what}/", f"{INDEX}webauthn/keys/0/{what}/"):
             assert browser.get(path).status_code == 404
-            assert browser.post(path, {"name": "mine"}).status_code == 404
+            assert browser.post(path, {"name": "mine"})["Location"] == INDEX
         assert Authenticator.objects.get().data["name"] == "Phone"
 
     @pytest.mark.parametrize("name", ["", " ", "x" * 61, "a\0b"])
