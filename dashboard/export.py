@@ -40,8 +40,11 @@ COLUMNS = (
     "answered_by", "answered_by_name", "answered_by_email", "answered_at",
     "response_time_seconds", "deadline",
 )  # fmt: skip
-# Spreadsheets take a cell that begins like this for a formula; a plain number is none.
-_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+# Spreadsheets take a cell that begins like this for a formula, also with wide signs, and behind
+# spaces and invisible characters; a plain number is none.
+_FORMULA = re.compile(
+    r"\ *[\t\r\n]|[\s\u200b-\u200f\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
+)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
 
 
@@ -176,7 +179,7 @@ def build_row(item: Request) -> tuple[Any, ...]:
 def make_safe(cell: Any) -> str:
     """Writes a cell; an apostrophe before a formula keeps spreadsheets from computing it."""
     text = "" if cell is None else str(cell)
-    is_formula = _FORMULA.match(text.lstrip(" ")) and not _NUMBER.match(text)
+    is_formula = _FORMULA.match(text) and not _NUMBER.match(text)
     return f"'{text}" if is_formula else text
 
 

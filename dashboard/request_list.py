@@ -5,6 +5,7 @@ total. Dates and search texts have none: there each page links to the next older
 """
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -24,6 +25,7 @@ MAX_PAGES = 10_000
 MAX_OF_A_PERSON = 1000  # of their requests, which are searched for words at a time
 OPEN = "open"  # pending or claimed
 MAX_TEXT, MAX_ANSWER = 500, 80  # characters read for a row
+LONGEST_ESCAPE = len("\\u0000")  # of a character in JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +178,20 @@ def read_rows(requests: Any) -> list[Any]:
 
 
 def format_answer(answer: str | None) -> str:
-    """Formats an answer from the beginning of its JSON; '' for no answer."""
+    """Formats an answer from the first MAX_ANSWER characters of its JSON; '' for no answer."""
     if answer is None:
         return ""
-    try:
-        value = json.loads(answer)
-    except ValueError:  # the JSON was cut
-        return answer.lstrip('["') + " …"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    value, rest = read_cut_json(answer)
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text + rest
+
+
+def read_cut_json(text: str) -> tuple[Any, str]:
+    """Reads the beginning of a text or list of texts, and returns " …" with it if it was cut."""
+    with suppress(ValueError):
+        return json.loads(text), ""
+    for end in range(len(text), len(text) - LONGEST_ESCAPE, -1):
+        for closing in ('"', '"]', "]"):
+            with suppress(ValueError):
+                return json.loads(text[:end] + closing), " …"
+    return text, " …"

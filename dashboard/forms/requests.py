@@ -1,5 +1,6 @@
 """The forms of the request pages: the filters of the list, and feedback on an answer."""
 
+import csv
 import json
 from datetime import date
 from typing import Any
@@ -135,7 +136,6 @@ class FeedbackForm(forms.Form):
         """Builds the feedback object of the API, without empty fields."""
         typed = self.cleaned_data
         numbers = ("rating", "accuracy", "timeliness", "helpfulness")
-        words = [word.strip() for word in typed["tags"].split(",")]
         feedback: dict[str, Any] = {
             name: json.loads(typed[name]) for name in numbers if typed[name]
         }
@@ -145,7 +145,7 @@ class FeedbackForm(forms.Form):
             if typed[name]
         }
         feedback |= {name: typed[name] for name in ("category", "comment") if typed[name].strip()}
-        return feedback | ({"tags": tags} if (tags := [word for word in words if word]) else {})
+        return feedback | ({"tags": tags} if (tags := read_tags(typed["tags"])) else {})
 
     def clean_comment(self) -> str:
         comment: str = self.cleaned_data["comment"].replace("\r\n", "\n")
@@ -172,9 +172,23 @@ def build_initial(feedback: dict[str, Any] | None) -> dict[str, Any]:
         if isinstance(value, bool):
             initial[name] = "yes" if value else "no"
         elif isinstance(value, list):
-            initial[name] = ", ".join(map(str, value))
+            initial[name] = ", ".join(map(write_tag, value))
         elif isinstance(value, float) and value.is_integer():
             initial[name] = str(int(value))
         elif value is not None:
             initial[name] = str(value)
     return initial
+
+
+def write_tag(tag: object) -> str:
+    """Writes a tag for the form, in quotes if it has a comma, as in CSV."""
+    text = str(tag)
+    is_plain = not {",", '"'} & set(text)
+    return text if is_plain else '"' + text.replace('"', '""') + '"'
+
+
+def read_tags(typed: str) -> list[str]:
+    """Reads tags that are separated by commas; one with a comma is in quotes."""
+    line = " ".join(typed.splitlines())
+    tags = next(csv.reader([line], skipinitialspace=True))
+    return [tag.strip() for tag in tags if tag.strip()]

@@ -208,6 +208,15 @@ class TestStates:
         key.refresh_from_db()
         assert key.state == state
 
+    def test_a_name_copied_from_its_page_is_the_name(self, owner: User) -> None:
+        key, _ = create_api_key(user=owner, name="מפתח")
+        page = signed_in(owner).get(page_of(key, "revoke/")).content.decode()
+        (copied,) = re.findall("Type “(.*)” to confirm", page)
+        assert copied == "\u2068מפתח\u2069"
+        signed_in(owner).post(page_of(key, "revoke/"), {"typed": copied})
+        key.refresh_from_db()
+        assert key.state == "revoked"
+
     @pytest.mark.parametrize("what", ["", "secret/", "stored/", "switch/", "roll/", "delete/"])
     def test_deleted_meanwhile_is_a_sentence(self, owner: User, what: str) -> None:
         key, _ = create_api_key(user=owner, name="CI")

@@ -195,6 +195,13 @@ def test_strangers_come_back(client: Any) -> None:
         ("4.5", "4.5"),
         ('["a","b"]', "a, b"),
         ('"a long one that was cut', "a long one that was cut …"),
+        ('"she said \\"no\\"\\n, and', 'she said "no"\n, and …'),
+        ('"cut in an escape \\', "cut in an escape  …"),
+        ('"cut in an escape \\u001', "cut in an escape  …"),
+        ('["first", "sec', "first, sec …"),
+        ('["first", "', "first,  …"),
+        ('["first",', "first …"),
+        ('["first"', "first …"),
         ("[]", ""),
     ],
 )

@@ -240,6 +240,22 @@ class TestFeedback:
         signed_in(owner).post(path(request, "feedback/"), {"rating": "4.5", "comment": "x"})
         assert Feedback.objects.get().body == {"model": "m1", "rating": 4.5, "comment": "x"}
 
+    def test_a_form_sent_as_it_came_changes_no_tag(
+        self, owner: User, member: User, make: Make
+    ) -> None:
+        request = answered(make, member)
+        tags = ["Berlin, Mitte", 'said "no"', "plain", "it’s"]
+        services.add_feedback(request=request, feedback={"tags": tags})
+        page = signed_in(owner).get(path(request)).content.decode()
+        (shown,) = re.findall('name="tags" value="([^"]*)"', page)
+        signed_in(owner).post(path(request, "feedback/"), {"tags": html.unescape(shown)})
+        assert Feedback.objects.get().body == {"tags": tags}
+
+    @pytest.mark.parametrize("typed", ['"open, quote', "a\nb", "a\rb", '""', '"a"b, c', ","])
+    def test_odd_tags_are_no_error(self, owner: User, member: User, make: Make, typed: str) -> None:
+        response = signed_in(owner).post(path(answered(make, member), "feedback/"), {"tags": typed})
+        assert response.status_code == 302
+
     def test_nothing_at_all_is_feedback_too(self, owner: User, member: User, make: Make) -> None:
         signed_in(owner).post(path(answered(make, member), "feedback/"), {})
         assert Feedback.objects.get().body == {}
