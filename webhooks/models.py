@@ -217,7 +217,8 @@ class Circuit(models.Model):
     """The circuit breaker of an account and host; without a row it is closed.
 
     `failures` counts connections that failed in a row. From the fifth on nothing is attempted
-    until `open_until`, and then one delivery probes.
+    until `open_until`, and then one delivery probes. A response deletes the row, and so does
+    `webhooks.retention` a day later if nothing waits for the host.
     """
 
     pk = models.CompositePrimaryKey("account_id", "host")

@@ -1,4 +1,4 @@
-"""Removes deliveries and attempts that are older than the service keeps them.
+"""Removes deliveries and attempts that are older than the service keeps them, and old circuits.
 
 What waits is never removed, however old it is. Attempts go with their delivery, or before it.
 """
@@ -48,14 +48,23 @@ DELETE FROM webhooks_attempt WHERE (id, account_id) IN (
     SELECT id, account_id FROM webhooks_attempt WHERE id < {id_before_sql()}
      ORDER BY id LIMIT {BATCH} FOR UPDATE SKIP LOCKED)
 """  # noqa: S608
+# Those of hosts that nothing is sent to: else each name that ever failed would have a row.
+_REMOVE_CIRCUITS = f"""
+DELETE FROM webhooks_circuit WHERE (account_id, host) IN (
+    SELECT account_id, host FROM webhooks_circuit AS c
+     WHERE (open_until IS NULL OR open_until <= statement_timestamp() - interval '24 hours')
+       AND NOT EXISTS (SELECT FROM webhooks_delivery AS d
+            WHERE d.account_id = c.account_id AND d.host = c.host AND d.state = 'waiting')
+     LIMIT {BATCH} FOR UPDATE SKIP LOCKED)
+"""  # noqa: S608
 
 
 def prune(*, until: float) -> int:
-    """Removes what is older than the settings say; returns how many deliveries and attempts.
+    """Removes what is older than the settings say, and old circuits; returns how many rows.
 
     Begins nothing after `until`, a time of `time.monotonic()`.
     """
-    removed = 0
+    removed = run_batches(partial(_execute, _REMOVE_CIRCUITS, {}), until=until)
     days = settings.KEEP_ATTEMPTS_DAYS
     if days is not None:
         remove = partial(_execute, _REMOVE_ATTEMPTS, {"days": days})

@@ -5,12 +5,13 @@ from datetime import timedelta
 
 import pytest
 from django.db.models import F
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
 from db.ids import owned_id
 from webhooks import retention, tasks
-from webhooks.models import Attempt, Delivery
+from webhooks.models import Attempt, Circuit, Delivery
 from webhooks.services import Event, enqueue
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +68,29 @@ def test_for_ever(owner: User, settings: Settings) -> None:
     assert prune() == 0
 
 
+@pytest.mark.parametrize(
+    ("hours", "failures", "waits", "stays"),
+    [
+        (None, 4, False, False),
+        (None, 4, True, True),
+        (-25, 9, False, False),
+        (-23, 9, False, True),
+        (-25, 9, True, True),
+        (1, 9, False, True),
+    ],
+)
+def test_a_circuit_that_nobody_needs_goes(
+    owner: User, hours: int | None, failures: int, waits: bool, stays: bool
+) -> None:
+    open_until = None if hours is None else timezone.now() + timedelta(hours=hours)
+    Circuit.objects.create(
+        account=owner, host="hooks.example", failures=failures, open_until=open_until
+    )
+    delivery(owner, days=1, state="waiting" if waits else "dead")
+    prune()
+    assert Circuit.objects.exists() == stays
+
+
 def test_statements(
     owner: User, outsider: User, settings: Settings,
     django_assert_num_queries: DjangoAssertNumQueries,
@@ -75,9 +99,10 @@ def test_statements(
     for _ in range(3):
         delivery(owner, days=91)
     delivery(outsider, days=1)
-    with django_assert_num_queries(1 + 1 + 2 + 3):  # attempts, accounts, a transaction of three
+    # circuits, attempts, accounts, a transaction of three
+    with django_assert_num_queries(1 + 1 + 1 + 2 + 3):
         assert prune() == 6
-    with django_assert_num_queries(1 + 1):
+    with django_assert_num_queries(1 + 1 + 1):
         assert prune() == 0
 
 
