@@ -150,12 +150,17 @@ class Stack:
         pid_file = (self.data / "postgres" / "postmaster.pid").exists()
         return "database system is shut down" in last and not left and not pid_file
 
-    def discard(self) -> None:
-        """End what a failed test may have left."""
-        for pid in self.processes():
+    def _has_killed_all(self) -> bool:
+        """Also kills what the supervisor started anew before it was killed itself."""
+        left = self.processes()
+        for pid in left:
             with contextlib.suppress(ProcessLookupError):  # it ended while we looked
                 os.kill(pid, signal.SIGKILL)
+        return not left
+
+    def discard(self) -> None:
+        """End what a failed test may have left."""
+        wait_until(self._has_killed_all)
         if self.make is not None:
             self.make.wait(STOPS_WITHIN)
-        wait_until(lambda: not self.processes())
         shutil.rmtree(self.data, ignore_errors=True)
