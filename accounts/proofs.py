@@ -25,8 +25,8 @@ from accounts.sessions import end_sessions
 NOWHERE = "unconfirmed.invalid"
 
 
-class AddressTaken(Exception):
-    """Another account has confirmed the address, or this account was deleted."""
+class AddressUnavailable(Exception):
+    """The account cannot have the address: another has confirmed it, or this one was deleted."""
 
 
 def is_unproven(user: User) -> bool:
@@ -47,16 +47,16 @@ def confirm_address(
 
     If it is the account's first, the account is secured; only the session `session_key` stays.
     `is_creator` tells that the account was created in this very session: then there is no
-    stranger, and nothing else changes. Raises AddressTaken.
+    stranger, and nothing else changes. Raises AddressUnavailable.
     """
     lock_address(address)
     others = lock_users(address, user=user)
     user.refresh_from_db()
     if is_erased(user):
-        raise AddressTaken
+        raise AddressUnavailable
     row = EmailAddress.objects.filter(email=address, verified=True).first()
     if row is not None and row.user_id != user.pk:
-        raise AddressTaken
+        raise AddressUnavailable
     if row is not None:
         return []
     is_first = is_unproven(user)

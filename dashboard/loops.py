@@ -23,7 +23,7 @@ from web.bidi import isolate
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
 from web.reauthentication import confirmed, require_confirmation
-from web.sanitize import to_one_line
+from web.sanitize import is_same_name
 
 PURPOSE = "loop"
 
@@ -93,7 +93,7 @@ def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
 @confirmed
 def delete(request: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(request, loop_id)
-    if to_one_line(request.POST.get("typed", "")) != to_one_line(loop.name):
+    if not is_same_name(request.POST.get("typed", ""), loop.name):
         messages.error(request, _("Nothing was deleted. The name doesn’t match."))
         return redirect(f"{reverse('edit-loop', kwargs={'loop_id': loop.pk})}#delete")
     try:

@@ -25,7 +25,7 @@ MAX_PAGES = 10_000
 MAX_OF_A_PERSON = 1000  # of their requests, which are searched for words at a time
 OPEN = "open"  # pending or claimed
 MAX_TEXT, MAX_ANSWER = 500, 80  # characters read for a row
-LONGEST_ESCAPE = len("\\u0000")  # of a character in JSON
+MAX_ESCAPE = len("\\u0000")  # of a character in JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +181,20 @@ def format_answer(answer: str | None) -> str:
     """Formats an answer from the first MAX_ANSWER characters of its JSON; '' for no answer."""
     if answer is None:
         return ""
-    value, rest = read_cut_json(answer)
+    value, is_cut = parse_beginning(answer)
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text + rest
+    return f"{text} …" if is_cut else text
 
 
-def read_cut_json(text: str) -> tuple[Any, str]:
-    """Reads the beginning of a text or list of texts, and returns " …" with it if it was cut."""
+def parse_beginning(text: str) -> tuple[Any, bool]:
+    """Parses JSON of which the end may be missing. Returns its value, and whether it was cut.
+
+    What can be cut is a text or a list of texts; an escape that is not whole is left out.
+    """
     with suppress(ValueError):
-        return json.loads(text), ""
-    for end in range(len(text), len(text) - LONGEST_ESCAPE, -1):
+        return json.loads(text), False
+    for end in range(len(text), len(text) - MAX_ESCAPE, -1):
         for closing in ('"', '"]', "]"):
             with suppress(ValueError):
-                return json.loads(text[:end] + closing), " …"
-    return text, " …"
+                return json.loads(text[:end] + closing), True
+    return text, True

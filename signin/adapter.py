@@ -104,6 +104,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return False
 
     def get_login_stages(self) -> list[str]:
+        """Adds a last stage, which ends a sign-in whose password was changed meanwhile."""
         return [*super().get_login_stages(), "signin.mfa.UnchangedPassword"]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 from accounts import sign_in_codes
 from accounts.audit import record
 from accounts.code_services import find_holder, find_or_create_holder
-from accounts.proofs import AddressTaken
+from accounts.proofs import AddressUnavailable
 from accounts.session_store import REMEMBER
 from signin import guessing, sign_up_rules
 from signin.adapter import CODE_EMAIL, UNDELIVERED
@@ -213,7 +213,7 @@ def sign_in(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpR
         return start_over(request, ENDED)
     try:
         prove(request, holder.user, holder.address, advice=PASSWORD_ADVICE)
-    except AddressTaken:  # another account confirmed it this very moment
+    except AddressUnavailable:  # the account was deleted, or another has it now
         return start_over(request, ENDED)
     if pending.password and not holder.is_new:
         messages.info(request, HAD_ACCOUNT)

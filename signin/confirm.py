@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from accounts.models import User
-from accounts.proofs import AddressTaken, is_unproven
+from accounts.proofs import AddressUnavailable, is_unproven
 from signin.proof import is_signed_in_as, prove
 from web import return_page
 from web.languages import gettext_lazy as _lazy
@@ -65,7 +65,7 @@ class ConfirmAddress(ConfirmEmailView):  # type: ignore[misc]
                 advice=CHANGE_PASSWORD if is_here else NEW_PASSWORD,
                 keep_password=is_here,
             )
-        except AddressTaken:
+        except AddressUnavailable:
             return self.show(409)
         if not changes:
             messages.success(self.request, CONFIRMED.format(row.email))

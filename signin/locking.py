@@ -1,4 +1,4 @@
-"""Keeps changes of an account's ways to sign in and the cleanup of the account apart."""
+"""Locks an account while a page changes its addresses, second factors or passkeys."""
 
 from functools import wraps
 
@@ -6,12 +6,10 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from accounts.secured import AccountSecured, lock_account
 from web.guards import Page, leave_stale_page
-from web.languages import gettext_lazy as _lazy
-
-REMOVED = _lazy("That was already removed.")
 
 
 def while_locked(view: Page) -> Page:
@@ -36,7 +34,7 @@ def while_locked(view: Page) -> Page:
 
 
 def removable(view: Page) -> Page:
-    """Guards a page about one way to sign in, with the account locked.
+    """Locks the account while the form about one of its second factors or passkeys is handled.
 
     A form for one that is already removed, as by a second click, says so and shows what is left.
     """
@@ -49,7 +47,7 @@ def removable(view: Page) -> Page:
         except Http404:
             if request.method != "POST":
                 raise
-            messages.info(request, REMOVED)
+            messages.info(request, _("That was already removed."))
             return redirect("mfa_index")
 
     return wrapped

@@ -121,7 +121,7 @@ class TotpReauthForm(_ChecksCode, ReauthenticateForm):  # type: ignore[misc]
 
 
 class UnchangedPassword(LoginStage):  # type: ignore[misc]
-    """The last stage of a sign-in: ends it if the password has changed since it began."""
+    """Ends a sign-in, as its last stage, if the password has changed since it began."""
 
     key = "unchanged_password"
 

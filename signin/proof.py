@@ -28,7 +28,7 @@ def prove(
 ) -> list[str]:
     """Confirms the address. Returns what else has changed; the next page shows it, and the advice.
 
-    Raises proofs.AddressTaken.
+    Raises proofs.AddressUnavailable.
     """
     is_here = is_signed_in_as(request, user)
     changes = proofs.confirm_address(

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from accounts.proofs import AddressTaken, is_unproven
+from accounts.proofs import AddressUnavailable, is_unproven
 from accounts.sign_in_codes import can_send
 from signin.proof import prove
 
@@ -47,11 +47,14 @@ class ResetPassword(PasswordResetFromKeyView):  # type: ignore[misc]
         try:
             with transaction.atomic():
                 return self.prove_and_save(form)
-        except AddressTaken:  # another account confirmed it this very moment
+        except AddressUnavailable:  # the account was deleted, or another has it now
             return redirect("account_reset_password")
 
     def prove_and_save(self, form: Any) -> HttpResponse:
-        """Sets the password. A first proof locks the account, so nobody else sets one meanwhile."""
+        """Confirms the address if none is confirmed yet, and sets the password.
+
+        Confirming locks the account, so that nobody else sets a password before the end.
+        """
         user = self.reset_user
         if is_unproven(user):
             prove(self.request, user, user.email, advice="", keep_password=True)

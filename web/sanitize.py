@@ -23,6 +23,11 @@ def to_one_line(text: str) -> str:
     return " ".join("".join(characters).split())
 
 
+def is_same_name(typed: str, name: str) -> bool:
+    """Tells whether a person typed the name, whatever their spaces and invisible marks."""
+    return to_one_line(typed) == to_one_line(name)
+
+
 def to_plain_name(text: str, *, longest: int = 60) -> str:
     """Returns a name for an email to strangers: one line, bounded, and no part becomes a link.
 

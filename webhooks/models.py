@@ -218,7 +218,7 @@ class Circuit(models.Model):
 
     `failures` counts connections that failed in a row. From the fifth on nothing is attempted
     until `open_until`, and then one delivery probes. A response deletes the row, and so does
-    `webhooks.retention` a day later if nothing waits for the host.
+    `webhooks.retention` if nothing waits for the host and it was not open in the last day.
     """
 
     pk = models.CompositePrimaryKey("account_id", "host")

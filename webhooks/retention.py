@@ -48,7 +48,7 @@ DELETE FROM webhooks_attempt WHERE (id, account_id) IN (
     SELECT id, account_id FROM webhooks_attempt WHERE id < {id_before_sql()}
      ORDER BY id LIMIT {BATCH} FOR UPDATE SKIP LOCKED)
 """  # noqa: S608
-# Those of hosts that nothing is sent to: else each name that ever failed would have a row.
+# Only where nothing waits for the host. Without this, each host that ever failed would keep a row.
 _REMOVE_CIRCUITS = f"""
 DELETE FROM webhooks_circuit WHERE (account_id, host) IN (
     SELECT account_id, host FROM webhooks_circuit AS c

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.models import PERMISSIONS
 from web.bidi import isolate
-from web.sanitize import to_one_line
+from web.sanitize import is_same_name
 
 MEANINGS = {
     "loops:read": _lazy("Read loops and members"),
@@ -114,7 +114,7 @@ class TypedNameForm(forms.Form):
 
     def clean_typed(self) -> str:
         typed: str = self.cleaned_data["typed"]
-        if to_one_line(typed) != to_one_line(self.name):
+        if not is_same_name(typed, self.name):
             raise forms.ValidationError(
                 _("The name doesn’t match. It is: %(name)s") % {"name": isolate(self.name)}
             )

@@ -15,7 +15,7 @@ from django.test import Client
 from accounts import operator_services
 from accounts.erasing import is_erased
 from accounts.models import User
-from accounts.proofs import AddressTaken, confirm_address
+from accounts.proofs import AddressUnavailable, confirm_address
 from accounts.secured import lock_account
 from accounts.services import save_profile
 from reviews import erasing
@@ -199,7 +199,7 @@ def test_a_deleted_account_gets_no_address_back(
 def test_a_deleted_account_confirms_no_address(owner: User) -> None:
     recognized = User.objects.get(pk=owner.pk)
     erasing.begin(person=owner)
-    with pytest.raises(AddressTaken):
+    with pytest.raises(AddressUnavailable):
         confirm_address(user=recognized, address="second@example.com")
     assert not EmailAddress.objects.filter(user=owner).exists()
 

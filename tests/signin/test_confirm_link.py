@@ -8,7 +8,7 @@ from django.core import mail
 from django.test import Client, override_settings
 
 from accounts.models import ApiKey, User
-from accounts.proofs import NOWHERE, AddressTaken, confirm_address
+from accounts.proofs import NOWHERE, AddressUnavailable, confirm_address
 from accounts.services import create_account, create_api_key
 from tests.conftest import PASSWORD, Api
 from tests.portal import signed_in, words
@@ -167,7 +167,7 @@ class TestTheSameAddressElsewhere:
         confirm_address(user=owner, address=EMAIL)
         page: Any = Client().post(path)
         assert page.status_code == 404
-        with pytest.raises(AddressTaken):
+        with pytest.raises(AddressUnavailable):
             confirm_address(user=User.objects.exclude(pk=owner.pk).get(), address=EMAIL)
 
     def test_a_password_link_from_before_is_dead(self, owner: User) -> None:
