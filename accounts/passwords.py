@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 # Digits and marks in place of letters, as in p4ssw0rd.
 LETTERS = str.maketrans("0134578@$!+", "oieastbasit")
 AROUND = re.compile(r"^[\W\d_]{0,6}|[\W\d_]{0,6}$")  # what people put before and after a word
-SHORTEST_WORD = 5
+MIN_WORD = 5
 
 
 class BreachedPassword(CommonPasswordValidator):
@@ -37,7 +37,7 @@ def list_variants(password: str) -> Iterator[str]:
     yield typed
     for text in (typed, typed.translate(LETTERS)):
         for word in (text, AROUND.sub("", text), AROUND.sub("", typed).translate(LETTERS)):
-            if len(word) >= SHORTEST_WORD:
+            if len(word) >= MIN_WORD:
                 yield word
 
 

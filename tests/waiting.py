@@ -7,7 +7,7 @@ from collections.abc import Callable
 USUAL = 10.0  # seconds, on a quiet machine
 MAX = 60.0
 # Between two looks: what takes long is looked at less often, so that looking takes no time from it.
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.01, 0.1
+MIN_PAUSE, MAX_PAUSE = 0.01, 0.1
 
 
 def stretched(seconds: float = USUAL) -> float:
@@ -19,9 +19,9 @@ def stretched(seconds: float = USUAL) -> float:
 
 def wait_until(condition: Callable[[], object], seconds: float = USUAL) -> None:
     """Return as soon as `condition()` is true; fail when it is not after `seconds`, stretched."""
-    begun, pause = time.monotonic(), SHORTEST_PAUSE
+    begun, pause = time.monotonic(), MIN_PAUSE
     while not condition():
         waited = time.monotonic() - begun
         assert waited < stretched(seconds), f"not so after {waited:.0f} s"
         time.sleep(pause)
-        pause = min(pause * 1.2, LONGEST_PAUSE)
+        pause = min(pause * 1.2, MAX_PAUSE)

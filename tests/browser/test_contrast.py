@@ -12,7 +12,7 @@ from tests.browser.looking import STILL, accessibility_faults
 from tests.browser.scene import Scene, set_the_scene
 
 CLEARLY = 64  # of 255, in one of the three colours
-LEAST_SHARE = 0.03  # of the pixels
+MIN_SHARE = 0.03  # of the pixels
 CHECK = "each => { each.querySelector('input').checked = true }"
 MARK = "each => { each.setAttribute('aria-current', 'true') }"
 UNMARK = "each => { each.removeAttribute('aria-current'); each.classList.remove('btn-primary') }"
@@ -60,7 +60,7 @@ def page(chromium: Browser, site: str, scene: Scene) -> Iterator[Page]:
 def test_what_is_chosen_looks_chosen_in_forced_colours(page: Page, scene: Scene) -> None:
     for scheme in ("light", "dark"):
         page.emulate_media(forced_colors="active", color_scheme=scheme)
-        alike = [each[:2] for each in CHOSEN if share_of_change(page, scene, *each) < LEAST_SHARE]
+        alike = [each[:2] for each in CHOSEN if share_of_change(page, scene, *each) < MIN_SHARE]
         assert alike == [], scheme
 
 
@@ -84,7 +84,7 @@ def test_drawings_have_the_colours_of_the_system(
 
 def test_more_contrast(page: Page, scene: Scene) -> None:
     page.emulate_media(contrast="more", color_scheme="light")
-    alike = [each[:2] for each in CHOSEN[:3] if share_of_change(page, scene, *each) < LEAST_SHARE]
+    alike = [each[:2] for each in CHOSEN[:3] if share_of_change(page, scene, *each) < MIN_SHARE]
     assert alike == []
     for path in READ:
         page.goto(path.format(**scene.ids))

@@ -8,7 +8,7 @@ from reviews.models import Request
 from tests.browser.test_code_by_mail import code_in_the_mail, type_code
 from tests.browser.visitor import Visitor
 
-MOST_CLICKS = 10
+MAX_CLICKS = 10
 
 
 class Clicks:
@@ -48,7 +48,7 @@ def test_the_first_answer_takes_few_clicks(visitor: Visitor, site: str) -> None:
     clicks.send()
     visitor.reads("Answer sent")
     assert Request.objects.get().response_data == "Refund"
-    assert clicks.count <= MOST_CLICKS
+    assert clicks.count <= MAX_CLICKS
     clicks.go("link", "Go to dashboard")
     clicks.go("link", "Create API key")
     expect(page.get_by_label("Name")).to_be_visible()

@@ -157,7 +157,7 @@ def test_a_call_that_may_not_wait_pauses(
     request = make()
     pauses: list[float] = []
     monkeypatch.setattr("reviewloop.asked.sleep", pauses.append)
-    monkeypatch.setattr("reviewloop.asked.LONGEST_PAUSE", 4.0)
+    monkeypatch.setattr("reviewloop.asked.MAX_PAUSE", 4.0)
     gate.crowded = 4
     waiting = pool.submit(client.requests.wait, request.pk)
     wait_until(lambda: len(gate.calls) == 5)  # the fifth waits

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 register = template.Library()
 
-LEAST_LISTED = 2  # a single error stands at its field, which has the focus
+MIN_LISTED = 2  # a single error stands at its field, which has the focus
 
 
 @register.simple_tag(takes_context=True)
@@ -22,7 +22,7 @@ def error_prefix(context: Context) -> str:
 def error_summary(context: Context) -> dict[str, Any]:
     """Lists the errors of the page, each with a link to its field, if there are several."""
     errors = [error for form in _find_failed(context) for error in _list_errors(form)]
-    return {"errors": errors if len(errors) >= LEAST_LISTED else []}
+    return {"errors": errors if len(errors) >= MIN_LISTED else []}
 
 
 def _find_failed(context: Context) -> list[BaseForm]:

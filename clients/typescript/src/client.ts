@@ -20,8 +20,8 @@ import type {
   Value,
 } from "./types.js";
 
-const LONGEST_WAIT = 50; // seconds, the longest `?wait`
-const LONGEST_PAUSE = 40; // seconds between polls, where a call may not wait
+const MAX_WAIT = 50; // seconds, the longest `?wait`
+const MAX_PAUSE = 40; // seconds between polls, where a call may not wait
 const READ_SECONDS = 30;
 const PAGE = 100;
 const FIRST_LOOP = "Questions";
@@ -229,7 +229,7 @@ export class Requests {
       if (!hasWaited) {
         // too many calls are waiting at the service
         await this.#transport.sleep(Math.max(0, Math.min(pause, left())));
-        pause = Math.min(2 * pause, LONGEST_PAUSE);
+        pause = Math.min(2 * pause, MAX_PAUSE);
       }
       if (left() <= 0) return request;
     }
@@ -274,7 +274,7 @@ export class Requests {
   }
 
   async #waitOnce(requestId: string, seconds: number) {
-    const wait = Math.max(1, Math.min(LONGEST_WAIT, Math.round(seconds)));
+    const wait = Math.max(1, Math.min(MAX_WAIT, Math.round(seconds)));
     const path = `/api/requests/${encodeURIComponent(requestId)}`;
     const { data, headers } = await this.#transport.call<{ request: Request }>("GET", path, {
       query: { wait },

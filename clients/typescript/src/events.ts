@@ -6,7 +6,7 @@ import type { Event } from "./types.js";
 
 const PATH = "/api/events";
 const READ_SECONDS = 40; // the service says something every 12 seconds
-const MOST_KNOWN = 10_000; // ids of events, which may come again after a broken connection
+const MAX_KNOWN = 10_000; // ids of events, which may come again after a broken connection
 const RESET = "stream.reset";
 const CLOSED = "stream.closed";
 
@@ -74,7 +74,7 @@ function readEvent(block: Block, id: string): StreamEvent | null {
 function isKnown(known: Set<string>, id: string): boolean {
   if (known.has(id)) return true;
   known.add(id);
-  if (known.size > MOST_KNOWN) known.delete(known.values().next().value!);
+  if (known.size > MAX_KNOWN) known.delete(known.values().next().value!);
   return false;
 }
 

@@ -5,7 +5,7 @@ import { ApiError, ConnectionFailed, RateLimited, ReviewLoopError, errorClass } 
 const READ_SECONDS = 30;
 const LATE_SECONDS = 5; // for a response that comes late to a call with a patience of its own
 const FIRST_PAUSE = 0.5;
-const LONGEST_PAUSE = 30;
+const MAX_PAUSE = 30;
 const PASSING = [408, 409, 429]; // and all from 500 on
 
 export interface Settings {
@@ -180,7 +180,7 @@ function readRetryAfter(header: string | null): number | null {
 /** Returns the seconds to the next attempt: what the API says, else twice as long each time. */
 export function choosePause(failure: ReviewLoopError, repeats: number): number {
   const spread = 0.5 + Math.random() / 2;
-  const growing = Math.min(FIRST_PAUSE * 2 ** repeats, LONGEST_PAUSE) * spread;
+  const growing = Math.min(FIRST_PAUSE * 2 ** repeats, MAX_PAUSE) * spread;
   const named = failure instanceof ApiError ? failure.retryAfter : null;
   return named === null ? growing : Math.max(growing, named + spread * FIRST_PAUSE);
 }

@@ -7,7 +7,7 @@ import { formatTimeLeft } from "./countdown.js";
 import { onPageLeft, readQuestion, showPage } from "./navigation.js";
 import { postForm } from "./tokens.js";
 
-const SHORTEST_RENEWAL = 5_000; // milliseconds
+const MIN_RENEWAL = 5_000; // milliseconds
 
 // Tells the other tabs of this browser which question a tab leaves.
 const tabs = window.BroadcastChannel && new BroadcastChannel("claims");
@@ -38,7 +38,7 @@ export class Claim {
     this.held.querySelector("[data-held-live]").hidden = false;
     this.showTimeLeft();
     const showing = setInterval(() => this.showTimeLeft(), 1000);
-    const renewing = setInterval(() => this.renewIfAttended(), Math.max(SHORTEST_RENEWAL, this.lease / 4));
+    const renewing = setInterval(() => this.renewIfAttended(), Math.max(MIN_RENEWAL, this.lease / 4));
     signal.addEventListener("abort", () => {
       clearInterval(showing);
       clearInterval(renewing);

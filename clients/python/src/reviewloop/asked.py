@@ -11,8 +11,8 @@ from reviewloop.transport import READ_SECONDS, Transport, __version__
 from reviewloop.types import FINAL, CreatedRequest, ListedRequest, Request
 from reviewloop.unique import new_key
 
-LONGEST_WAIT = 50  # seconds, the longest `?wait`
-LONGEST_PAUSE = 40.0  # seconds between polls, where a call may not wait
+MAX_WAIT = 50  # seconds, the longest `?wait`
+MAX_PAUSE = 40.0  # seconds between polls, where a call may not wait
 PAGE = 100
 
 
@@ -90,7 +90,7 @@ class Requests:
             if not has_waited:  # too many calls are waiting at the service
                 rest = pause if ends_at is None else min(pause, ends_at - monotonic())
                 sleep(max(0.0, rest))
-                pause = min(2 * pause, LONGEST_PAUSE)
+                pause = min(2 * pause, MAX_PAUSE)
             if ends_at is not None and monotonic() >= ends_at:
                 return request
 
@@ -131,7 +131,7 @@ class Requests:
 
     def _wait_once(self, request_id: str, left: float | None) -> tuple[Request, bool]:
         """Returns the request, and whether the service has waited with its response."""
-        wait = LONGEST_WAIT if left is None else max(1, min(LONGEST_WAIT, round(left)))
+        wait = MAX_WAIT if left is None else max(1, min(MAX_WAIT, round(left)))
         result = self._transport.call(
             "GET",
             f"/api/requests/{request_id}",

@@ -15,7 +15,7 @@ from reviewloop.transport import Patience, Transport, log
 
 PATH = "/api/events"
 READ_SECONDS = 40.0  # the service says something every 12 seconds
-MOST_KNOWN = 10_000  # ids of events, which may come again after a broken connection
+MAX_KNOWN = 10_000  # ids of events, which may come again after a broken connection
 RESET = "stream.reset"
 CLOSED = "stream.closed"
 
@@ -87,7 +87,7 @@ class EventStream:
             return False
         is_known = block.id in self._known
         self._known[block.id] = None
-        if len(self._known) > MOST_KNOWN:
+        if len(self._known) > MAX_KNOWN:
             self._known.popitem(last=False)
         return is_known
 

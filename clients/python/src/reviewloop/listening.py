@@ -11,7 +11,7 @@ from typing import Any
 from reviewloop.client import Client
 from reviewloop.events import RESET, StreamEvent
 
-LONGEST_TEXT = 60  # characters of the question
+MAX_TEXT = 60  # characters of the question
 
 
 def add_listen(listen: argparse.ArgumentParser) -> None:
@@ -55,4 +55,4 @@ def shorten(request: dict[str, Any]) -> str:
     """Returns the beginning of the question, without line breaks and control characters."""
     text = " ".join(str(request["request_text"]).split())
     printable = "".join(letter for letter in text if letter.isprintable())
-    return printable if len(printable) <= LONGEST_TEXT else printable[: LONGEST_TEXT - 1] + "…"
+    return printable if len(printable) <= MAX_TEXT else printable[: MAX_TEXT - 1] + "…"

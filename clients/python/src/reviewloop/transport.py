@@ -38,7 +38,7 @@ CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0
 LATE_SECONDS = 5.0  # for a response that comes late to a call with a patience of its own
 FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 30.0
+MAX_PAUSE = 30.0
 # The connection broke, or never came about.
 BROKEN = (
     requests.ConnectionError,
@@ -271,6 +271,6 @@ def read_retry_after(header: str | None) -> float | None:
 def choose_pause(failure: ReviewLoopError, repeats: int) -> float:
     """Returns the seconds to the next attempt: what the API says, else twice as long each time."""
     spread = random.uniform(0.5, 1.0)  # noqa: S311 (not a secret: clients must not call in step)
-    growing = min(FIRST_PAUSE * 2.0 ** min(repeats, 20), LONGEST_PAUSE) * spread
+    growing = min(FIRST_PAUSE * 2.0 ** min(repeats, 20), MAX_PAUSE) * spread
     named = failure.retry_after if isinstance(failure, ApiError) else None
     return growing if named is None else max(growing, named + spread * FIRST_PAUSE)
