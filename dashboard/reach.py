@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from accounts.sign_in_codes import can_send
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.queries.reach import Reach, Reviewer, read_reach
@@ -93,7 +94,7 @@ def _explain_silence(reach: Reach, *, is_open: bool) -> str:
     else:
         why = _("%(reviewers)s got a notification") % {"reviewers": _some(reach.told, total)}
     sentence = f"{what}: {why}."
-    if missing and reach.mailed:
+    if missing and reach.mailed and can_send():
         sentence += " " + _("%(count)s got an email.") % {"count": reach.mailed}
     return sentence
 
@@ -129,7 +130,8 @@ def _list_notifications(request: Request, reviewer: Reviewer) -> Iterator[Fact]:
         )
         yield Fact("bell", text % {"count": reviewer.pushes}, reviewer.pushed_at)
     if reviewer.mailed_at:
-        yield Fact("mail", _("Email sent"), reviewer.mailed_at)
+        text = _("Email sent") if can_send() else _("Email written to the log, not sent")
+        yield Fact("mail", text, reviewer.mailed_at)
     if reviewer.is_waiting:
         is_open = request.status in states.OPEN
         sending = _("A notification is being sent")

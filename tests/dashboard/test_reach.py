@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 from django.db.models.functions import Now
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
 from loops.models import Loop, Membership
@@ -61,6 +61,18 @@ def test_nobody_has_a_device(owner: User, member: User, make: Make) -> None:
         " 1 got an email."
     )
     assert re.search(r"Member No device for notifications Email sent \d+ \w+ .*? Not opened", said)
+
+
+def test_a_service_without_a_mail_server_has_sent_no_email(
+    owner: User, member: User, make: Make, settings: Settings
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    request = make()
+    mailed(request, member)
+    said = section(owner, request)
+    assert "Email written to the log, not sent" in said
+    assert "Email sent" not in said
+    assert "got an email" not in said
 
 
 def test_one_has_a_device(owner: User, member: User, give_phone: GivePhone, make: Make) -> None:
