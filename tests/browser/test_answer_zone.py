@@ -102,6 +102,17 @@ def test_a_long_question_is_read_to_its_end_first(phone: Page, make: Make) -> No
 
 
 @pytest.mark.parametrize("phone", [True], indirect=True, ids=["scripts"])
+def test_who_jumps_past_the_end_is_not_kept_waiting(phone: Page, make: Make) -> None:
+    config = {"options": [f"Option {number}" for number in range(20)]}
+    waiting(phone, make(request_text=LONG, response_config=config, default_response="Option 0"))
+    phone.evaluate(DRAWN)
+    phone.evaluate("scrollTo(0, document.body.scrollHeight)")
+    expect(phone.locator(".thumb-zone.is-waiting")).to_have_count(0)
+    end = phone.locator("[data-question-end]")
+    assert end.evaluate("each => each.getBoundingClientRect().bottom") < 0
+
+
+@pytest.mark.parametrize("phone", [True], indirect=True, ids=["scripts"])
 def test_neither_keyboards_nor_screen_readers_wait(phone: Page, make: Make) -> None:
     request = make(request_text=LONG)
     zone = phone.locator(".thumb-zone.is-waiting")

@@ -4,6 +4,7 @@
 const MAX_SHARE = 0.4; // of the screen's height
 const MARK_HEIGHT = 72; // px, what the zone takes while it waits
 const PAGE_STEP = 0.75; // of the screen's height, for a tap on the mark
+const ABOVE = 1_000_000; // px above the screen that count as seen, for who jumps past the end
 
 const seenQuestions = new Set(); // their end was on the screen
 
@@ -48,8 +49,8 @@ function waitForEnd(zone, question, signal) {
   };
   const options = { signal: stops.signal };
   const sight = new IntersectionObserver((entries) => {
-    if (entries.some((each) => each.isIntersecting || each.boundingClientRect.bottom < 0)) show();
-  }, { rootMargin: `0px 0px -${zone.offsetHeight}px 0px` });
+    if (entries.some((each) => each.isIntersecting)) show();
+  }, { rootMargin: `${ABOVE}px 0px -${zone.offsetHeight}px 0px` });
   sight.observe(end);
   stops.signal.addEventListener("abort", () => sight.disconnect());
   signal.addEventListener("abort", () => stops.abort());
