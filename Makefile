@@ -23,7 +23,7 @@ help:  ## List the commands
 	@echo '             PORT=8001 another port, DATA_DIR=folder another place than .data'
 	@echo '             DATABASE_URL=... REDIS_URL=... your servers instead of the embedded ones'
 	@echo 'make check   lint, types and the tests that need no server (a minute)'
-	@echo 'make test    lint, types and every test; starts its own servers (a quarter of an hour)'
+	@echo 'make test    lint, types and every test; starts its own servers (10 to 15 minutes)'
 	@echo '             ARGS=tests/api/test_claims.py a file, a folder or any option of pytest'
 	@echo 'make test-examples  test examples/ against the libraries of others (installs 200 MB first)'
 	@echo 'make coverage  show which lines the tests run'

@@ -38,8 +38,13 @@ SETTINGS = {
 # The variable with the folder of a stopped cluster, whose database has every migration. The server
 # begins as a copy of it. `make test` makes one for all of its parts.
 PREPARED = "PREPARED_CLUSTER"
-# Under --no-servers, a test that still calls a server fails with this path in its message.
+# A test that needs no server finds these addresses. If it calls one all the same, its message has
+# this path.
 UNSTARTED = "/not-started-because-of--no-servers"
+UNSTARTED_SERVERS = {
+    "DATABASE_URL": f"postgres://app@{quote(UNSTARTED, safe='')}/app",
+    "REDIS_URL": f"unix://{UNSTARTED}/redis.sock?db=0",
+}
 # A test that uses one of these fixtures, directly or not, needs a server.
 SERVER_FIXTURES = {
     *("db", "transactional_db", "django_db_setup", "live_server", "redis_server"),
@@ -78,8 +83,7 @@ class Servers:
     def start(self, *, is_needed: bool = True) -> None:
         os.environ.update(prepare_environment(self.folder.path))
         if not is_needed:
-            os.environ["DATABASE_URL"] = f"postgres://app@{quote(UNSTARTED, safe='')}/app"
-            os.environ["REDIS_URL"] = f"unix://{UNSTARTED}/redis.sock?db=0"
+            os.environ.update(UNSTARTED_SERVERS)
         if not os.environ.get("DATABASE_URL"):
             postgres = Postgres(self.folder.path, self.folder.sockets, SETTINGS)
             if prepared := os.environ.get(PREPARED):

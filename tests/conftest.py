@@ -22,7 +22,7 @@ from accounts.models import User
 from accounts.services import create_account, create_api_key
 from db import deliveries
 from languages import pseudo
-from local.pytest_plugin import PREPARED
+from local.pytest_plugin import PREPARED, UNSTARTED_SERVERS, needs_server
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from tests.emptying import empty_tables
@@ -149,6 +149,16 @@ def _patience_with_a_busy_machine(settings: Settings) -> None:
 def _deliveries_are_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test's count of statements has the look, once a second, whether deliveries are on."""
     monkeypatch.setattr(deliveries, "_memory", deliveries._Memory(until=math.inf))
+
+
+@pytest.fixture(autouse=True)
+def _servers_are_asked_for(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hides the servers from a test that asks for none, so that its commands fail here as they do
+    under `make check`, which starts no server.
+    """
+    if not needs_server(request.node):
+        for name, address in UNSTARTED_SERVERS.items():
+            monkeypatch.setenv(name, address)
 
 
 @pytest.fixture(autouse=True)

@@ -40,7 +40,11 @@ def test_the_reason_is_the_last_line(
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("{url}postgres", "The database lacks tables or columns. Run `manage.py migrate` first."),
+        pytest.param(
+            "{url}postgres",
+            "The database lacks tables or columns. Run `manage.py migrate` first.",
+            marks=pytest.mark.django_db,  # it needs the server
+        ),
         ("postgres://127.0.0.1:1/x", "The database cannot be used: connection"),
     ],
 )

@@ -1,10 +1,11 @@
 """`--no-servers` keeps what needs no server, and tells by the fixtures alone."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from local.pytest_plugin import needs_server
+from local.pytest_plugin import UNSTARTED_SERVERS, needs_server
 
 
 @pytest.fixture
@@ -31,3 +32,14 @@ def test_a_mark_counts_as_asking(request: pytest.FixtureRequest) -> None:
 
 def test_nobody_else_reaches_redis(request: pytest.FixtureRequest, redis_server: None) -> None:
     assert needs_server(request.node)
+
+
+def test_who_asks_for_no_server_is_given_none() -> None:
+    """Otherwise it would pass under `make test` and fail under `make check`."""
+    for name, address in UNSTARTED_SERVERS.items():
+        assert os.environ[name] == address
+
+
+def test_who_asks_is_given_the_servers(redis_server: None) -> None:
+    for name, address in UNSTARTED_SERVERS.items():
+        assert os.environ[name] != address
