@@ -5,8 +5,7 @@ import os
 import re
 import signal
 import subprocess
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -55,8 +54,6 @@ class Service:
         self.lease = float(environment.get("WEBHOOK_LEASE_SECONDS", "60"))
         self.timeout = float(environment.get("WEBHOOK_TIMEOUT_SECONDS", "15"))
         self.scale = float(environment.get("WEBHOOK_SCHEDULE_SCALE", "1"))
-        self._connection: psycopg.Connection | None = None  # of `rows`
-        self._turn = threading.Lock()
 
     def start(self) -> "Service":
         self.stack.start_until_ready()
@@ -84,17 +81,11 @@ class Service:
             connection.close()
 
     def rows(self, sql: str, **params: object) -> Rows:
-        """Executes one statement and returns its rows. Raises psycopg.OperationalError.
-
-        Keeps a connection, because those who wait ask often; opens another if PostgreSQL ended it.
-        """
-        with self._turn:
-            if self._connection is not None:
-                with suppress(psycopg.OperationalError):
-                    return fetch(self._connection, sql, params)
-                self._connection.close()
-            self._connection = psycopg.connect(self.stack.database_url(), autocommit=True)
-            return fetch(self._connection, sql, params)
+        with self.database() as connection:
+            cursor = connection.execute(sql, params)
+            found = cursor.fetchall() if cursor.description else []
+            connection.commit()
+        return found
 
     def hasten(self, request_ids: list[str], seconds: float = 0.0) -> None:
         """Moves deadlines to `seconds` from now: the shortest that callers may ask for is 60."""
@@ -163,11 +154,4 @@ class Service:
             process.wait()
 
     def discard(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
         self.stack.discard()
-
-
-def fetch(connection: psycopg.Connection, sql: str, params: Mapping[str, object]) -> Rows:
-    cursor = connection.execute(sql, params)
-    return cursor.fetchall() if cursor.description else []

@@ -46,7 +46,6 @@ class Stack:
             **environment,
         }
         self.make: subprocess.Popen[bytes] | None = None
-        self._others: dict[str, bytes] = {}  # commands of processes that are not ours, by pid
         self._output = data.with_name((output or data.name) + ".output")
         prepared = os.environ.get(PREPARED)
         if prepared and not fresh and not data.exists() and "DATABASE_URL" not in environment:
@@ -115,13 +114,10 @@ class Stack:
         mark = os.fsencode(self.data)
         try:
             command = (entry / "cmdline").read_bytes()
-            if self._others.get(entry.name) == command:
-                return ""
             # A process in a user namespace of its own keeps its environment to itself.
             folder = os.fsencode((entry / "cwd").readlink())  # Redis tells it by nothing else
             if mark in command or mark in folder or mark in (entry / "environ").read_bytes():
                 return command.replace(b"\0", b" ").decode("utf-8", "replace")
-            self._others[entry.name] = command
         except OSError:
             pass
         return ""
