@@ -10,12 +10,13 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.contrib import admin, messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import Model, PositiveIntegerField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import operator_services, services
 from accounts.models import ApiKey, AuditEntry, UsageRow, User
+from web.number_fields import WholeNumberField
 
 NO_SECOND_FACTOR = (
     "This account can change all others, but only a password protects it. Turn on two-factor"
@@ -92,6 +93,9 @@ class ReadOnlyAdmin(PermanentRowsAdmin):
         return False
 
 
+_NUMBERS: Any = {PositiveIntegerField: {"form_class": WholeNumberField}}
+
+
 class AccountAdmin(PermanentRowsAdmin):
     list_display = ("email", "name", "is_active", "is_staff", "hourly_limit", "created_at")
     list_filter = ("is_active", "is_staff")
@@ -100,6 +104,7 @@ class AccountAdmin(PermanentRowsAdmin):
     readonly_fields = ("id", "email", "name", "is_staff", "last_login", "created_at")
     fields = (*readonly_fields, "is_active", "hourly_limit")
     actions = ("end_two_factor",)
+    formfield_overrides = _NUMBERS
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         actor = get_operator(request)
@@ -133,6 +138,7 @@ class KeyAdmin(PermanentRowsAdmin):
     )  # fmt: skip
     fields = (*readonly_fields, "hourly_limit")
     actions = ("revoke",)
+    formfield_overrides = _NUMBERS
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         if "hourly_limit" in form.changed_data:

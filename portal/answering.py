@@ -17,7 +17,7 @@ from reviews.models import Request
 from reviews.prose import render_headline
 from reviews.response_types import InvalidAnswer, get_response_type
 from web.guards import SignedInRequest
-from web.languages import translate
+from web.languages import decimal_mark, translate
 
 
 class SeeOther(HttpResponseRedirect):
@@ -40,7 +40,7 @@ def answer(request: SignedInRequest, item: Request) -> HttpResponse:
     posted = Posted.read(request)
     kind = get_response_type(item.response_type)
     try:
-        value = kind.parse_answer(item.response_config, posted.answer)
+        value = kind.parse_answer(item.response_config, posted.answer, point=decimal_mark())
         services.answer_request(
             request=item, reviewer_id=request.user.pk, answer=value, comment=posted.comment
         )

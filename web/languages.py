@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
-from django.utils.formats import localize, number_format
+from django.utils.formats import get_format, localize, number_format
 from django.utils.functional import lazy
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as django_gettext_lazy
@@ -74,6 +74,11 @@ def _translate_value(value: Any) -> Any:
     if isinstance(value, Count):
         return number_format(int(value), use_l10n=True, force_grouping=True)
     return localize(value) if isinstance(value, Decimal | float) else value
+
+
+def decimal_mark() -> str:
+    """Returns the decimal mark of the page's language."""
+    return str(get_format("DECIMAL_SEPARATOR"))
 
 
 translate_lazy = lazy(translate, str)

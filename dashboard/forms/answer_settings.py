@@ -4,7 +4,6 @@ Turns the settings of every type (`ResponseType.settings`) into form fields, and
 a `response_config`.
 """
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,8 +13,10 @@ from django import forms
 
 from reviews.response_types import TYPES, ResponseType
 from reviews.response_types.base import Setting
-from reviews.response_types.posted import read_json_number, read_lines, unify_newlines
-from web.languages import translate_lazy
+from reviews.response_types.faults import InvalidAnswer
+from reviews.response_types.posted import read_lines, read_number, unify_newlines
+from web.languages import decimal_mark, translate_lazy
+from web.typed_numbers import write_number
 
 # The quickest to answer come first, then the others in the order of the specification.
 FIRST = ("single_select", "multi_select", "rating", "number")
@@ -57,7 +58,7 @@ def build_rows() -> list[Row]:
 
 def build_config(kind: ResponseType, typed: dict[str, Any]) -> dict[str, Any]:
     """Builds the `response_config` from the form. Empty fields are left out."""
-    read = {each.name: _READERS[each.kind](typed[each.name]) for each in kind.settings}
+    read = {each.name: _read_setting(each, typed[each.name]) for each in kind.settings}
     config = {name: value for name, value in read.items() if value is not None}
     return config | {"required": bool(typed["required"])}
 
@@ -117,8 +118,20 @@ def _options_field(setting: Setting) -> forms.Field:
     )
 
 
-def _read_number(typed: str) -> Any:
-    return read_json_number(typed) if typed.strip() else None
+def read_setting_number(setting: Setting, typed: str) -> int | float | None:
+    """Reads a typed number in the page's language, None if it is empty. Raises InvalidAnswer."""
+    is_whole = setting.schema.get("type") == "integer"
+    return read_number(typed, point=decimal_mark(), is_whole=is_whole)
+
+
+def _read_setting(setting: Setting, typed: Any) -> Any:
+    """Returns the value, None for an empty field, and the text itself if it is no number."""
+    if setting.kind != "number":
+        return _READERS[setting.kind](typed)
+    try:
+        return read_setting_number(setting, typed)
+    except InvalidAnswer:
+        return typed.strip()
 
 
 def _read_options(typed: str) -> list[str | dict[str, str]]:
@@ -131,7 +144,7 @@ def _read_option(line: str) -> str | dict[str, str]:
 
 
 def _write_number(value: Any) -> str:
-    return "" if value is None else json.dumps(value)
+    return "" if value is None else write_number(value, point=decimal_mark())
 
 
 def _write_options(value: Any) -> str:
@@ -154,7 +167,6 @@ _FIELDS: dict[str, Callable[[Setting], forms.Field]] = {
 }
 # None leaves the setting out.
 _READERS: dict[str, Callable[[Any], Any]] = {
-    "number": _read_number,
     "text": lambda typed: typed or None,
     "flag": lambda typed: True if typed else None,
     "options": _read_options,

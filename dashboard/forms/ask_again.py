@@ -7,6 +7,8 @@ from dashboard.forms.answer_settings import read_config
 from dashboard.forms.new_request import UNITS
 from reviews.models import Request
 from reviews.response_types import TYPES
+from web.languages import decimal_mark
+from web.typed_numbers import write_number
 
 COPIED = ("request_text", "response_config", "default_response", "context", "timeout_seconds")
 
@@ -53,4 +55,4 @@ def _split_seconds(seconds: int) -> tuple[str, str]:
 def _write_default(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(map(str, value))
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else write_number(value, point=decimal_mark())

@@ -7,6 +7,8 @@ from django.utils.translation import gettext as _
 
 from loops.keeping import MAX_DAYS, MIN_DAYS
 from web.humanize import format_count
+from web.number_fields import read_whole_number
+from web.typed_numbers import NotANumber
 
 
 class DaysField(forms.CharField):
@@ -29,13 +31,16 @@ class DaysField(forms.CharField):
         self.help_text = f"{self.help_text} {empty}"
 
     def clean(self, value: Any) -> Any:
-        typed = super().clean(value).strip()
-        if not typed:
+        try:
+            days = read_whole_number(super().clean(value))
+        except NotANumber:
+            days = 0
+        if days is None:
             return None
         most = self._limit or MAX_DAYS
-        if not (typed.isascii() and typed.isdecimal() and MIN_DAYS <= int(typed) <= most):
+        if not MIN_DAYS <= days <= most:
             raise forms.ValidationError(
                 _("Enter a whole number of days from %(least)s to %(most)s")
                 % {"least": MIN_DAYS, "most": format_count(most)}
             )
-        return int(typed)
+        return days

@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from reviews.lifecycle import states
+from web.pasted import trim
+from web.url_fields import UrlField
 from web.web_urls import MAX_URL_LENGTH, is_web_url
 from webhooks.models import TEST_EVENT, Delivery
 from webhooks.queries import FAILING
@@ -47,7 +49,7 @@ class FilterForm(forms.Form):
 
     def clean_host(self) -> str:
         """Takes a whole URL as well. Raises ValidationError for what is no text of a host."""
-        typed: str = self.cleaned_data["host"].strip()
+        typed = trim(self.cleaned_data["host"])
         try:
             return host_of(typed if "//" in typed else f"//{typed}")
         except ValueError:
@@ -57,7 +59,7 @@ class FilterForm(forms.Form):
 class TestEventForm(forms.Form):
     """The URL for a test event, with the same rules as a callback_url."""
 
-    url = forms.CharField(
+    url = UrlField(
         label="URL",
         help_text=_lazy("We send an empty, signed event there within a second or two."),
         error_messages={"required": _lazy("Enter the URL of a receiver")},

@@ -4,6 +4,8 @@ The API's own checks apply (`RequestInput`); each of its errors is shown beside 
 """
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -23,16 +25,20 @@ from dashboard.forms.answer_settings import (
     build_rows,
     build_setting_fields,
     list_types,
+    read_setting_number,
 )
 from dashboard.loop_choices import format_choices
 from loops.models import Loop
 from reviews.models import Request
-from reviews.response_types import TYPES
-from reviews.response_types.posted import read_json_number, unify_newlines
+from reviews.response_types import TYPES, InvalidAnswer, ResponseType
+from reviews.response_types.decimals import to_decimal, to_json_number
+from reviews.response_types.posted import Unreadable, read_number, unify_newlines
+from web.languages import decimal_mark, translate
 from web.languages import gettext_lazy as _lazy
-from web.languages import translate
+from web.pasted import trim
 from web.phrases import Phrase, say
 from web.strict_json import InvalidJSON, parse_object
+from web.url_fields import UrlField
 
 UNITS = {"seconds": 1, "minutes": 60, "hours": 3600}
 UNIT_NAMES = [
@@ -62,7 +68,7 @@ class NewRequestForm(forms.Form):
         widget=forms.Textarea({"rows": 5}),
         help_text=_lazy("Markdown, up to 2,000 characters."),
     )
-    image_url = forms.CharField(
+    image_url = UrlField(
         label=_lazy("Image URL"), required=False, widget=forms.TextInput({"inputmode": "url"})
     )
     priority = forms.ChoiceField(
@@ -92,7 +98,7 @@ class NewRequestForm(forms.Form):
         widget=forms.Textarea({"rows": 2}),
         help_text=_lazy("Used if nobody answers in time. For several options, one per line."),
     )
-    callback_url = forms.CharField(
+    callback_url = UrlField(
         label=_lazy("Callback URL"),
         required=False,
         widget=forms.TextInput({"inputmode": "url"}),
@@ -130,11 +136,31 @@ class NewRequestForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
+            self.check_numbers(cleaned)
+        if not self.errors:
             try:
                 cleaned["fields"] = RequestInput().check(self.build_body())
             except ApiError as error:
                 self.add_error(*self.locate_error(error))
         return cleaned
+
+    def check_numbers(self, typed: dict[str, Any]) -> None:
+        """Adds an error to each field whose number could be two, or has too many digits."""
+        kind = TYPES.get(typed["response_type"])
+        readers: dict[str, Callable[[str], object]] = {}
+        if typed["processing_type"] == "time-sensitive":
+            readers["timeout"] = partial(read_number, point=decimal_mark())
+        if kind:
+            numbers = [each for each in kind.settings if each.kind == "number"]
+            readers |= {each.name: partial(read_setting_number, each) for each in numbers}
+            readers["default_response"] = partial(kind.read_default, point=decimal_mark())
+        for name, read in readers.items():
+            try:
+                read(typed[name])
+            except Unreadable:
+                pass  # the API's own check says what the field takes
+            except InvalidAnswer as error:
+                self.add_error(name, translate(error.args[0]))
 
     def clean_context(self) -> str:
         typed: str = self.cleaned_data["context"].strip()
@@ -155,14 +181,14 @@ class NewRequestForm(forms.Form):
             "priority": typed["priority"],
             "request_text": unify_newlines(typed["request_text"]),
         }
-        if typed["type"] == "image" and typed["image_url"].strip():
-            body["image_url"] = typed["image_url"].strip()
+        if typed["type"] == "image" and trim(typed["image_url"]):
+            body["image_url"] = trim(typed["image_url"])
         if typed["processing_type"] == "time-sensitive" and typed["timeout"].strip():
             body["timeout_seconds"] = _read_seconds(typed["timeout"], typed["timeout_unit"])
         body |= _build_response_fields(typed)
         body["platform"] = "web_portal"
-        if typed["callback_url"].strip():
-            body["callback_url"] = typed["callback_url"].strip()
+        if trim(typed["callback_url"]):
+            body["callback_url"] = trim(typed["callback_url"])
         return body | _read_context(typed["context"])
 
     def locate_error(self, error: ApiError) -> tuple[str | None, str]:
@@ -212,13 +238,26 @@ def _build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:
     return {
         "response_type": name,
         "response_config": build_config(kind, typed) if kind else {},
-        "default_response": kind.read_default(default) if kind else default,
+        "default_response": _read_default(kind, default) if kind else default,
     }
 
 
+def _read_default(kind: ResponseType, typed: str) -> Any:
+    try:
+        read = kind.read_default(typed, point=decimal_mark())
+    except InvalidAnswer:
+        return typed.strip()
+    return "" if read is None else read
+
+
 def _read_seconds(typed: str, unit: str) -> Any:
-    number = read_json_number(typed)
-    return number if isinstance(number, str) else number * UNITS.get(unit, 60)
+    """Returns the seconds, or the text itself if it is no number."""
+    try:
+        number = read_number(typed, point=decimal_mark())
+    except InvalidAnswer:
+        return typed.strip()
+    seconds = to_decimal(number or 0) * UNITS.get(unit, 60)
+    return to_json_number(float(seconds))
 
 
 def _read_context(typed: str) -> dict[str, Any]:

@@ -76,20 +76,25 @@ class ResponseType(ABC):
     def build_widget(self, config: Config, typed: list[str]) -> Widget:
         """Builds the widget of the reviewer's form, with what was typed so far."""
 
-    def parse_answer(self, config: Config, posted: list[str]) -> Answer:
-        """Parses all values posted as the answer and checks them with `check_answer`."""
+    def parse_answer(self, config: Config, posted: list[str], *, point: str = ".") -> Answer:
+        """Parses all values posted as the answer and checks them with `check_answer`.
+
+        `point` is the decimal mark of the page.
+        """
         if len(posted) > 1:
             raise InvalidAnswer(say("Give one answer only"))
-        return self.check_answer(config, self.read_posted(config, posted[0]) if posted else None)
+        answer = self.read_posted(config, posted[0], point=point) if posted else None
+        return self.check_answer(config, answer)
 
-    def read_posted(self, config: Config, posted: str) -> object:
+    def read_posted(self, config: Config, posted: str, *, point: str) -> object:
         """Parses one posted string. Raises InvalidAnswer."""
         return posted
 
-    def read_default(self, typed: str) -> object:
+    def read_default(self, typed: str, *, point: str) -> object:
         """Parses a default typed in the dashboard, with LF as line break.
 
-        Returns what does not fit unchanged; `check_default` refuses it.
+        Returns what does not fit unchanged; `check_default` refuses it. Raises InvalidAnswer for
+        what could be two numbers, or is none.
         """
         return typed.strip()
 

@@ -91,10 +91,10 @@ class MultiSelect(ResponseType):
             )
         return [value for value in offered if value in chosen]
 
-    def parse_answer(self, config: Config, posted: list[str]) -> list[str]:
+    def parse_answer(self, config: Config, posted: list[str], *, point: str = ".") -> list[str]:
         return self.check_answer(config, [options.find_value(config, each) for each in posted])
 
-    def read_default(self, typed: str) -> list[str]:
+    def read_default(self, typed: str, *, point: str) -> list[str]:
         return read_lines(typed)
 
     def list_values(self, config: Config) -> list[str]:

@@ -15,7 +15,7 @@ from reviews.response_types.decimals import (
 )
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
 from reviews.response_types.fields import Config, is_set, read_decimal, read_flag, read_integer
-from reviews.response_types.posted import read_json_number, read_number
+from reviews.response_types.posted import read_number
 from reviews.response_types.widgets import NumberField, build_number_field
 from web.phrases import say
 
@@ -131,11 +131,12 @@ class Number(ResponseType):
             raise InvalidAnswer(say("The number must have at most %(places)s", places=places))
         return number
 
-    def read_posted(self, config: Config, posted: str) -> int | float | None:
-        return read_number(posted)
+    def read_posted(self, config: Config, posted: str, *, point: str) -> int | float | None:
+        is_whole = self.read_bounds(config).decimal_places == 0
+        return read_number(posted, point=point, is_whole=is_whole)
 
-    def read_default(self, typed: str) -> object:
-        return read_json_number(typed)
+    def read_default(self, typed: str, *, point: str) -> object:
+        return read_number(typed, point=point)
 
     def build_widget(self, config: Config, typed: list[str]) -> NumberField:
         bounds = self.read_bounds(config)

@@ -1,21 +1,13 @@
 """Parses strings posted by a form. They may come from any client, not only a browser."""
 
-import json
-import re
-from decimal import Decimal
-from typing import Any
-
 from reviews.response_types.decimals import to_decimal
 from reviews.response_types.faults import InvalidAnswer
+from web import typed_numbers
 from web.phrases import say
 
-# ASCII digits only: \d would accept '٣'.
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+)")
-_MAX_NUMBER_LENGTH = 40
-# '1,250' is 1.25 in Germany and 1250 in Britain, so it is refused.
-_AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
-_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?\Z")
-_MAX_JSON_LENGTH = 1000  # Python refuses to parse much longer integers
+
+class Unreadable(InvalidAnswer):
+    """The text is no number."""
 
 
 def unify_newlines(text: str) -> str:
@@ -27,33 +19,26 @@ def unify_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def read_number(posted: str) -> int | float | None:
-    """Parses the number that a reviewer typed, None for an empty string. Raises InvalidAnswer.
+def read_number(posted: str, *, point: str, is_whole: bool = False) -> int | float | None:
+    """Parses the number that a person typed, None for an empty string. Raises InvalidAnswer.
 
-    Blanks around it and a decimal comma are allowed, an exponent is not.
+    `point` is the decimal mark of the page. An exponent is not allowed.
     """
-    text = posted.strip()
-    if not text:
+    if not posted.strip():
         return None
-    if len(text) > _MAX_NUMBER_LENGTH or not _NUMBER.fullmatch(text):
-        raise InvalidAnswer(say("Enter a number in plain digits, like 5 or -3.25"))
-    if _AMBIGUOUS.fullmatch(text):
-        raise InvalidAnswer(say("Enter the number without a comma between thousands, like 1000"))
-    typed = Decimal(text.replace(",", "."))
+    try:
+        typed = typed_numbers.read_number(posted, point=point, is_whole=is_whole)
+    except typed_numbers.NotANumber:
+        raise Unreadable(say("Enter a number in plain digits, like 5 or -3.25")) from None
+    except typed_numbers.AmbiguousNumber as error:
+        raise InvalidAnswer(typed_numbers.explain(error, point=point)) from None
     if typed == typed.to_integral_value():
         return int(typed)
     number = float(typed)
-    # A double would silently drop digits that the reviewer typed.
+    # A double would silently drop digits that the person typed.
     if to_decimal(number) != typed:
         raise InvalidAnswer(say("The number has too many digits"))
     return number
-
-
-def read_json_number(typed: str) -> Any:
-    """Parses a typed JSON number; anything else stays a string, which the API refuses."""
-    text = typed.strip().replace(",", ".")
-    is_number = len(text) <= _MAX_JSON_LENGTH and _JSON_NUMBER.match(text)
-    return json.loads(text) if is_number else typed.strip()
 
 
 def read_lines(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from reviews.response_types.decimals import (
 )
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
 from reviews.response_types.fields import Config, read_decimal, read_flag, read_integer
-from reviews.response_types.posted import read_json_number, read_number
+from reviews.response_types.posted import read_number
 from reviews.response_types.widgets import Choice, NumberField, Radio, build_number_field
 from web.phrases import say
 
@@ -115,11 +115,16 @@ class Rating(ResponseType):
             )
         return number
 
-    def read_posted(self, config: Config, posted: str) -> int | float | None:
-        return read_number(posted)
+    def read_posted(self, config: Config, posted: str, *, point: str) -> int | float | None:
+        steps = self.list_steps(config)
+        if len(steps) <= MAX_BUTTONS:  # the values of buttons are not in the page's language
+            pressed = next((step for step in steps if str(step) == posted), None)
+            if pressed is not None:
+                return pressed
+        return read_number(posted, point=point, is_whole=all(isinstance(s, int) for s in steps))
 
-    def read_default(self, typed: str) -> object:
-        return read_json_number(typed)
+    def read_default(self, typed: str, *, point: str) -> object:
+        return read_number(typed, point=point)
 
     def build_widget(self, config: Config, typed: list[str]) -> Radio | NumberField:
         bounds, steps = self.read_bounds(config), self.list_steps(config)

@@ -43,7 +43,7 @@ class SingleSelect(ResponseType):
             raise InvalidAnswer(say("Choose one of the options"))
         return answer
 
-    def read_posted(self, config: Config, posted: str) -> str:
+    def read_posted(self, config: Config, posted: str, *, point: str) -> str:
         return options.find_value(config, posted)
 
     def list_values(self, config: Config) -> list[str]:

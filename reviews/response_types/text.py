@@ -90,11 +90,11 @@ class Text(ResponseType):
             raise InvalidAnswer(say("The answer must have at most %(characters)s", characters=most))
         return text
 
-    def read_posted(self, config: Config, posted: str) -> str:
+    def read_posted(self, config: Config, posted: str, *, point: str) -> str:
         # Line breaks are unified before lengths are counted.
         return unify_newlines(posted)
 
-    def read_default(self, typed: str) -> str:
+    def read_default(self, typed: str, *, point: str) -> str:
         return typed
 
     def build_widget(self, config: Config, typed: list[str]) -> TextArea:

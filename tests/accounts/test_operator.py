@@ -109,6 +109,20 @@ class TestAccounts:
 
 
 class TestKeys:
+    @pytest.mark.parametrize("typed", ["1,000", "１０００", "1 000", "1\u202f000", "1'000"])
+    def test_a_limit_may_have_thousands(self, owner: User, operator: User, typed: str) -> None:
+        change(signed_in(operator), "user", owner.pk, hourly_limit=typed, is_active="on")
+        owner.refresh_from_db()
+        assert owner.hourly_limit == 1000
+
+    @pytest.mark.parametrize("typed", ["1.000", "1.5", "x"])
+    def test_a_limit_that_is_no_whole_number_is_refused(
+        self, owner: User, operator: User, typed: str
+    ) -> None:
+        change(signed_in(operator), "user", owner.pk, hourly_limit=typed, is_active="on")
+        owner.refresh_from_db()
+        assert owner.hourly_limit is None
+
     def test_a_limit_of_its_own(self, operator: User, owner: User) -> None:
         key, _ = create_api_key(user=owner, name="CI")
         change(signed_in(operator), "apikey", key.pk, hourly_limit="9")

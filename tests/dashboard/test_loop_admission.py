@@ -20,7 +20,7 @@ def edit(owner: User, loop: Loop, **fields: str) -> tuple[int, str]:
 
 
 def test_the_choices_are_stored_and_shown(owner: User, loop: Loop) -> None:
-    domains = "Example.org, @example.com  bücher.example"
+    domains = "Example.org, \u200b@example.com\u200b  bücher.example ｅｘａｍｐｌｅ．ｏｒｇ"
     assert edit(owner, loop, joiners="anyone", allowed_domains=domains)[0] == 302
     assert loop.require_verified is False
     assert loop.allowed_domains == ["example.com", "example.org", "xn--bcher-kva.example"]
@@ -97,7 +97,7 @@ def test_how_long_requests_and_texts_stay(owner: User, loop: Loop, settings: Set
     assert (loop.keep_texts_days, loop.keep_requests_days) == (None, 90)
 
 
-@pytest.mark.parametrize("typed", ["3", "0", "-4", "5.5", "1001", "٣٠", "never"])
+@pytest.mark.parametrize("typed", ["3", "0", "-4", "5.5", "1001", "²", "never"])
 def test_what_is_no_number_of_days(owner: User, loop: Loop, settings: Settings, typed: str) -> None:
     settings.KEEP_REQUESTS_DAYS = 1_000
     status, page = edit(owner, loop, keep_requests_days=typed)
@@ -118,3 +118,12 @@ def test_deleting_sooner_asks_who_it_is(owner: User, loop: Loop, settings: Setti
     assert loop.keep_requests_days == 90
     assert edit(owner, loop, keep_requests_days="100")[0] == 302
     assert loop.keep_requests_days == 100
+
+
+@pytest.mark.parametrize("typed", ["1.000", "１０００", "1 000", "1000\u200b", "١٠٠٠"])
+def test_days_are_read_by_the_language(owner: User, loop: Loop, typed: str) -> None:
+    browser = signed_in(owner, headers={"accept-language": "de"})
+    form = {"name": loop.name, "icon": loop.icon, "keep_requests_days": typed}
+    browser.post(f"/dashboard/loops/{loop.pk}/edit/", form)
+    loop.refresh_from_db()
+    assert loop.keep_requests_days == 1000

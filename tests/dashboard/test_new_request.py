@@ -300,3 +300,15 @@ class TestFolds:
         response = signed_in(owner).post(NEW, typed)
         assert response.status_code == 422
         assert [name for name, is_open in self.folds(response).items() if is_open] == [part]
+
+
+@pytest.mark.parametrize("field", ["callback_url", "image_url"])
+def test_a_pasted_url_is_cleaned(owner: User, loop: Loop, field: str) -> None:
+    url, browser = "https://example.com/hook", signed_in(owner)
+    changes = {"type": "image", "image_url": "https://example.com/a.png"}
+    browser.post(NEW, fields(loop, **{**changes, field: f"\u200b {url}\u00a0\ufeff"}))
+    assert getattr(Request.objects.get(), field) == url
+    page = words(
+        browser.post(NEW, fields(loop, **{**changes, field: "https://exam\u200bple.com/"}))
+    )
+    assert "The URL has an invisible character inside." in page

@@ -56,9 +56,12 @@ function startSign(button, field) {
 
 function startSlider(slider, field) {
   slider.hidden = false;
-  const follow = () => { if (field.value.trim()) slider.value = field.value.replace(",", "."); };
+  const mark = formatNumber(0.5).slice(1, 2); // the page's language decides what 1.125 means
+  const follow = () => {
+    if (field.value.trim()) slider.value = field.value.replace(mark, ".").replace(",", ".");
+  };
   follow();
-  slider.addEventListener("input", () => { field.value = slider.value; });
+  slider.addEventListener("input", () => { field.value = slider.value.replace(".", mark); });
   field.addEventListener("input", follow);
 }
 
