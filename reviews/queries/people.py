@@ -11,8 +11,10 @@ from django.db import connection
 from django.db.models.expressions import RawSQL
 from django.db.models.fields import CharField
 
+from accounts.emails import fold_address
 from loops.active_members import ACTIVE_MEMBERS
 from reviews.models import RequestQuerySet
+from web.pasted import InvisibleCharacter, clean, to_narrow
 
 ANSWERED, ASKED = "answered", "asked"
 MAX_KNOWN = 1000  # people who have answered, or memberships, that are looked at
@@ -57,11 +59,19 @@ def find_newest(
     """
     own: RequestQuerySet = requests.created_by(account_id)
     column, statement = _COLUMNS[role]
-    keys = _fetch(statement, {"account": account_id, "typed": typed.strip().lower()})
+    keys = _fetch(statement, {"account": account_id, "typed": _fold(typed)})
     if not keys:
         return own.none()
     ids = _merge(own, column, keys, count)
     return own.filter(pk__in=ids) if ids else own.none()
+
+
+def _fold(typed: str) -> str:
+    """Returns what was typed in the form of names (lowercase) and of addresses."""
+    try:
+        return fold_address(to_narrow(clean(typed)))
+    except InvisibleCharacter:
+        return typed.strip().lower()
 
 
 def _merge(requests: RequestQuerySet, column: str, keys: list[str], count: int) -> list[str]:

@@ -1,19 +1,23 @@
 """Finds requests by the words of their text, with PostgreSQL's full-text index.
 
+Both are in NFKC, so that `１２３` is `123`, and é is é as one character or as two.
 ASCII punctuation is removed from the indexed text and from what somebody types. Otherwise the
 parser would keep addresses whole and read `order-4821` as a negative number. The account is a
 word of the index too, so a search reads only the account's entries.
 """
 
 import re
+import unicodedata
 from typing import Any
 
 from django.db import connection
 
 from reviews.models import RequestQuerySet
 
-# Every ASCII character but letters and digits, as in the trigger that writes the words.
-SEPARATORS = r"[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+"
+# Every ASCII character but letters and digits, and typographic apostrophes and dashes. The trigger
+# that writes the words (migration 0015) removes and separates the same, after the same NFKC.
+SEPARATORS = r"[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f\u2010-\u201f\u2032\u2033\u2212\u02bc]+"
+INVISIBLE = r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]+"
 MAX_WORDS = 12
 MAX_SCANNED = 1000  # newest requests that are read before the index is used
 MAX_INDEXED = 1000  # matches from the index; the planner cannot tell rare prefixes from common ones
@@ -75,7 +79,8 @@ def find_newest(
 
 def parse_words(typed: str) -> str:
     """Returns the text of a query for requests in which each typed word begins a word."""
-    words = re.sub(SEPARATORS, " ", typed.replace("\0", " ")).split()[:MAX_WORDS]
+    plain = re.sub(INVISIBLE, "", unicodedata.normalize("NFKC", typed.replace("\0", " ")))
+    words = re.sub(SEPARATORS, " ", plain).split()[:MAX_WORDS]
     return " & ".join(f"'{word}':*" for word in words)
 
 

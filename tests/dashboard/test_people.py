@@ -163,3 +163,12 @@ def test_nobody_found(owner: User, loop: Loop, make: Make) -> None:
     ):
         assert "No matching requests" in words(signed_in(owner).get(LIST, chosen)), chosen
         assert json.loads(download(owner, "json", **chosen)) == []
+
+
+def test_an_address_is_found_in_any_form(owner: User, loop: Loop, make: Make) -> None:
+    reader = account("ada")
+    User.objects.filter(pk=reader.pk).update(email="ada@xn--bcher-kva.example")
+    join_loop(user=reader, code=loop.invite_code)
+    request = answered(make(), reader)
+    for typed in ("ada@bücher.example", "ada@bu\u0308cher.example\u200b", "ADA@XN--bcher"):
+        assert found(owner, person=typed) == [request.pk]

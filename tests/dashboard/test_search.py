@@ -1,5 +1,7 @@
 """The search in the texts of an account's requests."""
 
+from importlib import import_module
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -32,6 +34,44 @@ def test_words_are_found_by_their_beginning(owner: User, make: Make, typed: str)
     request = make(request_text="Refund order-4821 (ada@example.com)? Überweisung #7.")
     make(request_text="Something else")
     assert found(owner, typed) == [request.pk]
+
+
+@pytest.mark.parametrize("typed", ["It's", "It’s", "Itʼs"])
+def test_apostrophes_are_alike(owner: User, make: Make, typed: str) -> None:
+    rows = [make(request_text=f"{each} time") for each in ("It's", "It’s", "Itʼs")]
+    assert found(owner, typed) == sorted(row.pk for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("Cafe\u0301 open", "Café"),
+        ("Café open", "Cafe\u0301"),
+        ("Order １２３", "123"),
+        ("Order 123", "１２３"),
+        ("Silben\u00adtrennung", "Silbentrennung"),
+        ("Order 48\u201121", "48-21"),
+    ],
+)
+def test_one_form_is_searched(owner: User, make: Make, text: str, typed: str) -> None:
+    request = make(request_text=text)
+    assert found(owner, typed) == [request.pk]
+
+
+def test_words_of_before_are_found_after_the_migration(owner: User, make: Make) -> None:
+    request = make(request_text="Order １２３")
+    plain = make(request_text="Order 123")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE reviews_requestwords SET words = to_tsvector('simple', '１２３')"
+            " || array_to_tsvector(ARRAY['=' || account_id::text]) WHERE request_id = %s",
+            [request.pk],
+        )
+    assert found(owner, "123") == [plain.pk]
+    migration = import_module("reviews.migrations.0015_search_in_one_form")
+    with connection.schema_editor() as editor:
+        migration.fill(None, editor)
+    assert found(owner, "123") == sorted([request.pk, plain.pk])
 
 
 @pytest.mark.parametrize(
