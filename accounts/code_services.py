@@ -6,7 +6,7 @@ from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
-from accounts.emails import lock_address, match_email
+from accounts.emails import fold_address, lock_address, match_email
 from accounts.models import User
 from accounts.proofs import lock_users, release_address
 from accounts.services import create_account
@@ -29,7 +29,7 @@ def find_holder(email: str) -> Holder | None:
     The second is ignored if it has confirmed another address: its holder mistyped this one. An
     unconfirmed address that somebody added to another account is ignored too.
     """
-    confirmed = EmailAddress.objects.filter(email=email.lower(), verified=True)
+    confirmed = EmailAddress.objects.filter(email=fold_address(email), verified=True)
     row = confirmed.select_related("user").first()
     if row is not None:
         return Holder(row.user, row.email)
@@ -65,7 +65,7 @@ def _create_holder(email: str, name: str, password: str) -> Holder:
     if holder is not None:
         return holder
     for other in lock_users(email):
-        release_address(other, email.lower())
+        release_address(other, fold_address(email))
     user = create_account(email=email, name=name, verified=True)
     if password:
         user.password = password

@@ -5,6 +5,15 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _lazy
 
+from accounts.emails import clean_address
+
+
+class AddressField(forms.EmailField):
+    """A typed or pasted email address, as it is stored."""
+
+    def to_python(self, value: Any) -> str:
+        return clean_address(str(super().to_python(value)))
+
 
 def name_field(**options: Any) -> forms.CharField:
     """Returns the form field for a person's name."""

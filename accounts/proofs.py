@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from accounts.audit import record
-from accounts.emails import lock_address, match_email
+from accounts.emails import fold_address, lock_address, match_email
 from accounts.erasing import is_erased
 from accounts.models import ApiKey, User
 from accounts.secret_services import replace_secret
@@ -85,7 +85,7 @@ def _mark(user: User, address: str, *, is_first: bool) -> None:
 
 def lock_users(address: str, *, user: User | None = None) -> list[User]:
     """Locks the user and everybody else who has the address; returns the others."""
-    has_it = Exists(EmailAddress.objects.filter(user=OuterRef("pk"), email=address.lower()))
+    has_it = Exists(EmailAddress.objects.filter(user=OuterRef("pk"), email=fold_address(address)))
     ids = set(User.objects.filter(has_it).values_list("pk", flat=True))
     ids |= set(User.objects.filter(match_email(address)).values_list("pk", flat=True))
     own_id = user.pk if user else ""

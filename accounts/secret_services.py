@@ -13,7 +13,15 @@ from accounts.audit import record
 from accounts.models import User, WebhookSecret
 from accounts.notices import Origin, notify
 from accounts.secured import lock_account
-from accounts.webhook_secrets import MAX_LENGTH, MIN_LENGTH, Secret, is_acceptable, new_secret
+from accounts.webhook_secrets import (
+    MAX_LENGTH,
+    MIN_LENGTH,
+    Secret,
+    is_acceptable,
+    is_of_standard,
+    new_secret,
+)
+from web.pasted import clean, trim
 
 OVERLAP = timedelta(hours=24)
 _READ = """
@@ -30,6 +38,10 @@ NO_PREVIOUS: dict[str, None] = {
 
 class UnacceptableSecret(ValueError):
     """The secret does not have 8 to 256 characters."""
+
+
+class NotIssued(ValueError):
+    """The secret begins like one that we issued but is none of those in use."""
 
 
 class RotationUnderWay(Exception):
@@ -121,13 +133,18 @@ def set_secret(
 ) -> None:
     """Sets the holder's own secret; the old secrets end at once. `version` is the one to replace.
 
-    Raises UnacceptableSecret, ChangedMeanwhile, AccountSecured.
+    A secret that we issued, and that is still in use, stays the issued one.
+    Raises UnacceptableSecret, InvisibleCharacter, NotIssued, ChangedMeanwhile, AccountSecured.
     """
     lock_account(account)
-    if not is_acceptable(text):
+    if not is_acceptable(trim(text)):
         raise UnacceptableSecret(f"A webhook secret has {MIN_LENGTH} to {MAX_LENGTH} characters.")
+    text = clean(text)
     row = _lock_row(account, version)
-    row.update(sealed=vault.seal(text), issued=False, changed_at=Now(), **NO_PREVIOUS)
+    issued = is_of_standard(text)
+    if issued and Secret(text, issued=True) not in read_secrets(account.pk).in_use:
+        raise NotIssued
+    row.update(sealed=vault.seal(text), issued=issued, changed_at=Now(), **NO_PREVIOUS)
     _record(account, actor, "set")
     notify(account=account, action="webhook_secret.set", origin=origin)
 

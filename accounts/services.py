@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from accounts import key_format
 from accounts.audit import record
 from accounts.confirmed import confirmed
-from accounts.emails import lock_address, match_email
+from accounts.emails import fold_address, lock_address, match_email
 from accounts.models import PERMISSIONS, ApiKey, ReservedId, User
 from db.ids import new_id
 
@@ -33,7 +33,7 @@ def create_account(
     Without one it gets an id of its own: the address may be somebody else's.
     """
     user_id = take_reserved_id(email=email) if verified else None
-    user = User(id=user_id or new_id(), email=email.lower(), name=name)
+    user = User(id=user_id or new_id(), email=fold_address(email), name=name)
     user.set_password(password)
     user.save(force_insert=True)
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=verified)

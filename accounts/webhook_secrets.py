@@ -35,6 +35,11 @@ def new_secret() -> Secret:
     return Secret(PREFIX + base64.b64encode(secrets.token_bytes(32)).decode(), issued=True)
 
 
+def is_of_standard(text: str) -> bool:
+    """Whether libraries decode the text: then only a secret that we created may be it."""
+    return text.startswith(PREFIX)
+
+
 def is_acceptable(text: str) -> bool:
     """Whether a holder may set this secret: 8-256 characters, not blank, storable."""
     is_storable = not UNSTORABLE.search(text)

@@ -16,6 +16,7 @@ from django.core.validators import DomainNameValidator
 from environ import Env
 
 from config.variables import is_web_address, read_list, read_text, require
+from web.domains import to_ascii
 
 NEW_KEY = (
     "python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
@@ -138,7 +139,7 @@ def read_domains(name: str) -> list[str]:
     """Reads domains, separated by commas, in lowercase ASCII as in `loops.admission`."""
     typed = [text.removeprefix("@") for text in read_list(name)]
     try:
-        domains = [text.lower().encode("idna").decode() for text in typed if text]
+        domains = [to_ascii(text) for text in typed if text]
         for domain in domains:
             DomainNameValidator(accept_idna=True)(domain)
     except (UnicodeError, ValidationError):

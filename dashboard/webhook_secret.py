@@ -19,6 +19,9 @@ from web.reauthentication import confirmed, is_confirmed
 
 REVEAL = "reveal_webhook_secret"
 UNREADABLE = _lazy("The secret can’t be read because its encryption key is missing. Set a new one.")
+NOT_ISSUED = _lazy(
+    "Only secrets that we issued start with whsec_, and this is none of yours. Choose another one."
+)
 CHANGED_MEANWHILE = _lazy(
     "The secret changed after you opened this page. Here’s its current state."
 )
@@ -61,12 +64,16 @@ def set_own(request: SignedInRequest, seen: datetime) -> HttpResponse:
     form = SecretForm(request.POST)
     if not form.is_valid():
         return secret_page(request, form=form)
-    secret_services.set_secret(
-        account=request.user,
-        text=form.cleaned_data["secret"],
-        version=seen,
-        origin=read_origin(request),
-    )
+    try:
+        secret_services.set_secret(
+            account=request.user,
+            text=form.cleaned_data["secret"],
+            version=seen,
+            origin=read_origin(request),
+        )
+    except secret_services.NotIssued:
+        form.add_error("secret", NOT_ISSUED)
+        return secret_page(request, form=form)
     messages.success(request, _("Secret set. It signs from the next attempt on."))
     return redirect("webhook-secret")
 

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.emails import is_address
 from accounts.notices import read_origin
 from dashboard import loop_stats
 from dashboard.access import action, page
@@ -51,7 +52,7 @@ def download(request: SignedInRequest) -> Any:  # a response in parts is no Http
 @action("your-data")
 @confirmed
 def delete(request: SignedInRequest) -> HttpResponse:
-    if request.POST.get("typed", "").strip().lower() != request.user.email:
+    if not is_address(request.POST.get("typed", ""), request.user.email):
         messages.error(request, _("Nothing was deleted. The address doesn’t match."))
         return redirect(f"{reverse('your-data')}#delete")
     person = request.user

@@ -5,15 +5,18 @@ were interrupted.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+import idna
 from django.contrib.postgres.operations import (
     AddIndexConcurrently,
     NotInTransactionMixin,
     RemoveIndexConcurrently,
 )
+from django.db import IntegrityError
 from django.db.migrations.operations.base import Operation
+from django.db.transaction import atomic
 
 _STATE = """
 SELECT i.indisvalid FROM pg_index i
@@ -88,6 +91,46 @@ class FillInBatches(NotInTransactionMixin, Operation):
 
     def describe(self) -> str:
         return "Fills rows in batches"
+
+
+class WriteDomainsInAscii(Operation):
+    """Writes the domains in a column `email` in the form of the DNS, row by row.
+
+    A row stays as it is if another one has the address in that form and both may not have it.
+    """
+
+    reversible = True
+
+    def __init__(self, table: str, key: str) -> None:
+        self.table, self.key = table, key
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        """Changes no model."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        connection = schema_editor.connection
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT {self.key}, email FROM {self.table} WHERE email ~ '[^\\x01-\\x7f]'"  # noqa: S608
+            )
+            for pk, email in cursor.fetchall():
+                local, _, domain = email.rpartition("@")
+                with suppress(UnicodeError, IntegrityError), atomic(using=connection.alias):
+                    address = f"{local}@{idna.encode(domain, uts46=True).decode()}"
+                    cursor.execute(
+                        f"UPDATE {self.table} SET email = %s WHERE {self.key} = %s AND email = %s",  # noqa: S608
+                        [address, pk, email],
+                    )
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        """Leaves the rows as they are."""
+
+    def describe(self) -> str:
+        return f"Writes the domains of {self.table} in ASCII"
 
 
 @contextmanager

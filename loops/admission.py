@@ -10,6 +10,8 @@ from django.core.validators import DomainNameValidator
 
 from accounts.models import User
 from loops.models import Loop, Membership
+from web.domains import fold
+from web.pasted import InvisibleCharacter, clean, to_narrow
 
 MAX_DOMAINS = 20
 _validate = DomainNameValidator(accept_idna=True)
@@ -57,12 +59,15 @@ def needs_confirmation(loop: Loop) -> bool:
 
 def read_domain(address: str) -> str:
     """Returns the domain of an address as `clean_domains` stores it."""
-    return to_ascii(address.rpartition("@")[2])
+    return fold(address.rpartition("@")[2])
 
 
 def clean_domains(typed: list[str]) -> list[str]:
     """Returns the domains in lowercase ASCII, sorted, each once. Raises InvalidDomain."""
-    domains = {to_ascii(domain.strip().removeprefix("@")) for domain in typed}
+    try:
+        domains = {fold(to_narrow(clean(domain)).removeprefix("@")) for domain in typed}
+    except InvisibleCharacter:
+        raise InvalidDomain from None
     if len(domains) > MAX_DOMAINS:
         raise InvalidDomain
     for domain in domains:
@@ -71,11 +76,3 @@ def clean_domains(typed: list[str]) -> list[str]:
         except ValidationError:
             raise InvalidDomain from None
     return sorted(domains)
-
-
-def to_ascii(domain: str) -> str:
-    """Returns a domain in lowercase; one with other letters in the form that the DNS uses."""
-    try:
-        return domain.lower().encode("idna").decode()
-    except UnicodeError:
-        return domain.lower()

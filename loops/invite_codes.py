@@ -6,6 +6,8 @@ from a cryptographic source.
 
 import secrets
 
+from web.pasted import find_join_code
+
 ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 LENGTH = 12
 
@@ -16,8 +18,8 @@ def new_code() -> str:
 
 
 def normalize_code(typed: str) -> str:
-    """Converts a typed code to its stored form: upper case, without spaces and dashes."""
-    return "".join(typed.split()).replace("-", "").upper()
+    """Converts a typed code or a pasted join link to the stored form of the code."""
+    return find_join_code(typed).upper()
 
 
 def is_well_formed(code: str) -> bool:

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts.audit import record
-from accounts.emails import lock_address
+from accounts.emails import fold_address, lock_address
 from accounts.models import User
 from accounts.services import reserve_user_id
 from db.ids import owned_id, owned_id_sql
@@ -116,10 +116,11 @@ def invite_member(*, loop: Loop, email: str) -> Membership:
 
     Raises AlreadyMember, Loop.DoesNotExist.
     """
+    email = fold_address(email)
     lock_address(email)
     lock_loop(loop.pk, account_id=loop.creator_id)
     member_id = reserve_user_id(email=email)
-    address, pending = email.lower(), Membership.Status.PENDING
+    address, pending = email, Membership.Status.PENDING
     # the address may have been another account's, or nobody's, when it was invited before
     known = Q(member_id=member_id) | Q(email=address, status=pending)
     members = list(Membership.objects.filter(known, loop=loop))

@@ -13,7 +13,7 @@ class CodeForm(forms.Form):
 
     code = forms.CharField(
         label=_lazy("Code"),
-        max_length=200,
+        max_length=2000,
         help_text=format_lazy(
             _lazy("{length} letters and digits. Case, spaces and dashes don’t matter."),
             length=LENGTH,
@@ -30,7 +30,7 @@ class CodeForm(forms.Form):
     )
 
     def clean_code(self) -> str:
-        code = normalize_code(self.cleaned_data["code"].rstrip("/").rpartition("/")[2])
+        code = normalize_code(self.cleaned_data["code"])
         if not is_well_formed(code):
             raise forms.ValidationError(
                 _("Codes have %(length)s characters and never contain I, L, O, 0 or 1")

@@ -36,6 +36,7 @@ urlpatterns = [
     path("my-work/", work.work, name="work"),
     path("join/", join.enter_code, name="enter-code"),
     path("join/<str:code>", join.join, name="join"),
+    path("join/<str:code>/", join.join),  # as some programs rewrite links
     path("qr/<str:code>.png", join.qr_code, name="qr-code"),
     path(SETTINGS, notifications.notifications, name="notifications"),
     path(f"{SETTINGS}mail/", notifications.choose_mails, name="choose-mails"),

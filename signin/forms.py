@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.emails import validate_address
-from accounts.forms import name_field
+from accounts.forms import AddressField, name_field
 from accounts.sign_in_codes import DIGITS
 
 
@@ -26,16 +26,13 @@ class NameOfSignUp(forms.Form):
 class AddressForm(forms.Form):
     """The address for a sign-in code."""
 
-    email = forms.EmailField(
+    email = AddressField(
         label=_lazy("Email"),
         max_length=254,
         validators=[validate_address],
         error_messages={"required": _lazy("Enter your email address")},
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
-
-    def clean_email(self) -> str:
-        return str(self.cleaned_data["email"]).lower()
 
 
 def remember_field() -> forms.BooleanField:

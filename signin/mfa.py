@@ -30,6 +30,7 @@ from accounts.models import User
 from accounts.secured import AccountSecured
 from accounts.user_agent import format_browser
 from web.guards import leave_stale_page
+from web.pasted import clean_code
 
 CODE_LIFETIME = app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 1)  # seconds
 
@@ -89,6 +90,10 @@ class ActivationForm(ActivateTOTPForm):  # type: ignore[misc]
             sealed = session[SECRET_SESSION_KEY] = vault.seal(generate_totp_secret()).decode()
         self.secret = vault.open_sealed(sealed.encode())
 
+    def clean_code(self) -> str:
+        self.cleaned_data["code"] = clean_code(self.cleaned_data["code"])
+        return str(super().clean_code())
+
 
 class _ChecksCode:
     """Accepts each code once, and records wrong codes in the audit log.
@@ -98,9 +103,11 @@ class _ChecksCode:
     """
 
     user: User
+    cleaned_data: dict[str, Any]
 
     def clean_code(self) -> str:
         try:
+            self.cleaned_data["code"] = clean_code(self.cleaned_data["code"])
             code = str(super().clean_code())  # type: ignore[misc]
             key = f"signin.used_code:{self.user.pk}:{normalize_user_code(code)}"
             if not cache.add(key, True, timeout=CODE_LIFETIME):

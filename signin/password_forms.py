@@ -21,6 +21,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.code_services import find_holder
+from accounts.forms import AddressField
 from accounts.session_store import REMEMBER
 from accounts.sign_in_codes import can_send
 from signin.forms import remember_field
@@ -44,10 +45,17 @@ class _OurWords(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
+            if isinstance(field, forms.EmailField):
+                field = self.fields[name] = _take_pasted(field)
             field.label = str(field.label).capitalize()
             field.help_text = "" if name in WITHOUT_HELP_TEXT else field.help_text
             if name in REQUIRED:
                 field.error_messages["required"] = REQUIRED[name]
+
+
+def _take_pasted(field: forms.EmailField) -> AddressField:
+    """Returns a field like that of django-allauth, for typed and pasted addresses."""
+    return AddressField(required=field.required, label=field.label, widget=field.widget)
 
 
 class SignInForm(_OurWords, LoginForm):  # type: ignore[misc]

@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 from django.utils.translation import gettext as _
 
+from accounts.emails import fold_address
 from loops.admission import read_domain
 from loops.models import Membership
 from loops.services import InviteNotFound, find_invite
@@ -37,7 +38,7 @@ def is_invited(request: HttpRequest, email: str) -> bool:
     """Whether a loop waits for this address, or the person comes from the link to one."""
     if has_join_link(get_next_redirect_url(request) or ""):
         return True
-    pending = Membership.objects.filter(email=email.lower(), status=Membership.Status.PENDING)
+    pending = Membership.objects.filter(email=fold_address(email), status=Membership.Status.PENDING)
     return pending.filter(loop__deleted_at=None).exists()
 
 

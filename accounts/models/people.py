@@ -6,7 +6,7 @@ from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Permis
 from django.db import models, transaction
 from django.db.models.functions import Lower, Now
 
-from accounts.emails import match_email
+from accounts.emails import clean_address, match_email
 from db.columns import LookupField, account_id_field
 from db.ids import new_id
 
@@ -15,7 +15,7 @@ class UserManager(BaseUserManager["User"]):
     """Creates users for Django's own tools; our code uses `accounts.services.create_account`."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        user = self.model(email=email.lower(), **fields)
+        user = self.model(email=clean_address(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.emails import validate_address
+from accounts.forms import AddressField
 from dashboard.forms.days import DaysField
 from loops import keeping
 from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
@@ -180,7 +181,7 @@ class EditForm(LoopForm):
 class InviteForm(forms.Form):
     """The email address of the person to invite."""
 
-    email = forms.EmailField(
+    email = AddressField(
         label=_lazy("Email address"),
         max_length=254,
         validators=[validate_address],

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.webhook_secrets import MAX_LENGTH, MIN_LENGTH, is_acceptable
+from web.pasted import InvisibleCharacter, clean
 
 
 class SecretForm(forms.Form):
@@ -25,8 +26,8 @@ class SecretForm(forms.Form):
         ),
         help_text=format_lazy(
             _lazy(
-                "{least} to {most} characters. Spaces count. Don’t start it with whsec_:"
-                " libraries would decode it."
+                "{least} to {most} characters. Spaces around it are dropped. Don’t start it with"
+                " whsec_: libraries would decode it."
             ),
             least=MIN_LENGTH,
             most=MAX_LENGTH,
@@ -34,7 +35,12 @@ class SecretForm(forms.Form):
     )
 
     def clean_secret(self) -> str:
-        text: str = self.cleaned_data["secret"]
+        try:
+            text = clean(self.cleaned_data["secret"])
+        except InvisibleCharacter:
+            raise forms.ValidationError(
+                _("The secret has an invisible character inside. Type it instead of pasting it.")
+            ) from None
         if not is_acceptable(text):
             raise forms.ValidationError(
                 _(
@@ -42,7 +48,7 @@ class SecretForm(forms.Form):
                     " %(length)s"
                 )
                 % {"min_length": MIN_LENGTH, "max_length": MAX_LENGTH, "length": len(text)}
-                if text.strip()
+                if text
                 else _("A secret can’t be blank")
             )
         return text

@@ -108,3 +108,19 @@ def test_createdemo_speaks_once(db: None, api: type[Api]) -> None:
     assert api(key).get("/v1/test").status_code == 200
     assert f"curl -H 'Authorization: Bearer {key}' http://testserver/v1/test" in told
     assert run("createdemo") == ""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("typed", "refusal"), [("whsec_abcdefgh", "start with whsec_"), ("my\u200bsecret", "invisible")]
+)
+def test_a_pasted_secret_that_would_not_verify_is_refused(
+    owner: User, typed: str, refusal: str
+) -> None:
+    with pytest.raises(CommandError, match=refusal):
+        run("webhooksecret", owner.email, "--set", typed)
+
+
+@pytest.mark.django_db
+def test_a_pasted_secret_loses_what_stands_around_it(owner: User) -> None:
+    assert run("webhooksecret", owner.email, "--set", "\u200b my secret \ufeff") == "my secret\n"

@@ -94,7 +94,7 @@ class TestRevealing:
 
 
 class TestSetting:
-    @pytest.mark.parametrize("text", ["x" * 8, "x" * 256, "  padded  ", "<b>ünïcode</b>"])
+    @pytest.mark.parametrize("text", ["x" * 8, "x" * 256, "with spaces inside", "<b>ünïcode</b>"])
     def test_it_is_taken_as_it_is(self, owner: User, text: str) -> None:
         answer = act(signed_in(owner), "set", secret=text)
         assert "Secret set." in words(answer)
@@ -198,3 +198,27 @@ def test_coming_by_get_leads_to_the_page(owner: User, what: str) -> None:
     browser = signed_in(owner)
     assert browser.get(PAGE + what)["Location"] == PAGE
     assert browser.put(PAGE + what).status_code == 405
+
+
+class TestPasting:
+    @pytest.mark.parametrize("around", ["", " ", "\u200b", "\u00a0", "\ufeff\n"])
+    def test_the_issued_one_means_itself(self, owner: User, around: str) -> None:
+        before = secret_services.read_secrets(owner.pk)
+        act(signed_in(owner), "set", secret=f"{around}{before.current.text}{around}")
+        assert secret_services.read_secrets(owner.pk).current == before.current
+
+    @pytest.mark.parametrize("text", ["whsec_!!!!!!!!", "whsec_" + "QUJD" * 8, "whsec_issued?"])
+    def test_others_like_it_are_refused(self, owner: User, text: str) -> None:
+        before = secret_services.read_secrets(owner.pk)
+        answer = act(signed_in(owner), "set", secret=text)
+        assert answer.status_code == 422
+        assert "Only secrets that we issued start with whsec_" in words(answer)
+        assert secret_services.read_secrets(owner.pk) == before
+
+    def test_what_stands_around_it_is_dropped(self, owner: User) -> None:
+        act(signed_in(owner), "set", secret="\u200b my secret \u00a0")
+        assert secrets_of(owner) == ["my secret"]
+
+    def test_an_invisible_character_inside_is_refused(self, owner: User) -> None:
+        answer = act(signed_in(owner), "set", secret="my\u200bsecret")
+        assert "The secret has an invisible character inside." in words(answer)

@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import zxingcpp
@@ -182,3 +183,30 @@ def test_statements(
         Client().get(f"/qr/{loop.invite_code}.png")
     with django_assert_num_queries(4):  # session, person, loop, membership
         browser.get(f"/join/{loop.invite_code}")
+
+
+PASTED = [
+    "{code}/", "{code}.", "<{code}>", "“{code}”", "https://x.example/join/{code}?utm=1",
+    "{dashed}", "{wide}", "{code}\u200b",
+]  # fmt: skip
+
+
+def _paste(loop: Loop, shape: str) -> str:
+    code = loop.invite_code
+    wide = code.translate({each: each + 0xFEE0 for each in range(0x21, 0x7F)})
+    return shape.format(code=code, dashed=f"{code[:4]}–{code[4:8]}\u2011{code[8:]}", wide=wide)
+
+
+@pytest.mark.parametrize("shape", PASTED)
+def test_a_pasted_code_is_understood(outsider: User, loop: Loop, shape: str) -> None:
+    response = signed_in(outsider).post("/join/", {"code": _paste(loop, shape)})
+    assert response["Location"] == f"/join/{loop.invite_code}"
+
+
+@pytest.mark.parametrize("shape", [each for each in PASTED if "//" not in each])
+@pytest.mark.parametrize("end", ["", "?utm=1"])
+def test_a_pasted_link_is_understood(outsider: User, loop: Loop, shape: str, end: str) -> None:
+    path = quote(f"/join/{_paste(loop, shape)}")
+    response = signed_in(outsider).get(path + end)
+    assert response.status_code == 200
+    assert f'action="/join/{loop.invite_code}"' in response.content.decode()

@@ -3,14 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_email
 from django.db import transaction
 
 from accounts import services
-from accounts.emails import validate_address
-from accounts.management.people import find_account
+from accounts.management.people import find_account, read_address
 from accounts.models import PERMISSIONS
 from accounts.notices import notify
 
@@ -30,13 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--limit", type=int, help="calls per hour, instead of the default")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        email = options["email"].strip()
-        limit = options["limit"]
-        try:
-            validate_email(email)
-            validate_address(email)
-        except ValidationError:
-            raise CommandError(f"{email!r} is not an email address.") from None
+        email, limit = read_address(options["email"]), options["limit"]
         if limit is not None and not 1 <= limit <= 2**31 - 1:
             raise CommandError("--limit must be between 1 and 2147483647.")
         if not 1 <= len(options["name"].strip()) <= 100:

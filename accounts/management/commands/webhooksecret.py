@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts import secret_services, vault
 from accounts.management.people import get_account
+from web.pasted import InvisibleCharacter
 
 
 class Command(BaseCommand):
@@ -38,6 +39,12 @@ class Command(BaseCommand):
             text = secret_services.read_secrets(account.pk).current.text
         except secret_services.UnacceptableSecret as error:
             raise CommandError(str(error)) from None
+        except InvisibleCharacter:
+            raise CommandError("The secret has an invisible character inside.") from None
+        except secret_services.NotIssued:
+            raise CommandError(
+                "Only secrets that we issued start with whsec_, and this is none of the account's."
+            ) from None
         except secret_services.RotationUnderWay:
             raise CommandError(
                 "The old secret of the last rotation is still valid. Use --force to end it."

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.emails import is_address
 from accounts.management.people import get_account
 from reviews import erasing
 
@@ -27,7 +28,7 @@ class Command(BaseCommand):
                 f"This deletes the account {person.email} with its loops, requests and answers to"
                 " them, keys and devices, for good. Type the address to go on:"
             )
-            if read_line() != person.email:
+            if not is_address(read_line(), person.email):
                 raise CommandError("Nothing was deleted.")
         with suppress(erasing.AlreadyErased):  # in another terminal, this very moment
             erasing.begin(person=person)
@@ -40,6 +41,6 @@ class Command(BaseCommand):
 def read_line() -> str:
     """Reads an address; '' where nobody can type."""
     try:
-        return input().strip().lower()
+        return input()
     except EOFError:
         return ""

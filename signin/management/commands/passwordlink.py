@@ -5,13 +5,11 @@ from typing import Any
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_email
 from django.urls import reverse
 
 from accounts.code_services import create_holder, find_holder
-from accounts.emails import validate_address
+from accounts.management.people import read_address
 from accounts.models import User
 from signin.adapter import build_site_url
 
@@ -28,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="", help="the name for a new account")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        email = options["email"].strip()
+        email = read_address(options["email"])
         holder = find_holder(email)
         user = holder.user if holder else None
         if user is None and options["create"]:
@@ -42,11 +40,6 @@ class Command(BaseCommand):
         self.stdout.write(build_site_url(path))
 
     def create(self, email: str, name: str) -> User | None:
-        try:
-            validate_email(email)
-            validate_address(email)
-        except ValidationError:
-            raise CommandError(f"{email!r} is not an email address.") from None
         holder = create_holder(email=email, name=name)
         if holder and holder.is_new:
             self.stderr.write(f"Account {holder.user.email} created.")
