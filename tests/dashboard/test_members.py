@@ -108,11 +108,11 @@ class TestFigures:
 
 class TestInvite:
     def test_a_pending_member_and_a_mail(self, owner: User, loop: Loop, mailoutbox: Any) -> None:
-        page = words(invite(signed_in(owner), loop, "Ada@Example.org"))
-        assert "Invitation sent to Ada@Example.org." in page
+        page = words(invite(signed_in(owner), loop, "ada@example.org"))
+        assert "Invitation sent to ada@example.org." in page
         assert "ada@example.org Invited" in page
         (mail,) = mailoutbox
-        assert mail.to == ["Ada@Example.org"]
+        assert mail.to == ["ada@example.org"]
         assert mail.reply_to == ["owner@example.com"]
         assert mail.subject == "Owner invites you to Refund desk"
         assert loop.join_url in mail.body
