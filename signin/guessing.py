@@ -1,8 +1,8 @@
 """Limits wrong passwords and codes without locking people out of their own accounts.
 
 Tries are counted for an address and a source together: a network, or a browser that signed in to
-the account before. Beyond that, all networks together get a limited number of tries for an address;
-known browsers are exempt from it. The rates are in ACCOUNT_RATE_LIMITS.
+the account before. Beyond that, all networks together get a limited number of tries for an address,
+and its known browsers together get as many. The rates are in ACCOUNT_RATE_LIMITS.
 """
 
 import ipaddress
@@ -22,9 +22,9 @@ def count_password(request: HttpRequest, email: str) -> RateLimitUsage | None:
     address = email.lower()
     browser = known_browsers.find_name(request, address)
     usage = _consume(request, "password_failed", f"{address} {browser or find_network(request)}")
-    if usage is None or browser is not None:
-        return usage
-    of_all = _consume(request, "password_failed_anywhere", address)
+    if usage is None:
+        return None
+    of_all = _consume(request, "password_failed_anywhere", _name_sources(address, browser))
     if of_all is None:
         usage.rollback()
         return None
@@ -36,7 +36,7 @@ def forget_passwords(request: HttpRequest, email: str) -> None:
     address = email.lower()
     for action, key in (
         ("password_failed", f"{address} {find_network(request)}"),
-        ("password_failed_anywhere", address),
+        ("password_failed_anywhere", _name_sources(address, None)),
     ):
         ratelimit.clear(request, app="allauth.account", action=action, key=key)
 
@@ -45,8 +45,7 @@ def count_code(request: HttpRequest, email: str) -> bool:
     """Counts a code that is about to be sent; False if it may not be."""
     address = email.lower()
     browser = known_browsers.find_name(request, address)
-    key = address if browser is None else f"{address} {browser}"
-    return _consume(request, "request_login_code", key) is not None
+    return _consume(request, "request_login_code", _name_sources(address, browser)) is not None
 
 
 def find_network(request: HttpRequest) -> str:
@@ -56,6 +55,11 @@ def find_network(request: HttpRequest) -> str:
         address = address.ipv4_mapped
     network = ipaddress.ip_network((address, PREFIXES[address.version]), strict=False)
     return str(network)
+
+
+def _name_sources(address: str, browser: str | None) -> str:
+    """Returns the key that all known browsers share, or all other ones."""
+    return address if browser is None else f"{address} known"
 
 
 def _consume(request: HttpRequest, action: str, key: str) -> RateLimitUsage | None:

@@ -12,6 +12,8 @@ from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
+from accounts.code_services import find_holder
+
 _SALT = "signin.known_browsers"
 _LIFETIME = 400 * 86_400  # seconds; browsers keep no cookie for longer
 _MAX_ACCOUNTS = 10
@@ -38,23 +40,27 @@ def read_browser(request: HttpRequest) -> Browser | None:
 def is_known(request: HttpRequest, user_id: str) -> bool:
     """Whether the person has signed in with this browser before."""
     browser = read_browser(request)
-    return browser is not None and user_id in browser.accounts
+    return browser is not None and _name_account(user_id) in browser.accounts
 
 
 def find_name(request: HttpRequest, email: str) -> str | None:
-    """Returns the name of the browser if somebody with the address signed in with it before."""
+    """Returns the name of the browser if it signed in before to the account of the address.
+
+    An address that somebody merely added to another account leads to no account.
+    """
     browser = read_browser(request)
-    if browser is None:
+    holder = find_holder(email) if browser is not None else None
+    if browser is None or holder is None:
         return None
-    holders = EmailAddress.objects.filter(email=email.lower(), user_id__in=browser.accounts)
-    return browser.name if holders.exists() else None
+    return browser.name if _name_account(holder.user.pk) in browser.accounts else None
 
 
 def remember(request: HttpRequest, response: HttpResponse, user_id: str) -> None:
     """Sets the cookie after a complete sign-in."""
     browser = read_browser(request) or Browser(secrets.token_urlsafe(16), ())
-    others = [each for each in browser.accounts if each != user_id]
-    accounts = [user_id, *others][:_MAX_ACCOUNTS]
+    account = _name_account(user_id)
+    others = [each for each in browser.accounts if each != account]
+    accounts = [account, *others][:_MAX_ACCOUNTS]
     response.set_cookie(
         settings.KNOWN_BROWSER_COOKIE,
         signing.dumps([browser.name, accounts], salt=_SALT),
@@ -63,3 +69,13 @@ def remember(request: HttpRequest, response: HttpResponse, user_id: str) -> None
         httponly=True,
         samesite="Lax",
     )
+
+
+def _name_account(user_id: str) -> str:
+    """Returns the account as the cookie names it.
+
+    An account without a confirmed address has another name, because whoever set it up may lose it
+    to the owner of the address. The browser has to become known anew then.
+    """
+    is_confirmed = EmailAddress.objects.filter(user_id=user_id, verified=True).exists()
+    return user_id if is_confirmed else f"{user_id}?"

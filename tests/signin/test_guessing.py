@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
@@ -75,6 +76,44 @@ def test_a_browser_is_known_for_its_own_accounts_alone(member: User, outsider: U
     assert LOCKED in words(sign_in(stranger))
 
 
+def test_adding_an_address_makes_no_browser_known_to_its_owner(
+    member: User, outsider: User
+) -> None:
+    EmailAddress.objects.create(user=outsider, email=member.email, verified=False)
+    stranger = Client()
+    form = {"login": "outsider@example.com", "password": PASSWORD}
+    stranger.post("/accounts/login/", form, REMOTE_ADDR="192.0.2.7")
+    stranger.post("/accounts/logout/")
+    guess(6, "192.0.2.{}")
+    assert LOCKED in words(sign_in(stranger))
+
+
+def test_who_loses_an_account_to_its_owner_is_not_known_to_it(member: User) -> None:
+    address = EmailAddress.objects.filter(user=member)
+    address.update(verified=False)
+    squatter = Client()
+    sign_in(squatter)
+    squatter.post("/accounts/logout/")
+    guess(6, "192.0.2.{}")
+    assert sign_in(squatter)["Location"] == "/inbox/"
+    squatter.post("/accounts/logout/")
+    address.update(verified=True)
+    assert LOCKED in words(sign_in(squatter))
+
+
+def test_known_browsers_together_have_a_limit(member: User, settings: Settings) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {
+        **settings.ACCOUNT_RATE_LIMITS,
+        "password_failed_anywhere": "4/h/key",
+    }
+    known = [Client(), Client()]
+    for browser in known:
+        sign_in(browser)
+        browser.post("/accounts/logout/")
+    told = [words(sign_in(known[number % 2], "wrong")) for number in range(5)]
+    assert [LOCKED in each for each in told] == [False] * 4 + [True]
+
+
 @pytest.mark.parametrize("cookie", ["", "x", "WyJhIixbXV0:1u:x", "\u00e9"])
 def test_no_browser_makes_itself_known(member: User, cookie: str) -> None:
     browser = Client()
@@ -132,6 +171,13 @@ class TestCodes:
             last = ask(Client(REMOTE_ADDR=f"203.0.{number}.1"))
         assert last.status_code == 429
         assert ask(known, SIGN_IN).status_code == 200
+
+    def test_known_browsers_together_get_no_more(self, member: User) -> None:
+        known = [Client(REMOTE_ADDR=f"203.0.{number}.1") for number in range(4)]
+        for browser in known:
+            sign_in(browser)
+            browser.post("/accounts/logout/")
+        assert [ask(browser, SIGN_IN).status_code for browser in known] == [200, 200, 200, 429]
 
 
 def forget_short_limits() -> None:
