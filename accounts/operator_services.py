@@ -6,6 +6,7 @@ Each runs in one transaction and adds an entry to the account's audit log.
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 
+from accounts import sessions
 from accounts.audit import record
 from accounts.models import ApiKey, User
 from accounts.notices import notify
@@ -16,6 +17,8 @@ from accounts.services import describe_key
 def switch_account(*, account: User, is_active: bool, actor: User) -> None:
     """Disables an account (no sign-in; its keys get 403, except on /test) or enables it again."""
     if User.objects.filter(pk=account.pk, is_active=not is_active).update(is_active=is_active):
+        if not is_active:
+            sessions.end_sessions(account.pk, except_key=None)
         verb = "switched_on" if is_active else "switched_off"
         record(account_id=account.pk, actor_id=actor.pk, action=f"account.{verb}")
 

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts import secret_services
 from accounts.models import ApiKey, AuditEntry, User
 from accounts.services import create_account, create_api_key
-from tests.conftest import Api
+from tests.conftest import PASSWORD, Api
 from tests.portal import signed_in, words
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +70,15 @@ class TestAccounts:
             ("account.switched_off", "", operator.email),
             ("account.switched_on", "", operator.email),
         ]
+
+    def test_switching_on_revives_no_session(self, operator: User, owner: User) -> None:
+        browser, left = signed_in(operator), Client()
+        left.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
+        assert left.get("/dashboard/").status_code == 200
+        change(browser, "user", owner.pk, hourly_limit="")
+        change(browser, "user", owner.pk, hourly_limit="", is_active="on")
+        assert left.get("/dashboard/").status_code == 302
+        assert browser.get("/admin/").status_code == 200
 
     def test_limits(self, operator: User, owner: User, api: type[Api]) -> None:
         secret = create_api_key(user=owner, name="CI")[1]
