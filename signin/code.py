@@ -206,6 +206,11 @@ def sign_in(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpR
 
     The first proof removes a second factor, which a stranger may have set up.
     """
+    if pending.name and find_holder(pending.email) is None:
+        try:
+            check_rules(request, pending.email)  # they may have changed since the code was sent
+        except NotSent as refusal:
+            return start_over(request, str(refusal))
     holder = find_or_create_holder(
         email=pending.email, name=pending.name, password=pending.password
     )

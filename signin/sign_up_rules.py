@@ -25,6 +25,8 @@ def is_closed() -> bool:
 
 def check_sign_up(request: HttpRequest, email: str) -> None:
     """Raises MayNotSignUp. Says the same for an address that has an account."""
+    if is_closed():
+        raise MayNotSignUp(_("Only the operator of this service can create an account for you."))
     if settings.SIGN_UP == INVITED and not is_invited(request, email):
         raise MayNotSignUp(
             _("This address has no invitation. Open your invitation link, or ask for one.")

@@ -61,6 +61,35 @@ def test_only_some_domains(db: None, settings: Settings, form: str) -> None:
         assert "Use an address at one of: example.org, xn--bcher-kva.de" in words(refused)
 
 
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        ("closed", "Only the operator of this service can create an account for you."),
+        ("invited", "This address has no invitation."),
+        ("domains", "Use an address at one of: example.com"),
+    ],
+)
+@pytest.mark.parametrize("form", [SIGN_UP, BY_CODE])
+def test_the_rule_is_asked_again_when_the_code_is_typed(
+    db: None, settings: Settings, form: str, rule: str, sentence: str
+) -> None:
+    browser = Client()
+    browser.post(form, FORM)
+    settings.SIGN_UP, settings.SIGN_UP_DOMAINS = rule, ["example.com"]
+    assert sentence in words(give(browser, code_in(mail.outbox[-1])))
+    assert not User.objects.exists()
+
+
+def test_who_has_an_account_gets_in_by_the_code_of_a_form_that_is_closed_now(
+    member: User, settings: Settings
+) -> None:
+    browser = Client()
+    browser.post(SIGN_UP, {**FORM, "email": member.email})
+    settings.SIGN_UP = "closed"
+    give(browser, code_in(mail.outbox[-1]))
+    assert browser.session["_auth_user_id"] == member.pk
+
+
 class TestClosed:
     @pytest.fixture(autouse=True)
     def _closed(self, settings: Settings) -> None:
