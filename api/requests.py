@@ -124,7 +124,10 @@ class RequestDetails(ApiView):
         valid_id = read_request_id(request_id)
         try:
             credited_key_id = services.cancel_request(
-                request_id=valid_id, account_id=call.account.id, traceparent=call.traceparent
+                request_id=valid_id,
+                account_id=call.account.id,
+                is_call=True,
+                traceparent=call.traceparent,
             )
         except Request.DoesNotExist:
             raise RequestNotFound from None

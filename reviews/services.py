@@ -86,11 +86,17 @@ def create_request(
 
 
 def cancel_request(
-    *, request_id: str, account_id: str, traceparent: str | None = None
+    *,
+    request_id: str,
+    account_id: str,
+    is_call: bool = False,
+    traceparent: str | None = None,
 ) -> str | None:
-    """Cancels a pending request, credits the call that created it and returns the credited key.
+    """Cancels a pending request; `is_call` also credits the key that created it, and returns it.
 
-    Raises Request.DoesNotExist (also for another account's request), TransitionLost.
+    Only a cancel that itself cost a call credits one. Otherwise, free cancels in the dashboard
+    would lift the hourly limit of creates. Raises Request.DoesNotExist (also for another account's
+    request), TransitionLost.
     """
     own = Request.objects.created_by(account_id).only("api_key_id", "created_at")
     credited: list[str] = []
@@ -101,8 +107,10 @@ def cancel_request(
         if not transitions.move(states.CANCEL, transitions.ONE, **params):
             return False
         key_id: str | None = request.api_key_id
-        if key_id is not None and quota.credit(
-            key_id=key_id, account_id=account_id, created_at=request.created_at
+        if (
+            is_call
+            and key_id is not None
+            and quota.credit(key_id=key_id, account_id=account_id, created_at=request.created_at)
         ):
             credited.append(key_id)
         return True

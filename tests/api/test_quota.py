@@ -14,6 +14,7 @@ from pytest_django import Settings
 from accounts.models import ApiKey, Usage, User
 from accounts.services import create_api_key
 from loops.models import Loop
+from reviews.models import Request
 from tests.api import moments
 from tests.api.bodies import QUESTION
 from tests.api.wire import NOWHERE, Api, Ask, body_of, granted, json_of, refused, send
@@ -186,6 +187,24 @@ def test_a_cancel_credits_the_key_that_created(api: Api, issue: Issue, loop: Loo
     assert remaining(api, canceller) == 98
     refused(api(canceller).delete(path), 400, "Request cannot be cancelled in current state")
     assert remaining(api, creator) == 97
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_cancels_in_the_dashboard_do_not_lift_the_limit(
+    api: Api, owner: User, issue: Issue, loop: Loop, many: bool
+) -> None:
+    creator, browser = issue(hourly_limit=2), Client()
+    browser.force_login(owner)
+    for _ in range(2):
+        request_id = _asked(api, creator, loop).rsplit("/", 1)[1]
+        if many:
+            form = {"selected": request_id, "confirmed": "1"}
+            browser.post("/dashboard/requests/cancel/", form)
+        else:
+            browser.post(f"/dashboard/requests/{request_id}/cancel/")
+        assert Request.objects.get(pk=request_id).status == "cancelled"
+    response = api(creator).post(f"/v1/api/loops/{loop.pk}/requests", QUESTION)
+    assert response.status_code == 429
 
 
 @pytest.mark.contract("quota.credit")
