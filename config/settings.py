@@ -298,6 +298,7 @@ WEBHOOK_FAILURES_BEFORE_EMAIL = read_number(
     "WEBHOOK_FAILURES_BEFORE_EMAIL", default=5, at_least=0, at_most=1_000_000
 )
 WEBHOOK_OPEN_NETWORKS = environment.read_networks("WEBHOOK_OPEN_NETWORKS")
+PUSH_OPEN_NETWORKS = environment.read_networks("PUSH_OPEN_NETWORKS")
 WEBHOOK_CA_FILE = read_text("WEBHOOK_CA_FILE") or None
 
 # Notifications

@@ -118,6 +118,7 @@ def prepare_environment(folder: Path) -> dict[str, str]:
         "ENCRYPTION_KEYS": "QSBrZXkgZm9yIHRlc3RzIGFsb25lLCAzMiBieXRlcyE=",
         "SITE_URL": "http://testserver",
         "WEBHOOK_OPEN_NETWORKS": "127.0.0.0/8,::1/128",
+        "PUSH_OPEN_NETWORKS": "127.0.0.0/8,::1/128",
         "ALLOWED_HOSTS": "testserver,localhost,127.0.0.1",
     }
 

@@ -37,7 +37,7 @@ def push(message: Message, target: Target) -> Outcome:
             body=messages.encrypt(message.payload, target),
             headers={"User-Agent": USER_AGENT, **messages.headers(message, target)},
             seconds=SECONDS,
-            opened=settings.WEBHOOK_OPEN_NETWORKS,
+            opened=settings.PUSH_OPEN_NETWORKS,
             tls=tls(),
         )
     except outbound.Refused as error:

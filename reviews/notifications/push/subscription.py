@@ -72,7 +72,7 @@ def _is_opened(host: str) -> bool:
     address = read_address(host)
     return address is not None and any(
         address in network
-        for network in settings.WEBHOOK_OPEN_NETWORKS
+        for network in settings.PUSH_OPEN_NETWORKS
         if network.version == address.version
     )
 

@@ -360,7 +360,7 @@ def test_a_private_endpoint_is_refused(
     give_phone(member)
     request = make()
     pushes = enqueue_for(request)
-    settings.WEBHOOK_OPEN_NETWORKS = ()
+    settings.PUSH_OPEN_NETWORKS = ()  # those of webhooks stay open
     assert send(pushes) == 0
     row = Notification.objects.get(channel="push")
     assert (row.state, row.error) == ("dropped", "127.0.0.1 is not a public address.")
