@@ -24,10 +24,6 @@ def is_defined(file: str, names: str) -> bool:
     )
 
 
-def test_there_are_sixty_rows() -> None:
-    assert len(read_rows()) >= 60
-
-
 def test_every_row_names_tests_that_exist() -> None:
     for row in read_rows():
         asset, attacker, stops, shown = row

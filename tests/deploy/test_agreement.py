@@ -1,6 +1,4 @@
-"""Each file of deploy/ has something that runs or checks it, and the small print of one fits the
-others.
-"""
+"""The small print of each file in deploy/ fits the others."""
 
 import re
 from collections.abc import Iterator
@@ -12,35 +10,6 @@ from config.release import VERSION
 from tests.deploy.files import DEPLOY, WORKLOADS, read_unit, read_yaml
 from tests.deploy.rehearsal import docs
 from tests.processes.stack import ROOT
-
-# What runs a file, or, where nothing can, what reads it. `NAME` stands in that module.
-CENSUS = {
-    "compose.yaml": ("tests/deploy/test_files.py", "compose.yaml"),
-    "docker/Dockerfile": ("tests/deploy/test_files.py", "hadolint"),
-    "docker/pgbouncer.Dockerfile": ("tests/deploy/test_files.py", "pgbouncer.Dockerfile"),
-    "ha/create-database": ("tests/deploy/test_cluster_files.py", "create-database"),
-    "ha/haproxy.cfg": ("tests/deploy/test_cluster_files.py", "haproxy.cfg"),
-    "ha/patroni.yml": ("tests/deploy/test_cluster_files.py", "*.yml"),
-    "ha/redis.conf": ("tests/deploy/test_cluster_files.py", "*.conf"),
-    "ha/sentinel.conf": ("tests/deploy/test_cluster_files.py", "*.conf"),
-    "ha/trial.py": ("tests/faults/cluster.py", "ha/trial.py"),
-    "kubernetes/*": ("tests/deploy/test_files.py", "kubernetes-validate"),
-    "monitoring/alerts.yml": ("tests/web/test_monitoring.py", "alerts.yml"),
-    "monitoring/grafana.json": ("tests/web/test_monitoring.py", "grafana.json"),
-    "monitoring/prometheus.yml": ("tests/web/test_monitoring.py", "prometheus.yml"),
-    "nginx/review-loop.conf": ("tests/deploy/installation.py", "nginx/review-loop.conf"),
-    "pgbouncer/pgbouncer.ini": ("tests/deploy/pooler.py", "pgbouncer/pgbouncer.ini"),
-    "systemd/*": ("tests/deploy/test_files.py", "systemd-analyze"),
-}
-
-
-def test_every_file_is_run_or_checked() -> None:
-    files = {path for path in DEPLOY.rglob("*") if path.is_file() and path.suffix != ".pyc"}
-    found = {name: {*DEPLOY.glob(name)} for name in CENSUS}
-    assert all(found.values()), found
-    assert set().union(*found.values()) & files == files
-    for name, (module, words) in CENSUS.items():
-        assert words in (ROOT / module).read_text(encoding="utf-8"), name
 
 
 def workloads() -> Iterator[tuple[str, dict[str, Any]]]:
