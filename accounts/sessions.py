@@ -9,12 +9,14 @@ from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.db.models import Exists
 from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
 from accounts import session_store
 from accounts.audit import record
+from accounts.models import User
 from accounts.session_store import SessionStore, hash_key
 from accounts.user_agent import format_browser
 from web.languages import translate
@@ -32,6 +34,27 @@ class SignedInBrowser:
     ip: str
     since: datetime
     is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """Who was signed in, and by which session, when a request came."""
+
+    user_id: str
+    password: str
+    session_key: str  # hashed
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "SignIn":
+        """Returns the sign-in of a request of a signed-in person."""
+        user: Any = request.user
+        return cls(user.pk, user.password, hash_key(request.session.session_key))
+
+    def is_valid(self) -> bool:
+        """Whether the session, the account and its password are still the same, in one query."""
+        session = Session.objects.filter(pk=self.session_key, expire_date__gt=Now())
+        person = User.objects.filter(pk=self.user_id, password=self.password, is_active=True)
+        return bool(person.filter(Exists(session)).exists())
 
 
 def read_sessions(user_id: str, *, current: str | None) -> list[SignedInBrowser]:

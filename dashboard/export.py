@@ -6,16 +6,13 @@ transaction grows with the number of rows, and no thread is held between two par
 (front/answering.py).
 """
 
-import csv
-import io
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
-from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -24,11 +21,11 @@ from django.utils.translation import gettext as _
 
 from dashboard import request_list
 from dashboard.access import page
+from dashboard.downloads import Download, respond
 from dashboard.forms.requests import STATUSES, RequestFilterForm
 from dashboard.loop_choices import read_loop_choices
-from db.time_limits import limited
 from db.times import iso, seconds_between
-from reviews.exports import AlreadyExporting, Lease, begin
+from reviews.exports import AlreadyExporting, begin
 from reviews.models import Request
 from reviews.queries.single_read import read_many_as_json
 from web.guards import SignedInRequest
@@ -41,11 +38,15 @@ COLUMNS = (
     "response_time_seconds", "deadline",
 )  # fmt: skip
 # Spreadsheets take a cell that begins like this for a formula, also with wide signs, and behind
-# spaces and invisible characters; a plain number is none.
-_FORMULA = re.compile(
-    r"\ *[\t\r\n]|[\s\u200b-\u200f\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
-)
-_NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
+# spaces, quotes and invisible characters; a plain number is none. One that separates by semicolons
+# or tabs knows no quotes inside a cell: for it the cell ends at the next separator or line.
+_BEGIN = r"(?:\A|(?<=[;\t\r\n]))"
+_BLANKS = r"(?:[^\S\t\r\n]|[\"\u200b-\u200f\u2060-\u2069\ufeff])*"
+_FORMULA = re.compile(rf"\A(?=\ *[\t\r\n])|{_BEGIN}(?={_BLANKS}[=+\-@\uff1d\uff0b\uff0d\uff20])")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
+_QUOTE = '"'
+_SPECIAL = re.compile(r'[,;\t\r\n"]')
+BYTE_ORDER_MARK = "\ufeff"  # without it Excel does not read UTF-8
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,11 @@ def download(request: SignedInRequest, chosen: Format) -> HttpResponseBase:
     except AlreadyExporting:
         messages.warning(request, _("Another export is running. Try again when it has finished."))
         return back
-    response = StreamingHttpResponse(
-        Export(filters, lease, chosen), content_type=f"{chosen.content_type}; charset=utf-8"
+    return respond(
+        Download(request, write(filters, chosen), lease),
+        content_type=chosen.content_type,
+        name=f"requests-{timezone.localdate():%Y-%m-%d}.{chosen.kind}",
     )
-    name = f"requests-{timezone.localdate():%Y-%m-%d}.{chosen.kind}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
 
 
 def describe(kind: str, filters: dict[str, Any]) -> str:
@@ -106,38 +106,20 @@ def describe(kind: str, filters: dict[str, Any]) -> str:
     return ", ".join([kind.upper(), *chosen])
 
 
-class Export:
-    """The parts of a file, page by page. Closing it ends the lease, wherever it has come to."""
-
-    def __init__(self, filters: request_list.Filters, lease: Lease, chosen: Format) -> None:
-        self._filters, self._lease, self._format = filters, lease, chosen
-        self._parts = self._read()
-
-    def __iter__(self) -> Iterator[str]:
-        return self._parts
-
-    def close(self) -> None:
-        self._parts.close()
-        with limited(settings.WEB_DATABASE_SECONDS):
-            self._lease.end()
-
-    def _read(self) -> Generator[str, None, None]:
-        after: Place | None = None
-        is_first, has_rows = True, False
-        while is_first or after:
-            with limited(settings.WEB_DATABASE_SECONDS):
-                self._lease.renew()
-                if is_first:
-                    request_list.settle_first(self._filters)
-                selected, rest = request_list.select_after(self._filters, after, count=PAGE)
-                places = list(selected.values_list("created_at", "pk"))
-                ids = [pk for _, pk in places]
-                rows = self._format.render(self._filters.account_id, ids)
-            start = self._format.head if is_first else ""
-            yield start + (self._format.between if has_rows and rows else "") + rows
-            has_rows = has_rows or bool(rows)  # ids may have gone before they were read
-            after, is_first = (places[-1] if len(places) == PAGE else rest), False
-        yield self._format.tail
+def write(filters: request_list.Filters, chosen: Format) -> Generator[str, None, None]:
+    """Writes the parts of a file, page by page."""
+    request_list.settle_first(filters)
+    after: Place | None = None
+    is_first, has_rows = True, False
+    while is_first or after:
+        selected, rest = request_list.select_after(filters, after, count=PAGE)
+        places = list(selected.values_list("created_at", "pk"))
+        rows = chosen.render(filters.account_id, [pk for _, pk in places])
+        start = chosen.head if is_first else ""
+        yield start + (chosen.between if has_rows and rows else "") + rows
+        has_rows = has_rows or bool(rows)  # ids may have gone before they were read
+        after, is_first = (places[-1] if len(places) == PAGE else rest), False
+    yield chosen.tail
 
 
 def render_csv(account_id: str, ids: list[str]) -> str:
@@ -149,23 +131,25 @@ def render_csv(account_id: str, ids: list[str]) -> str:
 
 
 def write_csv(rows: Iterable[Iterable[str]]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue()
+    """Writes lines of cells. What any spreadsheet may take for a separator is quoted."""
+    return "".join(",".join(map(quote, row)) + "\r\n" for row in rows)
+
+
+def quote(cell: str) -> str:
+    return f'"{cell.replace(_QUOTE, _QUOTE * 2)}"' if _SPECIAL.search(cell) else cell
 
 
 def build_row(item: Request) -> tuple[Any, ...]:
     """Builds the cells of a request, in the order of COLUMNS."""
     person, answered_at = item.response_by, item.response_at
-    has_answer = item.response_data is not None
     return (
         item.pk,
         iso(item.created_at),
         item.loop.name,
         item.request_text,
         STATUSES[item.status],
-        item.priority,
-        item.format_answer(item.response_data) if has_answer else "",
+        item.get_priority_display(),
+        format_answer(item),
         item.response_comment,
         item.answered_by,
         person.name if person else "",
@@ -176,11 +160,20 @@ def build_row(item: Request) -> tuple[Any, ...]:
     )
 
 
+def format_answer(item: Request) -> str:
+    """Formats the answer as people read it; a number with all its digits, without exponent."""
+    answer = item.response_data
+    if answer is None:
+        return ""
+    if isinstance(answer, int | float) and not isinstance(answer, bool):
+        return f"{Decimal(repr(answer)):f}"
+    return item.format_answer(answer)
+
+
 def make_safe(cell: Any) -> str:
     """Writes a cell; an apostrophe before a formula keeps spreadsheets from computing it."""
     text = "" if cell is None else str(cell)
-    is_formula = _FORMULA.match(text) and not _NUMBER.match(text)
-    return f"'{text}" if is_formula else text
+    return text if _NUMBER.match(text) else _FORMULA.sub("'", text)
 
 
 def render_json(account_id: str, ids: list[str]) -> str:
@@ -188,5 +181,5 @@ def render_json(account_id: str, ids: list[str]) -> str:
     return ",\n".join(read_many_as_json(ids, user_id=account_id))
 
 
-CSV = Format("csv", "text/csv", render_csv, write_csv([COLUMNS]), "", "")
+CSV = Format("csv", "text/csv", render_csv, BYTE_ORDER_MARK + write_csv([COLUMNS]), "", "")
 JSON = Format("json", "application/json", render_json, "[", ",\n", "]\n")

@@ -1,13 +1,12 @@
 """The page where people download what is stored of them, and delete their account."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -17,7 +16,7 @@ from accounts.emails import is_address
 from accounts.notices import read_origin
 from dashboard import loop_stats
 from dashboard.access import action, page
-from db.time_limits import limited
+from dashboard.downloads import Download, respond
 from reviews import erasing, exports
 from reviews.person_export import export
 from web.guards import SignedInRequest
@@ -41,12 +40,11 @@ def download(request: SignedInRequest) -> Any:  # a response in parts is no Http
     except exports.AlreadyExporting:
         messages.warning(request, _("Another export is running. Try again when it has finished."))
         return redirect("your-data")
-    response = StreamingHttpResponse(
-        PersonFile(export(request.user), lease), content_type="application/json; charset=utf-8"
+    return respond(
+        Download(request, join_pieces(export(request.user)), lease),
+        content_type="application/json",
+        name=f"review-loop-{timezone.localdate():%Y-%m-%d}.json",
     )
-    name = f"review-loop-{timezone.localdate():%Y-%m-%d}.json"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
 
 
 @action("your-data")
@@ -63,31 +61,14 @@ def delete(request: SignedInRequest) -> HttpResponse:
     return redirect("account_login")
 
 
-class PersonFile:
-    """The parts of the file, each as large as PART. Closing it ends the lease."""
-
-    def __init__(self, pieces: Iterator[str], lease: exports.Lease) -> None:
-        self._pieces, self._lease = pieces, lease
-
-    def __iter__(self) -> Iterator[str]:
-        while True:
-            with limited(settings.WEB_DATABASE_SECONDS):
-                self._lease.renew()
-                part = self._read_part()
-            if not part:
-                return
-            yield part
-
-    def close(self) -> None:
-        with limited(settings.WEB_DATABASE_SECONDS):
-            self._lease.end()
-
-    def _read_part(self) -> str:
-        part: list[str] = []
-        length = 0
-        for piece in self._pieces:
-            part.append(piece)
-            length += len(piece)
-            if length >= PART:
-                break
-        return "".join(part)
+def join_pieces(pieces: Iterator[str]) -> Generator[str, None, None]:
+    """Joins the pieces of a file to parts as large as PART."""
+    part: list[str] = []
+    length = 0
+    for piece in pieces:
+        part.append(piece)
+        length += len(piece)
+        if length >= PART:
+            yield "".join(part)
+            part, length = [], 0
+    yield "".join(part)

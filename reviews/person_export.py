@@ -7,6 +7,7 @@ Passwords, keys and secrets are not in it.
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -90,7 +91,8 @@ def read_answers(person: User) -> Iterator[str]:
 
 
 def read_usage(person: User) -> Iterator[str]:
-    days = Usage.objects.filter(key__user=person).annotate(day=TruncDay("hour"))
+    """Returns the calls of each key by days of UTC, whatever the time zone of the page is."""
+    days = Usage.objects.filter(key__user=person).annotate(day=TruncDay("hour", tzinfo=UTC))
     counted = days.order_by("day").values("day", "key_id").annotate(calls=Sum("calls"))
     return map(dump, counted)
 

@@ -62,7 +62,7 @@ def download(user: User, kind: str, **query: str) -> str:
 
 
 def read_csv(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text, newline="")))
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
 
 
 def test_what_is_filtered_and_nothing_else(
@@ -148,8 +148,16 @@ def test_json_is_what_the_api_returns(owner: User, owner_key: str, loop: Loop, m
         ("+1+1", "'+1+1"),
         ("-1+1", "'-1+1"),
         ("@SUM(A1)", "'@SUM(A1)"),
-        ("\t=1", "'\t=1"),
-        ("\r=1", "'\r=1"),
+        ("\t=1", "'\t'=1"),
+        ("\r=1", "'\r'=1"),
+        ("x;=1+1;y", "x;'=1+1;y"),
+        ("x\t=1+1", "x\t'=1+1"),
+        ("x\r\n=1+1", "x\r\n'=1+1"),
+        ('x; "=1+1"', "x;' \"=1+1\""),
+        ("-3;=1", "'-3;'=1"),
+        ("-3\n+1", "'-3\n'+1"),
+        ("-1e-05", "-1e-05"),
+        ("-１", "'-１"),
         ("  =1", "'  =1"),
         ("\u00a0=1", "'\u00a0=1"),
         ("\ufeff\u200b=1", "'\ufeff\u200b=1"),
@@ -157,6 +165,7 @@ def test_json_is_what_the_api_returns(owner: User, owner_key: str, loop: Loop, m
         ("＠SUM(A1)", "'＠SUM(A1)"),
         ("-3.25", "-3.25"),
         ("a=1", "a=1"),
+        ("a; b=1", "a; b=1"),
         (None, ""),
     ],
 )
@@ -168,6 +177,50 @@ def test_a_hostile_question_stays_text(owner: User, loop: Loop, make: Make) -> N
     make(request_text='=HYPERLINK("http://x.example","y")')
     text = download(owner, "csv")
     assert read_csv(text)[0]["question"] == '\'=HYPERLINK("http://x.example","y")'
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "typed",
+    ["x;=1+1;y", "x\t=1+1\ty", "x,\n=1+1", '=1;"=1"', 'a, b;"=1+1"', '";=1', "-1\t@SUM(A1)"],
+)
+def test_no_formula_whatever_separates_the_cells(
+    owner: User, member: User, loop: Loop, make: Make, typed: str, separator: str
+) -> None:
+    """Spreadsheets of many countries separate by semicolons."""
+    request = make(request_text=f"Ship it? {typed}")
+    services.answer_request(request=request, reviewer_id=member.pk, answer="yes", comment=typed)
+    text = download(owner, "csv")
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    cells = [cell.strip().strip('"').strip() for row in rows for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == []
+    if separator == ",":
+        assert [len(row) for row in rows] == [len(export.COLUMNS)] * 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "cell"),
+    [
+        (-0.00001, "-0.00001"), (1e-10, "0.0000000001"), (1e16, "10000000000000000"), (-3, "-3"),
+        (2.5, "2.5"), (10**20, "1" + "0" * 20), (0, "0"),
+    ],
+)  # fmt: skip
+def test_a_number_is_a_number(
+    owner: User, member: User, loop: Loop, make: Make, answer: float, cell: str
+) -> None:
+    config = {"min_value": -10, "max_value": 10**21, "decimal_places": 10, "allow_negative": True}
+    request = make(response_type="number", response_config=config, default_response=1)
+    services.answer_request(request=request, reviewer_id=member.pk, answer=answer)
+    (row,) = read_csv(download(owner, "csv"))
+    assert row["answer"] == cell
+    assert float(row["answer"]) == answer
+
+
+def test_it_begins_with_a_byte_order_mark(owner: User, loop: Loop, make: Make) -> None:
+    """Without it, Excel reads Größe as GrÃ¶ÃŸe."""
+    make(request_text="Größe?")
+    assert download(owner, "csv").encode().startswith(b"\xef\xbb\xbfid,created_at,")
+    assert download(owner, "json").startswith("[")
 
 
 def test_more_than_a_page_each_row_once(owner: User, loop: Loop, make: Make) -> None:
@@ -230,7 +283,7 @@ def test_memory_and_statements_do_not_grow(owner: User, loop: Loop, make: Make) 
             peaks[f"{name} {kind}"] = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert size > 10_000_000 if name == "all" else size < 1000
-    assert len(asked) <= ROWS // export.PAGE * 2 + 10
+    assert len(asked) <= ROWS // export.PAGE * 3 + 12  # the sign-in, the places and the rows
     assert max(peaks.values()) < 8_000_000, peaks
 
 

@@ -14,6 +14,8 @@ from loops.models import Loop
 from reviews import erasing, services, tasks
 from reviews.exports import Lease
 from reviews.models import Erasure, ExportLease, Request
+from reviews.person_export import export
+from tests.conftest import Api
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make
 
@@ -46,6 +48,19 @@ def test_the_file(make: Make, owner: User) -> None:
     assert [row["id"] for row in found["requests"]] == [request.pk]
     assert AuditEntry.objects.filter(account=owner, action="account.exported").count() == 1
     assert not ExportLease.objects.exists()
+
+
+def test_days_are_those_of_utc_wherever_the_person_lives(
+    owner: User, owner_key: str, api: type[Api]
+) -> None:
+    """As in the file that an operator prints."""
+    User.objects.filter(pk=owner.pk).update(time_zone="Pacific/Auckland")
+    api(owner_key).get("/v1/api/loops")
+    response: Any = signed_in(owner).post(f"{PAGE}download/")
+    found: dict[str, Any] = json.loads(b"".join(response.streaming_content))
+    (usage,) = found["usage"]
+    assert usage["day"].endswith("T00:00:00Z")
+    assert [usage] == json.loads("".join(export(owner)))["usage"]
 
 
 def test_one_file_at_a_time(owner: User) -> None:
