@@ -152,10 +152,10 @@ class RequestFeedback(ApiView):
             raise NotCompleted
         feedback = FeedbackInput().check(self.read_body(call))["feedback"]
         try:
-            services.add_feedback(request=request, feedback=feedback)
+            stored = services.add_feedback(request=request, feedback=feedback)
         except Request.DoesNotExist:
             raise RequestNotFound from None
-        data = {"request_id": request.id, "feedback": feedback}
+        data = {"request_id": request.id, "feedback": stored}
         return ok("Feedback added successfully", data)
 
 

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 
 from db.pruning import BATCH, older_than_sql, run_batches
 from loops.keeping import REQUESTS_DAYS, TEXTS_DAYS, get_limits
+from reviews import feedback_texts
 from reviews.lifecycle.conditions import ENDED_AT, FINAL
 from reviews.lifecycle.events import format_occurrences
 from webhooks.retention import remove_about
@@ -107,11 +108,11 @@ def remove_requests(
 
 
 def _remove_texts(account_id: str, found: Sequence[tuple[Any, ...]]) -> None:
-    """Removes the texts of requests, which stand in their events and search words as well."""
+    """Removes the texts of requests and of their events, search words and feedback."""
     if found:
         params = _remove_events(account_id, found)
-        _execute(_REMOVE_WORDS, params)
-        _execute(_REMOVE_TEXTS, params)
+        for statement in (_REMOVE_WORDS, feedback_texts.REMOVE, _REMOVE_TEXTS):
+            _execute(statement, params)
 
 
 def _remove_events(

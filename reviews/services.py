@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce, Least, Now
 from psycopg.types.json import Json
@@ -18,6 +18,7 @@ from db.time_limits import allow_longer
 from loops.models import Loop, Membership
 from loops.services import lock_loop, lock_membership, record_audit, touch
 from reviews.comments import check_comment
+from reviews.feedback_texts import remove_texts
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
 from reviews.lifecycle import states, transitions
@@ -33,6 +34,10 @@ from reviews.viewers import record_claimed
 DEFERRED_TIMEOUT = timedelta(days=30)
 LEAVE_GRACE = timedelta(seconds=5)
 WITHDRAWING_SECONDS = 60.0  # to cancel all open requests of a loop, about 10,000 a second
+_TOUCH = """
+UPDATE reviews_request SET updated_at = statement_timestamp()
+ WHERE id = %(id)s AND creator_id = %(account)s RETURNING texts_removed_at IS NULL
+"""
 
 
 class NotAReviewer(Exception):
@@ -125,20 +130,26 @@ def may_have_feedback(request: Request) -> bool:
 
 
 @transaction.atomic
-def add_feedback(*, request: Request, feedback: dict[str, Any]) -> None:
-    """Sets the feedback on a completed request, replacing an earlier one.
+def add_feedback(*, request: Request, feedback: dict[str, Any]) -> dict[str, Any]:
+    """Sets the feedback on a completed request, replacing an earlier one; returns what is stored.
 
-    Raises Request.DoesNotExist if the request has been removed meanwhile.
+    That has no texts if those of the request are no longer kept. Raises Request.DoesNotExist if
+    the request has been removed meanwhile.
     """
-    own = Request.objects.created_by(request.creator_id)
-    if not own.filter(pk=request.pk).update(updated_at=Now()):  # and nobody removes it now
+    own = {"id": request.pk, "account": request.creator_id}
+    with connection.cursor() as cursor:
+        cursor.execute(_TOUCH, own)  # and nobody removes it now
+        row = cursor.fetchone()
+    if row is None:
         raise Request.DoesNotExist
+    stored = feedback if row[0] else remove_texts(feedback)
     Feedback.objects.update_or_create(
         request=request,
         account_id=request.creator_id,
-        defaults={"body": feedback, "updated_at": Now()},
-        create_defaults={"body": feedback},
+        defaults={"body": stored, "updated_at": Now()},
+        create_defaults={"body": stored},
     )
+    return stored
 
 
 def claim_request(*, request: Request, reviewer_id: str) -> None:

@@ -41,6 +41,9 @@ def test_the_account_holder_sees_what_happened(answered: Request, owner: User) -
     assert "Ask again" not in html
     assert '<p class="answer-given" dir="auto">Text removed</p>' in html
     assert "Ada" not in html
+    assert 'name="rating"' in html
+    assert 'name="comment"' not in html  # nothing that is typed would be kept
+    assert 'name="tags"' not in html
     assert "Text removed</a>" in browser.get("/dashboard/requests/").content.decode()
     lines = b"".join(browser.get("/dashboard/requests/export.csv")).decode().splitlines()
     assert "Refund desk,,Completed" in lines[1]

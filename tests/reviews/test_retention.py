@@ -26,10 +26,13 @@ from tests.conftest import Api
 from tests.reviews.conftest import FIELDS, Make, acting, make_overdue
 from webhooks import event_log
 from webhooks.attempt import DELAYS
-from webhooks.models import Attempt, Delivery
+from webhooks.models import Attempt, Delivery, LoggedEvent
 from webhooks.schedule import longest
 
 FAR = 10.0  # seconds of a run
+HOOK = "http://127.0.0.1:9/"
+CHOICES = {"rating": 4.5, "would_recommend": False, "category": "issue"}
+FEEDBACK = {**CHOICES, "comment": "Ada was right.", "tags": ["Ada"], "customer": "Ada"}
 
 
 def prune() -> int:
@@ -64,6 +67,20 @@ def ended_in_every_way(make: Make, member: User, **changes: Any) -> dict[str, Re
 
 def left() -> set[str]:
     return set(Request.objects.values_list("status", flat=True))
+
+
+def tables_with(word: str) -> set[str]:
+    """The tables that have a word anywhere, also in bytes."""
+    with connection.cursor() as cursor:
+        found = set()
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(
+                f'SELECT EXISTS (SELECT FROM "{table}" t WHERE t::text ILIKE ANY (%s))',
+                [[f"%{word}%", f"%{word.encode().hex()}%"]],
+            )
+            if cursor.fetchone()[0]:
+                found.add(table)
+    return found
 
 
 class TestRequests:
@@ -180,7 +197,7 @@ class TestTexts:
             context={"customer": "Ada"}, callback_url="http://127.0.0.1:9/",
         )  # fmt: skip
         answered = found["completed"]
-        services.add_feedback(request=answered, feedback={"rating": 5})
+        services.add_feedback(request=answered, feedback=FEEDBACK)
         Delivery.objects.update(state="dead")
         let_pass(11)
         Request.objects.filter(status="pending").update(timeout_at=Now() + timedelta(days=1))
@@ -191,11 +208,13 @@ class TestTexts:
         changed = {name for name in after if after[name] != before[name]}
         assert changed == {
             "request_text", "image_url", "context", "response_comment", "texts_removed_at",
+            "feedback",
         }  # fmt: skip
         assert after["request_text"] == ""
         assert after["image_url"] is after["context"] is after["response_comment"] is None
         assert after["response_data"] == "yes"
-        assert after["feedback"] == {"rating": 5}
+        assert before["feedback"] == FEEDBACK
+        assert after["feedback"] == CHOICES
         assert not Delivery.objects.exists()
         assert list(RequestWords.objects.values_list("request_id")) == [(found["pending"].pk,)]
         rows = search.find_newest(
@@ -205,6 +224,56 @@ class TestTexts:
         counters.fold()
         assert counters.find_differences() == []
         assert prune() == 0
+
+    def test_feedback_that_comes_later_has_none(
+        self, make: Make, member: User, owner_key: str, api: type[Api], settings: Settings
+    ) -> None:
+        settings.KEEP_TEXTS_DAYS = 10
+        found = ended_in_every_way(make, member)
+        let_pass(11)
+        assert prune() == 3
+        path = f"/v1/api/requests/{found['completed'].pk}"
+        response = api(owner_key).post(f"{path}/feedback", {"feedback": FEEDBACK})
+        assert response.json()["data"]["feedback"] == CHOICES
+        read = api(owner_key).get(path).json()["data"]["request"]
+        assert read["feedback"] == CHOICES
+
+    def test_feedback_that_is_all_text(
+        self, make: Make, member: User, loop: Loop, settings: Settings
+    ) -> None:
+        """By the loop's own setting."""
+        Loop.objects.filter(pk=loop.pk).update(keep_texts_days=5)
+        found = ended_in_every_way(make, member)
+        services.add_feedback(request=found["completed"], feedback={"comment": "Ada again."})
+        let_pass(6)
+        assert prune() == 3
+        assert Feedback.objects.get().body == {}
+
+    def test_nothing_typed_is_left_in_any_table(
+        self, make: Make, member: User, settings: Settings
+    ) -> None:
+        settings.KEEP_TEXTS_DAYS = 10
+        word = "zanzibar"
+        request = make(
+            request_text=f"Ship to {word}?", context={"to": word}, default_response=word,
+            response_type="text", response_config={}, callback_url=HOOK, type="image",
+            image_url=f"https://x.example/{word}.png",
+        )  # fmt: skip
+        services.claim_request(request=request, reviewer_id=member.pk)
+        services.answer_request(
+            request=request, reviewer_id=member.pk, answer=f"{word}!", comment=word
+        )
+        feedback = {"comment": word, "tags": [word], "model": {"said": word}}
+        services.add_feedback(request=request, feedback=feedback)
+        assert tables_with(word) >= {
+            "reviews_request", "reviews_feedback", "webhooks_delivery", "reviews_requestwords",
+        }  # fmt: skip
+        Delivery.objects.update(state="dead")
+        let_pass(11)
+        LoggedEvent.objects.update(created_at=F("created_at") - timedelta(days=11))
+        assert prune() == 1
+        event_log.forget_old()
+        assert tables_with(word) == set()
 
     def test_text_answers_are_texts(self, make: Make, member: User, settings: Settings) -> None:
         settings.KEEP_TEXTS_DAYS = 10

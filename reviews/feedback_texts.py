@@ -1,0 +1,21 @@
+"""What stays of feedback once the texts of its request are no longer kept: numbers and choices."""
+
+from typing import Any
+
+# What else feedback has was typed, or is unknown: comments, tags and fields of programs.
+KEPT = (
+    "rating", "accuracy", "timeliness", "helpfulness", "would_recommend", "follow_up_needed",
+    "category",
+)  # fmt: skip
+REMOVE = f"""
+UPDATE reviews_feedback
+   SET body = coalesce(
+       (SELECT json_object_agg(key, value) FROM json_each(body)
+         WHERE key IN ({", ".join(f"'{name}'" for name in KEPT)})), '{{}}')
+ WHERE request_id = ANY (%(ids)s) AND account_id = %(account)s
+"""  # noqa: S608 (nothing in it comes from outside)
+
+
+def remove_texts(feedback: dict[str, Any]) -> dict[str, Any]:
+    """Returns the feedback without its texts."""
+    return {name: value for name, value in feedback.items() if name in KEPT}
