@@ -5,7 +5,7 @@ something has happened to the account, and every BEAT seconds. Each time it chec
 what is new in the log (`webhooks.event_log`); `api.hints` only says when.
 """
 
-import re
+from dataclasses import dataclass
 from typing import ClassVar
 
 from django.http import HttpRequest, HttpResponse
@@ -24,16 +24,15 @@ from api.views import ApiView
 from db.ids import normalize_id
 from reviews.lifecycle.settling import scope_to_account, settle_unlocked
 from web.late_answers import Seat, get_resumed, get_streams, keep_open
-from webhooks import event_log
+from webhooks import event_log, places
 from webhooks.event_log import Entry, Page, Position
 
 BEAT = 12.0  # seconds between two looks, and the delay of an event whose hint was lost
 OUTAGE = 5.0  # seconds until a stream looks whether the database is back
 RETRY = b"retry: 2000\n"  # milliseconds after which a client comes back
-COMMENT = b": nothing new\n"
+COMMENT = b": nothing new\n"  # that nothing has happened until now
 AWAY = b": the database cannot be reached\n\n"
 RESET, CLOSED = "stream.reset", "stream.closed"
-_MARKER = re.compile(r"(\d{1,19})\.(\d{1,19})\Z", re.ASCII)
 
 
 class Events(ApiView):
@@ -46,7 +45,7 @@ class Events(ApiView):
         seat = get_resumed(call.request.META)
         if seat is not None:
             return send(call, seat, seat.state, b"")
-        place = read_place(call.request)
+        place = read_place(call)
         seat = take_seat(call)
         try:
             return send(call, seat, *find_place(call.account.id, place))
@@ -67,38 +66,49 @@ class Events(ApiView):
         return build_stream(format_event(CLOSED, dumps({**envelope, "status": error.status})))
 
 
-def read_place(request: HttpRequest) -> str:
-    """Reads where the stream goes on, '' if it begins now. Raises ValidationFailed.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a stream goes on: `text` is the id as it was sent, `marker` what was sealed in it."""
+
+    text: str
+    marker: str | None
+
+
+def read_place(call: Call) -> Place | None:
+    """Reads where the stream goes on, None if it begins now. Raises ValidationFailed.
 
     The header wins: clients that come back repeat the query of their first call.
     """
-    header, after = request.META.get("HTTP_LAST_EVENT_ID", ""), request.GET.get("after", "")
+    header, after = call.request.META.get("HTTP_LAST_EVENT_ID", ""), call.query_params.get("after")
     name, text = ("Last-Event-ID", header) if header else ("after", after)
-    if text and not normalize_id(text) and not _MARKER.match(text):
+    if not text:
+        return None
+    marker = places.open_sealed(call.account.id, text)
+    if marker is None and not normalize_id(text):
         raise ValidationFailed(f"{name} must be the id of an event")
-    return text
+    return Place(text, marker)
 
 
-def find_place(account_id: str, place: str) -> tuple[Position, bytes]:
+def find_place(account_id: str, place: Place | None) -> tuple[Position, bytes]:
     """Returns the position of a stream, and with what it begins."""
-    if not place:
+    if place is None:
         position = event_log.begin()
-        return position, RETRY + format_marker(position)
+        return position, RETRY + format_marker(account_id, position)
     found = find_position(account_id, place)
     if found:
         return found, RETRY + b"\n"
     position = event_log.begin()
-    detail = f"The log does not go back to {place}. Events may be missing: read the requests."
+    detail = f"The log does not go back to {place.text}. Events may be missing: read the requests."
     reset = format_event(RESET, dumps({"event": RESET, "detail": detail}))
-    return position, RETRY + format_marker(position) + reset
+    return position, RETRY + format_marker(account_id, position) + reset
 
 
-def find_position(account_id: str, place: str) -> Position | None:
+def find_position(account_id: str, place: Place) -> Position | None:
     """Returns the position behind an event or a marker; None if the log does not know it."""
-    marker = _MARKER.match(place)
-    if marker:
-        return event_log.resume_at(int(marker[1]), int(marker[2]))
-    return event_log.resume(account_id, place.lower())
+    if place.marker is not None:
+        microseconds, _, oldest = place.marker.partition(".")
+        return event_log.resume_at(int(microseconds), int(oldest))
+    return event_log.resume(account_id, place.text.lower())
 
 
 def take_seat(call: Call) -> Seat | None:
@@ -120,7 +130,8 @@ def take_seat(call: Call) -> Seat | None:
 def send(call: Call, seat: Seat | None, position: Position, begin: bytes) -> HttpResponse:
     """Sends what is new, and keeps the seat; without one, that is the whole response."""
     page = event_log.read(call.account.id, position)
-    text = begin + (format_page(page) or (b"" if begin else format_beat(page)))
+    beat = b"" if begin else COMMENT + format_marker(call.account.id, page.position)
+    text = begin + (format_page(page) or beat)
     if seat is None:
         return build_stream(text)
     seat.state = page.position
@@ -156,11 +167,6 @@ def format_event(name: str, body: bytes) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name.encode(), body.replace(b"\n", b"\ndata: "))
 
 
-def format_beat(page: Page) -> bytes:
-    """Writes that nothing has happened until now."""
-    return COMMENT + format_marker(page.position)
-
-
-def format_marker(position: Position) -> bytes:
+def format_marker(account_id: str, position: Position) -> bytes:
     """Writes an id without an event: a client that comes back goes on from there."""
-    return f"id: {position.marker}\n\n".encode()
+    return f"id: {places.seal(account_id, position.marker)}\n\n".encode()

@@ -120,7 +120,7 @@ class Position:
 
     @property
     def marker(self) -> str:
-        """A text from which `resume_at` makes this position again."""
+        """A text from which `resume_at` makes this position again; `webhooks.places` seals it."""
         microseconds = (self.seen.at - _EPOCH) // timedelta(microseconds=1)
         return f"{microseconds}.{self.seen.oldest}"
 

@@ -1,5 +1,7 @@
 """GET /api/events, against the real web server: one for all tests of this module."""
 
+import base64
+import itertools
 import json
 import time
 from collections.abc import Iterator
@@ -10,7 +12,9 @@ from urllib.parse import quote
 import psycopg
 import pytest
 import requests
+from cryptography.fernet import Fernet
 from django.db import connection
+from pytest_django import Settings
 
 from accounts.models import ApiKey, User
 from reviews import services
@@ -21,6 +25,7 @@ from tests.conftest import Api, key_of
 from tests.reviews.conftest import Make, make, make_overdue
 from tests.serving import database_url, start
 from tests.waiting import stretched, wait_until
+from webhooks import places
 from webhooks.event_log import LOG
 from webhooks.models import Delivery, LoggedEvent
 
@@ -259,7 +264,7 @@ def test_it_beats_and_keeps_nothing_in_the_database(listen: Open) -> None:
     for stream in streams:
         assert "data" not in next(stream.blocks())
     assert streams[0].comments == ["nothing new"]
-    assert all(stream.last_id > was for stream, was in zip(streams, markers, strict=True))
+    assert all(stream.last_id != was for stream, was in zip(streams, markers, strict=True))
 
 
 def test_a_key_has_so_many(listen: Open) -> None:
@@ -290,7 +295,8 @@ def test_a_place_that_the_log_does_not_know(
     (event_id,) = LoggedEvent.objects.values_list("pk", flat=True)
     now = f"{time.time():.6f}".replace(".", "")
     asked = {
-        "unknown": request.pk, "old": "1000.3", "foreign": event_id, "transaction 0": f"{now}.0",
+        "unknown": request.pk, "old": places.seal(owner.pk, "1000.3"), "foreign": event_id,
+        "transaction 0": places.seal(owner.pk, f"{now}.0"),
     }[place]  # fmt: skip
     client = api(outsider_key if place == "foreign" else key)
     response = client.get(f"{PATH}?after={asked}")
@@ -301,7 +307,7 @@ def test_a_place_that_the_log_does_not_know(
     assert request.pk not in text.replace(asked, "")
 
 
-@pytest.mark.parametrize("place", ["x", "1.", "12", "1.2.3", "9" * 30, "١.٢"])
+@pytest.mark.parametrize("place", ["x", "1.", "12", "1.2.3", "1000.3", "9" * 30, "١.٢", "A" * 92])
 def test_a_place_that_makes_no_sense(api: type[Api], key: str, place: str) -> None:
     refused = api(key).get(f"{PATH}?after={quote(place)}")
     assert (refused.status_code, refused.json()["data"]) == (
@@ -310,6 +316,51 @@ def test_a_place_that_makes_no_sense(api: type[Api], key: str, place: str) -> No
     )
     refused = api(key).get(PATH, **{"Last-Event-ID": "x"})
     assert refused.json()["data"] == "Last-Event-ID must be the id of an event"
+
+
+def begun(client: Api) -> str:
+    """The place where a new stream begins."""
+    (place,) = ids_in(client.get(PATH).content.decode())
+    return place
+
+
+def test_a_place_shows_nothing_of_the_service(api: type[Api], key: str, outsider_key: str) -> None:
+    """Two places of one account, and one of another, have nothing in common but their length."""
+    found = [begun(api(each)) for each in (key, key, outsider_key)]
+    assert [len(place) for place in found] == [92] * 3
+    at_all = [list(zip(*pair, strict=True)) for pair in itertools.combinations(found, 2)]
+    assert all(sum(a == b for a, b in pairs) < 20 for pairs in at_all)  # 1.4 by chance
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_snapshot_xmin(pg_current_snapshot())::text")
+        (counter,) = cursor.fetchone()
+    opened = [base64.urlsafe_b64decode(place) for place in found]
+    assert not [text for text in opened if counter.encode() in text]
+
+
+def test_a_place_that_was_changed_or_is_anothers(
+    api: type[Api], key: str, outsider_key: str
+) -> None:
+    client = api(key)
+    place = begun(client)
+    assert client.get(f"{PATH}?after={place}").status_code == 200
+    other = {"A": "B"}
+    changed = [f"{place[:at]}{other.get(place[at], 'A')}{place[at + 1 :]}" for at in range(92)]
+    for wrong in (*changed, place[:-1], f"{place}A", begun(api(outsider_key))):
+        refused = client.get(f"{PATH}?after={wrong}")
+        assert refused.status_code == 400, wrong
+        assert refused.json()["data"] == "after must be the id of an event"
+
+
+def test_a_place_outlives_a_change_of_the_key(api: type[Api], key: str, settings: Settings) -> None:
+    client = api(key)
+    place = begun(client)
+    former = settings.ENCRYPTION_KEYS
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode(), *former]
+    again = client.get(f"{PATH}?after={place}").content.decode()
+    assert again == "retry: 2000\n\n"
+    new = begun(client)
+    settings.ENCRYPTION_KEYS = former
+    assert client.get(f"{PATH}?after={new}").status_code == 400
 
 
 def ids_in(text: str) -> list[str]:
