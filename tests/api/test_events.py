@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ import pytest
 import requests
 from cryptography.fernet import Fernet
 from django.db import connection
+from django.db.models.functions import Now
 from pytest_django import Settings
 
 from accounts.models import ApiKey, User
@@ -248,6 +250,26 @@ def test_a_key_that_is_revoked_meanwhile(listen: Open, make: Make, owner: User) 
     )
     assert list(stream.blocks()) == []
     assert other.names(1) == ["request.cancelled"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"permissions": ["loops:read"]}, 403),
+        ({"expires_at": Now() - timedelta(seconds=1)}, 401),
+        ({"state": ApiKey.State.INACTIVE}, 401),
+    ],
+)
+def test_a_key_that_may_no_longer_read(
+    listen: Open, make: Make, owner: User, changes: dict[str, object], status: int
+) -> None:
+    stream, request = listen(), make()
+    ApiKey.objects.update(**changes)
+    services.cancel_request(request_id=request.pk, account_id=owner.pk)
+    event = stream.next()
+    assert event["event"] == "stream.closed"
+    assert json.loads(event["data"])["status"] == status
+    assert list(stream.blocks()) == []
 
 
 def test_an_account_that_is_deactivated_meanwhile(listen: Open, owner: User) -> None:

@@ -129,6 +129,15 @@ def test_a_key_that_is_revoked_meanwhile(site: Site, make: Make, member: User) -
     assert (response.status_code, response.json()["msg"]) == (401, "Invalid API key")
 
 
+def test_a_key_that_may_no_longer_read(site: Site, make: Make, member: User) -> None:
+    request = make()
+    waiting = site.wait(request.pk)
+    wait_until(is_read)
+    ApiKey.objects.update(permissions=["loops:read"])
+    services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
+    assert waiting.result(LATER).status_code == 403
+
+
 def test_nothing_is_held_in_the_database(site: Site, make: Make) -> None:
     request = make()
     site.read(request.pk)

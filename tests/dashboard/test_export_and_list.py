@@ -87,8 +87,11 @@ def test_they_are_the_same(
     for pk, at in zip(edges, moments, strict=True):
         Request.objects.filter(pk=pk).update(created_at=at)
     browser = signed_in(owner)
-    for query in ({"since": day, "until": day}, {"since": day}, {"until": day},
-                  {"since": day, "until": day, "priority": "high"}):  # fmt: skip
+    queries: list[dict[str, Any]] = [
+        {"since": day, "until": day}, {"since": day}, {"until": day},
+        {"since": day, "until": day, "priority": "high"},
+    ]  # fmt: skip
+    for query in queries:
         shown = lines(browser.get(LIST, query).content.decode())
         exported = cells(browser.get(f"{LIST}export.csv", query))
         assert [row["id"] for row in exported] == list(shown)
@@ -101,7 +104,7 @@ def test_they_are_the_same(
     }  # fmt: skip
 
 
-def right(query: Any, zone: ZoneInfo) -> set[str]:
+def right(query: dict[str, Any], zone: ZoneInfo) -> set[str]:
     """The ids of those requests whose clock on the wall shows one of the days."""
     priority = Q(priority=query["priority"]) if "priority" in query else Q()
     return {

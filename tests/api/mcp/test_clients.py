@@ -117,6 +117,20 @@ def test_a_key_that_is_revoked_meanwhile(
     assert (response.status_code, response.json()["error"]["message"]) == (401, "Invalid API key")
 
 
+def test_a_key_that_may_no_longer_read(
+    service: str, owner_key: str, loop: Loop, member: User
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ask, service, owner_key, loop)
+        wait_until(lambda: Request.objects.exists() and is_read(), LATER)
+        ApiKey.objects.update(permissions=["loops:read"])
+        answer_once_asked(member, waiting)
+        response = waiting.result(LATER)
+    unread = content(response)  # not whether it was answered, nor how
+    assert unread["status"] == "pending"
+    assert not unread.get("response_data")
+
+
 @pytest.mark.parametrize(
     ("mode", "tasks", "version"),
     [("auto", True, "2026-07-28"), ("auto", False, "2026-07-28"), ("legacy", False, "2025-11-25")],
