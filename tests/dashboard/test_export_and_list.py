@@ -104,6 +104,14 @@ def test_they_are_the_same(
     }  # fmt: skip
 
 
+def test_the_language_is_that_of_the_browser(make: Make, owner: User) -> None:
+    """Where the account has chosen none."""
+    make()
+    browser = signed_in(owner, headers={"Accept-Language": "de"})
+    (row,) = cells(browser.get(f"{LIST}export.csv"))
+    assert (row["status"], row["priority"]) == ("Ausstehend", "Hoch")
+
+
 def right(query: dict[str, Any], zone: ZoneInfo) -> set[str]:
     """The ids of those requests whose clock on the wall shows one of the days."""
     priority = Q(priority=query["priority"]) if "priority" in query else Q()
