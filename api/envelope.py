@@ -55,13 +55,6 @@ def ok(msg: str, data: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     return build_response(dumps(build_envelope(msg, data)), status=status)
 
 
-def ok_verbatim(msg: str, data: Mapping[str, str]) -> HttpResponse:
-    """Builds a success response; the values of `data` are JSON text already."""
-    fields = ",".join(f"{encode_json(name)}:{value}" for name, value in data.items())
-    body = f'{{"error":false,"msg":{encode_json(msg)},"data":{{{fields}}}}}'
-    return build_response(body.encode())
-
-
 def set_rate_headers(response: HttpResponse, quota: Quota | None) -> None:
     """Sets the headers of the quota; without a valid key, the default limit with 0 remaining.
 

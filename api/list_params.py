@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from api.envelope import encode_json
 from api.errors import InvalidLoopId, ValidationFailed
 from api.pagination import Page, read_page
 from db.ids import normalize_id
@@ -23,25 +22,22 @@ class ListParams:
     page: Page
     sort: str
 
-    def fetch_for_account(self, account_id: str) -> dict[str, str]:
-        """Fetches the account's requests and returns `data`; its values are JSON text."""
+    def fetch_for_account(self, account_id: str) -> dict[str, Any]:
+        """Fetches the account's requests and returns `data`."""
         if self.loop_id is None:
             return self._fetch(listing.scope_to_account(account_id))
         return self._fetch(listing.scope_to_account_in_loop(account_id, self.loop_id))
 
-    def fetch_for_loop(self, loop_id: str) -> dict[str, str]:
-        """Fetches the loop's requests and returns `data`; its values are JSON text."""
-        return {"loop_id": encode_json(loop_id), **self._fetch(listing.scope_to_loop(loop_id))}
+    def fetch_for_loop(self, loop_id: str) -> dict[str, Any]:
+        """Fetches the loop's requests and returns `data`."""
+        return {"loop_id": loop_id, **self._fetch(listing.scope_to_loop(loop_id))}
 
-    def _fetch(self, scope: listing.Scope) -> dict[str, str]:
+    def _fetch(self, scope: listing.Scope) -> dict[str, Any]:
         page = self.page
         window = listing.ListParams(self.status, self.priority, self.sort, page.limit, page.offset)
         rows = listing.fetch(scope, window)
         page_fields = page.describe(count=len(rows.ids), total=rows.total)
-        return {
-            "requests": f"[{','.join(rows.entries)}]",
-            **{name: encode_json(value) for name, value in page_fields.items()},
-        }
+        return {"requests": rows.entries, **page_fields}
 
 
 def read_list_params(query: Any, *, with_loop: bool) -> ListParams:

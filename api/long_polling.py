@@ -4,9 +4,9 @@ While it waits the call has a seat in the web server (`web.late_answers`) and no
 `api.hints` says when to read the request again.
 """
 
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from django.http import HttpRequest, QueryDict
 
@@ -46,12 +46,14 @@ def take_seat(request: HttpRequest, request_id: str, *, key_id: str, seconds: in
     return seat
 
 
-def read_or_wait(request: HttpRequest, seat: Seat, read: Callable[[], str]) -> str:
-    """Returns the request as JSON; keeps the seat if the request is open and time is left."""
+def read_or_wait(
+    request: HttpRequest, seat: Seat, read: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """Returns the single read; keeps the seat if the request is open and time is left."""
     is_kept = False
     try:
-        body = read()
-        seconds = seconds_to_wait(body)
+        shown = read()
+        seconds = seconds_to_wait(shown)
         is_kept = seconds > 0 and seat.remaining > 0
         if is_kept:
             seat.shorten(seconds)
@@ -59,16 +61,12 @@ def read_or_wait(request: HttpRequest, seat: Seat, read: Callable[[], str]) -> s
     finally:
         if not is_kept:
             seat.leave()
-    return body
+    return shown
 
 
-def seconds_to_wait(body: str) -> float:
-    """Returns the seconds until the request ends by itself; 0 if it has ended.
-
-    `body` is the JSON of a single read.
-    """
-    fields = json.loads(body)
-    if fields["status"] not in OPEN:
+def seconds_to_wait(shown: dict[str, Any]) -> float:
+    """Returns the seconds until the request of a single read ends by itself; 0 if it has ended."""
+    if shown["status"] not in OPEN:
         return 0.0
-    ends_at = datetime.fromisoformat(fields["timeout_at"])
+    ends_at = datetime.fromisoformat(shown["timeout_at"])
     return max(0.0, (ends_at - datetime.now(UTC)).total_seconds()) + MARGIN

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from api import long_polling
 from api.authentication import Call
-from api.envelope import link_help, ok, ok_verbatim
+from api.envelope import link_help, ok
 from api.errors import (
     AddFeedbackFailed,
     ApiError,
@@ -47,7 +47,7 @@ class Requests(ApiView):
     def get(self, call: Call) -> HttpResponse:
         params = read_list_params(call.query_params, with_loop=True)
         data = params.fetch_for_account(call.account.id)
-        return ok_verbatim("Requests retrieved successfully", data)
+        return ok("Requests retrieved successfully", data)
 
 
 class LoopRequests(ApiView):
@@ -62,7 +62,7 @@ class LoopRequests(ApiView):
         if loop.creator_id != user_id and not loop.has_member:
             raise LoopDenied
         params = read_list_params(call.query_params, with_loop=False)
-        return ok_verbatim("Loop requests retrieved successfully", params.fetch_for_loop(loop.id))
+        return ok("Loop requests retrieved successfully", params.fetch_for_loop(loop.id))
 
     def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
         response = super().dispatch(request, **ids)
@@ -107,16 +107,16 @@ class RequestDetails(ApiView):
         valid_id = read_request_id(request_id)
         seconds = long_polling.read_seconds(call.query_params)
         if seconds is None:
-            return serialize_read(read_as_json(call, valid_id))
+            return respond_with(read(call, valid_id))
         seat = long_polling.take_seat(
             call.request, valid_id, key_id=call.caller.key_id, seconds=seconds
         )
         if seat is None:
-            response = serialize_read(read_as_json(call, valid_id))
+            response = respond_with(read(call, valid_id))
             response[long_polling.HEADER] = long_polling.NOT_APPLIED
             return response
-        body = long_polling.read_or_wait(call.request, seat, lambda: read_as_json(call, valid_id))
-        response = serialize_read(body)
+        shown = long_polling.read_or_wait(call.request, seat, lambda: read(call, valid_id))
+        response = respond_with(shown)
         response[long_polling.HEADER] = str(seconds)
         return response
 
@@ -159,19 +159,19 @@ class RequestFeedback(ApiView):
         return ok("Feedback added successfully", data)
 
 
-def read_as_json(call: Call, request_id: str) -> str:
-    """Returns the request as JSON. Raises RequestNotFound, RequestDenied."""
+def read(call: Call, request_id: str) -> dict[str, Any]:
+    """Returns the request as its single read. Raises RequestNotFound, RequestDenied."""
     try:
-        return single_read.read_as_json(request_id, user_id=call.account.id)
+        return single_read.read(request_id, user_id=call.account.id)
     except Request.DoesNotExist:
         raise RequestNotFound from None
     except single_read.NotVisible:
         raise RequestDenied from None
 
 
-def serialize_read(body: str) -> HttpResponse:
+def respond_with(request: dict[str, Any]) -> HttpResponse:
     """Builds the response to a single read."""
-    return ok_verbatim("Request retrieved successfully", {"request": body})
+    return ok("Request retrieved successfully", {"request": request})
 
 
 def read_request_id(raw_id: str) -> str:

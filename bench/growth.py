@@ -80,7 +80,7 @@ def call_beside(account_id: str, loop: Loop, sample: str) -> tuple[float, float]
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         with timed() as stop:
-            single_read.read_as_json(sample, user_id=account_id)
+            single_read.read(sample, user_id=account_id)
         reads.append(stop())
         with timed() as stop:
             services.create_request(loop_id=loop.pk, account=who, fields=FIELDS)

@@ -9,7 +9,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from api.serializers.requests import RequestDetail
 from dashboard import reach, timeline
 from dashboard.access import action, find_request, page
 from dashboard.forms.requests import FeedbackForm, build_initial, find_unknown_fields
@@ -17,6 +16,7 @@ from reviews import outline, services
 from reviews.lifecycle import events, states
 from reviews.models import Request
 from reviews.prose import render_prose
+from reviews.representation import represent_to_creator
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
 from web.image_policy import render_with_image
@@ -126,7 +126,7 @@ def read_feedback(item: Request) -> dict[str, Any] | None:
 
 def format_as_api(item: Request) -> str:
     """Formats the request as GET /api/requests/{id} returns it."""
-    return format_json(RequestDetail(item).data)
+    return format_json(represent_to_creator(item))
 
 
 def format_json(value: Any) -> str:

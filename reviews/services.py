@@ -8,11 +8,9 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce, Least, Now
-from psycopg.types.json import Json
 
 from accounts import quota
 from accounts.quota import Account
-from db.columns import dumps
 from db.ids import owned_id
 from db.time_limits import allow_longer
 from loops.models import Loop, Membership
@@ -103,13 +101,11 @@ def cancel_request(
     would lift the hourly limit of creates. Raises Request.DoesNotExist (also for another account's
     request), TransitionLost.
     """
-    own = Request.objects.created_by(account_id).only("api_key_id", "created_at")
     credited: list[str] = []
 
     def attempt() -> bool:
-        request = own.get(pk=request_id)
-        params = {"id": request_id, "account": account_id, "traceparent": traceparent}
-        if not transitions.move(states.CANCEL, transitions.ONE, **params):
+        request = transitions.cancel(request_id, account_id=account_id, traceparent=traceparent)
+        if request is None:
             return False
         key_id: str | None = request.api_key_id
         if (
@@ -157,14 +153,14 @@ def claim_request(*, request: Request, reviewer_id: str) -> None:
 
     Raises NotAReviewer, TransitionLost.
     """
-    lease = float(settings.CLAIM_LEASE_SECONDS)
+    lease = timedelta(seconds=settings.CLAIM_LEASE_SECONDS)
+    by = {"account_id": request.creator_id, "person_id": reviewer_id}
 
     def attempt() -> bool:
         _lock_membership(request, reviewer_id)
         if renew_claim(request=request, reviewer_id=reviewer_id):
             return True
-        claim = {**_request_params(request), "reviewer": reviewer_id, "lease": lease}
-        if not transitions.move(states.CLAIM, transitions.ONE, **claim):
+        if not transitions.claim(request.pk, **by, lease=lease):
             return False
         record_claimed(request, reviewer_id)
         return True
@@ -201,12 +197,8 @@ def leave_claim(*, request: Request, reviewer_id: str) -> None:
 
 def release_claim(*, request: Request, reviewer_id: str) -> None:
     """Releases the reviewer's claim on the request. Raises TransitionLost."""
-    release = {**_request_params(request), "reviewer": reviewer_id}
-    move_or_raise(
-        states.RELEASE,
-        request.pk,
-        lambda: bool(transitions.move(states.RELEASE, transitions.ONE, **release)),
-    )
+    by = {"account_id": request.creator_id, "person_id": reviewer_id}
+    move_or_raise(states.RELEASE, request.pk, lambda: transitions.release(request.pk, **by))
 
 
 def answer_request(
@@ -219,16 +211,11 @@ def answer_request(
     kind = get_response_type(request.response_type)
     value = kind.check_answer(request.response_config, answer)
     words = check_comment(request, answer=value, comment=comment)
-    params = {
-        **_request_params(request),
-        "reviewer": reviewer_id,
-        "answer": Json(value, dumps=dumps),
-        "comment": words,
-    }
+    by = {"account_id": request.creator_id, "person_id": reviewer_id}
 
     def attempt() -> bool:
         _lock_membership(request, reviewer_id)
-        return bool(transitions.move(states.ANSWER, transitions.ONE, **params))
+        return transitions.answer(request.pk, **by, value=value, comment=words)
 
     try:
         move_or_raise(states.ANSWER, request.pk, attempt)
@@ -251,7 +238,7 @@ def delete_loop(
     loop = loops.select_for_update().get()
     allow_longer(WITHDRAWING_SECONDS)
     loops.update(deleted_at=Now(), updated_at=Now())
-    transitions.move(states.WITHDRAW, transitions.OF_LOOP, loop=loop_id, traceparent=traceparent)
+    transitions.withdraw_all(loop_id, traceparent=traceparent)
     record_audit(loop, "loop.deleted", loop.name, key_id=key_id)
 
 
@@ -282,18 +269,13 @@ def remove_member(
     removed_at: datetime = row.select_for_update().values_list(Now(), flat=True).get()
     row.delete()
     touch(loop_id, account_id=account_id)
-    transitions.move(states.RELEASE, transitions.OF_LOOP, loop=loop_id, reviewer=member_id)
+    transitions.release_all(loop_id, person_id=member_id)
     loop = Loop.objects.of_creator(account_id).only("creator_id", "name").get(pk=loop_id)
     if actor_id == member_id:
         record_audit(loop, "member.left", loop.name, actor_id=actor_id)
     else:
         record_audit(loop, "member.removed", f"{address} from {loop.name}", key_id=key_id)
     return removed_at
-
-
-def _request_params(request: Request) -> dict[str, Any]:
-    """Returns the parameters of `transitions.ONE`."""
-    return {"id": request.pk, "account": request.creator_id}
 
 
 def _lock_membership(request: Request, reviewer_id: str) -> None:

@@ -8,7 +8,7 @@ from celery import shared_task
 
 from db import deliveries, pruning, sweeps, worker_status
 from reviews import counters, erasing, retention
-from reviews.lifecycle import conditions, states, transitions
+from reviews.lifecycle import conditions, transitions
 
 RUNS = 2
 """Runs of one sweep at a time in a process: a locked table must not occupy all its threads."""
@@ -18,13 +18,13 @@ _places: dict[str, threading.Semaphore] = defaultdict(lambda: threading.BoundedS
 @shared_task(expires=2)
 def settle_overdue() -> int:
     """Times out overdue requests; returns how many."""
-    return _sweep("settle_overdue", states.TIME_OUT)
+    return _run_batches("settle_overdue", transitions.time_out, transitions.BATCH)
 
 
 @shared_task(expires=2)
 def release_lapsed() -> int:
     """Releases claims whose lease has expired; returns how many."""
-    return _sweep("release_lapsed", states.LAPSE)
+    return _run_batches("release_lapsed", transitions.lapse, transitions.BATCH)
 
 
 @shared_task(expires=2)
@@ -46,15 +46,6 @@ def prune_requests() -> int:
 def finish_erasing() -> int:
     """Removes the rest of people who are being erased; returns how many are done."""
     return erasing.finish_all(until=pruning.compute_end())
-
-
-def _sweep(name: str, transition: states.Transition) -> int:
-    due = transitions.select_due(transition)
-
-    def run_batch() -> int:
-        return len(transitions.sweep(transition, due))
-
-    return _run_batches(name, run_batch, transitions.BATCH)
 
 
 def _run_batches(name: str, run_batch: Callable[[], int], batch: int) -> int:

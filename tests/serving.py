@@ -74,6 +74,6 @@ def is_read() -> bool:
         backends(
             "state = 'idle' AND query LIKE %s"
             " AND state_change > (SELECT max(created_at) FROM reviews_request)",
-            "%concat(%",
+            "%r.creator_id, r.image_url%",
         )
     )

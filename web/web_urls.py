@@ -29,8 +29,3 @@ def is_web_url(text: str) -> bool:
 def hide_credentials(text: str) -> str:
     """Replaces the name and password of every URL in `text` by asterisks."""
     return _CREDENTIALS.sub("***@", text)
-
-
-def hide_credentials_sql(column: str) -> str:
-    """Builds the SQL expression that does the same to a column."""
-    return f"regexp_replace({column}, '//[^/?#[:space:]]*@', '//***@', 'g')"

@@ -5,7 +5,7 @@ a transition that was rolled back and repeated, cannot send it under a second on
 the id as `webhook-id`, and may rely on it to tell what they have.
 
 It begins with the time of its subject, a hash of the occurrence tells the events of a subject
-apart, and it ends with the bucket of the account. Here it stands in Python and in SQL.
+apart, and it ends with the bucket of the account.
 """
 
 import hashlib
@@ -13,13 +13,6 @@ import hashlib
 from db.ids import BUCKET
 
 TIME, HASH = 12, 9  # characters
-
-# Of a row with `subject_id`, `occurrence` and `account_id`.
-EVENT_ID_SQL = (
-    f"left(subject_id, {TIME})"
-    f" || left(encode(sha256(convert_to(occurrence, 'UTF8')), 'hex'), {HASH})"
-    f" || right(account_id, {BUCKET})"
-)
 
 
 def event_id(*, subject_id: str, occurrence: str, account_id: str) -> str:

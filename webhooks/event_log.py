@@ -1,6 +1,6 @@
 """The log of what happened to an account's requests, in which event streams read what is new.
 
-A transition writes its event in its own statement, so the log has every event that happened, and
+A transition writes its event in its own transaction, so the log has every event that happened, and
 no other. Transactions end in another order than they begin. A stream that only remembered the last
 event would skip one whose transaction ends late. So it remembers a snapshot: what is not visible in
 it is new, whenever it was begun. A stream that comes back with the id of an event goes on from the
@@ -11,15 +11,13 @@ After a crash PostgreSQL may use the numbers of lost transactions again. So what
 snapshot is new, too, whatever its number, and reading begins a little before the snapshot.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
 from django.db import connection
-
-from webhooks.event_ids import EVENT_ID_SQL
 
 RETENTION_HOURS = 72
 BATCH = 1_000  # events that are forgotten in one statement
@@ -29,16 +27,13 @@ XIDS = 2**32  # no transaction has a multiple of it, and PostgreSQL refuses one 
 SPARE = 50_000  # transactions: more than a crash can lose
 SETTLED = timedelta(seconds=10)  # after which a transaction is on the disk
 
-# Of a CTE `events`, as `webhooks.outbox.ENQUEUE`, which stores the body where there is a URL.
-LOG = f"""
+APPEND = """
 INSERT INTO webhooks_loggedevent (id, account_id, name, body, transaction_id, horizon, created_at)
-SELECT {EVENT_ID_SQL}, account_id, name,
-       CASE WHEN url IS NULL THEN convert_to(payload, 'UTF8') END, pg_current_xact_id(),
-       (SELECT pg_snapshot_xmin(pg_current_snapshot())), (SELECT clock_timestamp())
-  FROM events
+SELECT id, account_id, name, body, pg_current_xact_id(), pg_snapshot_xmin(pg_current_snapshot()),
+       (SELECT clock_timestamp())
+  FROM unnest(%s::text[], %s::text[], %s::text[], %s::bytea[]) AS event (id, account_id, name, body)
 ON CONFLICT ON CONSTRAINT webhooks_loggedevent_pkey DO NOTHING
-"""  # noqa: S608 (nothing in it comes from outside)
-
+"""
 _NOW = "SELECT pg_current_snapshot()::text, clock_timestamp()"
 _FIND = """
 SELECT transaction_id::text, horizon::text, created_at FROM webhooks_loggedevent
@@ -144,6 +139,16 @@ class Page:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
+
+
+def append(entries: Sequence[tuple[str, str, str, bytes | None]]) -> None:
+    """Writes events to the log, in the transaction in which they happened.
+
+    An entry is the id, the account's id, the name, and the body unless a delivery has it.
+    """
+    if entries:
+        with connection.cursor() as cursor:
+            cursor.execute(APPEND, [list(column) for column in zip(*entries, strict=True)])
 
 
 def begin() -> Position:

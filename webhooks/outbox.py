@@ -22,23 +22,9 @@ from psycopg.types.json import Json
 from db.columns import dumps
 from db.ids import new_id
 from webhooks.claim_sql import AWAIT_ACCOUNT, CLAIM, LOCK_LANES
-from webhooks.event_ids import EVENT_ID_SQL
 from webhooks.failing_hosts import NOTE_FAILURE, NOTE_SUCCESS
 from webhooks.models import TEST_EVENT, Delivery
 
-# Inserts a delivery for each row with a `url` of a CTE `events (account_id, url, name, subject_id,
-# occurrence, payload, traceparent)`, in the statement that made them happen; `call_id` is
-# `web.call_ids.current()`. `services.enqueue` does it from Python.
-ENQUEUE = f"""
-INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, url, host, body,
-       traceparent, state, next_attempt_at, failed_attempts, is_manual, created_at, call_id)
-SELECT {EVENT_ID_SQL}, account_id, name, subject_id, occurrence, url,
-       left(lower(split_part(split_part(split_part(split_part(split_part(
-           url, '://', 2), '/', 1), '?', 1), '#', 1), '@', -1)), 255),
-       convert_to(payload, 'UTF8'), traceparent,
-       'waiting', statement_timestamp(), 0, false, statement_timestamp(), %(call_id)s::text
-  FROM events WHERE url IS NOT NULL
-"""  # noqa: S608 (nothing in it comes from outside)
 FAILURES_TO_OPEN = 5
 MAX_PAUSE = 600
 INTERRUPTED = "Interrupted: no result was recorded in time."

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from accounts import secret_services
@@ -15,24 +15,47 @@ from db.columns import dumps
 from db.ids import owned_id
 from db.times import iso
 from web import call_ids
-from webhooks import outbox
+from webhooks import event_log, outbox
 from webhooks.event_ids import event_id
 from webhooks.models import TEST_EVENT, Circuit, Delivery
 
-BATCH = 1000  # rows of a statement, which may have 65,535 parameters
 MAX_TESTS = 5  # test events of an account that wait or are under way
+
+
+# Django's `bulk_create` takes 0.25 ms more for one event, and 25 ms for 200.
+_ENQUEUE = """
+INSERT INTO webhooks_delivery (id, account_id, event, subject_id, occurrence, url, host, body,
+       traceparent, state, next_attempt_at, failed_attempts, is_manual, created_at, call_id)
+SELECT event.*, 'waiting', statement_timestamp(), 0, false, statement_timestamp(), %s::text
+  FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[],
+              %s::bytea[], %s::text[]) AS event
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event to deliver. `occurrence` names what happened, and is unique."""
+    """Something that happened to a subject of an account, named by its unique `occurrence`.
+
+    It is sent to `url`, if there is one, and continues the trace of `traceparent`.
+    """
 
     account_id: str
-    url: str
+    url: str | None
     name: str
     subject_id: str
     occurrence: str
     payload: dict[str, Any]
+    traceparent: str | None = None
+
+    @property
+    def id(self) -> str:
+        return event_id(
+            subject_id=self.subject_id, occurrence=self.occurrence, account_id=self.account_id
+        )
+
+    @property
+    def body(self) -> bytes:
+        return dumps(self.payload).encode()
 
 
 class NotResendable(Exception):
@@ -47,30 +70,34 @@ class TooManyTests(Exception):
     """The account has as many test events waiting as it may have."""
 
 
-def enqueue(events: Sequence[Event]) -> list[Delivery]:
-    """Inserts a delivery for each event, with its final bytes, in the caller's transaction.
+def emit(events: Sequence[Event]) -> None:
+    """Logs the events, and enqueues those with a URL, in the caller's transaction.
 
-    Transitions, which happen in SQL, do it with `outbox.ENQUEUE`.
+    The bytes of a body are final from here on, in its delivery, or else in the log.
     """
-    deliveries = (
-        Delivery(
-            id=event_id(
-                subject_id=event.subject_id,
-                occurrence=event.occurrence,
-                account_id=event.account_id,
-            ),
-            account_id=event.account_id,
-            event=event.name,
-            subject_id=event.subject_id,
-            occurrence=event.occurrence,
-            url=event.url,
-            host=host_of(event.url),
-            body=dumps(event.payload).encode(),
-            call_id=call_ids.current(),
+    event_log.append(
+        [
+            (event.id, event.account_id, event.name, None if event.url else event.body)
+            for event in events
+        ]
+    )
+    enqueue([event for event in events if event.url])
+
+
+def enqueue(events: Sequence[Event]) -> None:
+    """Inserts a delivery for each event, which has a URL, in the caller's transaction."""
+    if not events:
+        return
+    rows = [
+        (
+            event.id, event.account_id, event.name, event.subject_id, event.occurrence, event.url,
+            host_of(event.url or ""), event.body, event.traceparent,
         )
         for event in events
-    )
-    return Delivery.objects.bulk_create(deliveries, batch_size=BATCH)
+    ]  # fmt: skip
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    with connection.cursor() as cursor:
+        cursor.execute(_ENQUEUE, [call_ids.current(), *columns])
 
 
 def host_of(url: str) -> str:
@@ -153,6 +180,9 @@ def request_test(*, account_id: str, url: str, now: datetime) -> Delivery:
         raise TooManyTests
     test_id = owned_id(account_id)
     payload = {"event": TEST_EVENT, "timestamp": iso(now), "data": {}}
-    (row,) = enqueue([Event(account_id, url, TEST_EVENT, test_id, f"{test_id}:test", payload)])
-    Delivery.objects.of_account(account_id).filter(pk=row.pk).update(is_manual=True)
+    event = Event(account_id, url, TEST_EVENT, test_id, f"{test_id}:test", payload)
+    enqueue([event])
+    row: Delivery = Delivery.objects.of_account(account_id).get(pk=event.id)
+    row.is_manual = True
+    row.save(update_fields=["is_manual"])
     return row

@@ -13,16 +13,13 @@ from typing import Any, Final
 
 from api.openapi.operations import BOOLEAN, STRING, Schema, component, nullable, object_of, one_of
 from api.serializers.requests import (
-    PLATFORMS,
-    PROCESSING_TYPES,
     FeedbackFields,
     RequestDetail,
     RequestInput,
     RequestListed,
 )
-from api.serializers.requests import TYPES as CONTENT_TYPES
 from reviews.lifecycle import states
-from reviews.models import PRIORITIES
+from reviews.models import CONTENT_TYPES, PLATFORMS, PRIORITIES, PROCESSING_TYPES
 from reviews.response_types import TYPES, ResponseType, list_names
 from reviews.response_types.base import Setting
 

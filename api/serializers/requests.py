@@ -1,7 +1,7 @@
-"""Serializers of requests and feedback (specification, Request, Feedback)."""
+"""Checks new requests and feedback, and describes requests in responses for the schema."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -29,9 +29,9 @@ from api.fields import (
     Timestamp,
     WebUrl,
 )
-from db.times import seconds_between
-from reviews.lifecycle import states
-from reviews.models import PRIORITIES, Request
+from reviews import representation
+from reviews.models import CONTENT_TYPES, PLATFORMS, PRIORITIES, PROCESSING_TYPES, Request
+from reviews.representation import Kind
 from reviews.response_types import (
     InvalidConfiguration,
     InvalidDefault,
@@ -40,9 +40,6 @@ from reviews.response_types import (
 )
 from web.strict_json import MAX_BYTES
 
-PROCESSING_TYPES = ("time-sensitive", "deferred")
-TYPES = ("markdown", "image")
-PLATFORMS = ("web_portal", "api", "mobile", "webhook", "n8n", "zapier")
 CATEGORIES = ("positive", "constructive", "issue")
 
 
@@ -61,7 +58,7 @@ class RequestInput(Input):
     sentences = {"request_text": RequestTextRequired}
 
     processing_type = StrictChoice(choices=PROCESSING_TYPES)
-    type = StrictChoice(choices=TYPES)
+    type = StrictChoice(choices=CONTENT_TYPES)
     priority = StrictChoice(choices=PRIORITIES)
     request_text = StrictText(shortest=1, longest=2000)
     image_url = WebUrl(
@@ -144,31 +141,6 @@ class FeedbackInput(Input):
         return {"feedback": feedback}
 
 
-class RequestListed(serializers.Serializer[Request]):
-    """A request in a list."""
-
-    id = Identifier()
-    loop_id = Identifier()
-    processing_type = serializers.ChoiceField(choices=PROCESSING_TYPES)
-    type = serializers.ChoiceField(choices=TYPES)
-    priority = serializers.ChoiceField(choices=PRIORITIES)
-    request_text = serializers.CharField()
-    response_type = ResponseTypeName()
-    status = serializers.ChoiceField(choices=states.STATUSES)
-    response_data = serializers.JSONField(allow_null=True)
-    response_by = Identifier(source="response_by_id", allow_null=True)
-    response_at = Timestamp(allow_null=True)
-    response_time_seconds = serializers.SerializerMethodField()
-    timeout_at = Timestamp()
-    created_at = Timestamp()
-    updated_at = Timestamp()
-
-    def get_response_time_seconds(self, request: Request) -> float | None:
-        if request.response_at is None:
-            return None
-        return seconds_between(request.created_at, request.response_at)
-
-
 class Person(serializers.Serializer[User]):
     """The person who answered."""
 
@@ -177,28 +149,27 @@ class Person(serializers.Serializer[User]):
     email = serializers.EmailField()
 
 
+KINDS: dict[Kind, type[serializers.Field[Any, Any, Any, Any]]] = {
+    Kind.ID: Identifier,
+    Kind.TEXT: serializers.CharField,
+    Kind.TIME: Timestamp,
+    Kind.INTEGER: serializers.IntegerField,
+    Kind.NUMBER: serializers.FloatField,
+    Kind.JSON: serializers.JSONField,
+    Kind.PERSON: Person,
+}
+
+
+class RequestListed(serializers.Serializer[Request]):
+    """A request in a list."""
+
+    shape: ClassVar = representation.LISTED
+
+    def get_fields(self) -> dict[str, Any]:
+        return {field.name: KINDS[field.kind](allow_null=field.null) for field in self.shape.fields}
+
+
 class RequestDetail(RequestListed):
     """A request in a single read and in events."""
 
-    creator_id = Identifier()
-    image_url = serializers.CharField(allow_null=True)
-    context = serializers.JSONField(allow_null=True)  # type: ignore[assignment]
-    response_config = serializers.JSONField()
-    default_response = serializers.JSONField()
-    platform = serializers.ChoiceField(choices=PLATFORMS)
-    platform_version = serializers.CharField(allow_null=True)
-    callback_url = serializers.CharField(allow_null=True)
-    timeout_seconds = serializers.IntegerField()
-    broadcasted_to = serializers.IntegerField()
-    notifications_sent = serializers.IntegerField()
-    claimed_by = Identifier(source="claimed_by_id", allow_null=True)
-    claimed_at = Timestamp(allow_null=True)
-    answered_by = serializers.ChoiceField(choices=["human", "default"], allow_null=True)
-    response_comment = serializers.CharField(allow_null=True)
-    response_by_user = Person(source="response_by", allow_null=True)
-    feedback = serializers.SerializerMethodField()
-    texts_removed_at = Timestamp(allow_null=True)
-
-    def get_feedback(self, request: Request) -> dict[str, Any] | None:
-        feedback = getattr(request, "feedback", None)
-        return None if feedback is None else feedback.body
+    shape = representation.DETAIL

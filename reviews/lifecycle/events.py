@@ -1,111 +1,119 @@
-"""Builds the body of webhook events in SQL (specification, Events). All events share one shape.
+"""Builds the events of requests, whose `data.request` is a single read. All have one shape.
 
-PostgreSQL builds the body in the statement of the transition, so ten thousand requests due at
-once are settled with their events in about a second, and no transition is without its event.
-`data.request` equals the single read; a property test compares the two. Only the credentials of a
-`callback_url` are hidden: receivers log and forward what they are sent.
+A single read differs in one thing: receivers log and forward what they are sent, so the
+credentials of a `callback_url` are hidden.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from django.db import connection
 
 from accounts.confirmed import CONFIRMED_SQL
-from db.json_sql import (
-    Value,
-    json_object,
-    moment,
-    moment_text,
-    raw,
-    whole_milliseconds,
-    word,
-)
-from web.web_urls import hide_credentials_sql
+from db.times import iso
+from reviews.lifecycle import states
+from reviews.models import Request
+from reviews.representation import DETAIL, Around
+from webhooks import services
+from webhooks.services import Event
 
-# Aliases: r is the request after its transition, l its loop, p the person who acted on it.
-_ANSWERED_MS, _CREATED_MS = map(whole_milliseconds, ("r.response_at", "r.created_at"))
-_RESPONSE_SECONDS = f"round(({_ANSWERED_MS} - {_CREATED_MS}) / 1000, 3)::double precision"
-_PERSON: dict[str, str | Value] = {"name": "p.name", "email": "p.email"}
-_ANSWERER = json_object({"id": word("p.id"), **_PERSON})
-_REVIEWER = json_object(
-    {"user_id": word("p.id"), **_PERSON, "verified": raw(CONFIRMED_SQL.format(user="p"))}
-)
-
-REQUEST: dict[str, str | Value] = {
-    "id": word("r.id"),
-    "loop_id": word("r.loop_id"),
-    "processing_type": word("r.processing_type"),
-    "type": word("r.type"),
-    "priority": word("r.priority"),
-    "request_text": "r.request_text",
-    "response_type": word("r.response_type"),
-    "status": word("r.status"),
-    "response_data": raw("r.response_data"),
-    "response_by": word("r.response_by_id"),
-    "response_at": moment("r.response_at"),
-    "response_time_seconds": raw(_RESPONSE_SECONDS),
-    "timeout_at": moment("r.timeout_at"),
-    "created_at": moment("r.created_at"),
-    "updated_at": moment("r.updated_at"),
-    "creator_id": word("r.creator_id"),
-    "image_url": "r.image_url",
-    "context": raw("r.context"),
-    "response_config": raw("r.response_config"),
-    "default_response": raw("r.default_response"),
-    "platform": word("r.platform"),
-    "platform_version": "r.platform_version",
-    "callback_url": hide_credentials_sql("r.callback_url"),
-    "timeout_seconds": raw("r.timeout_seconds"),
-    "broadcasted_to": raw("r.broadcasted_to"),
-    "notifications_sent": raw("r.notifications_sent"),
-    "claimed_by": word("r.claimed_by_id"),
-    "claimed_at": moment("r.claimed_at"),
-    "answered_by": word(
-        "CASE r.status WHEN 'completed' THEN 'human' WHEN 'timeout' THEN 'default' END"
-    ),
-    "response_comment": "r.response_comment",
-    "response_by_user": raw(f"CASE WHEN r.status = 'completed' THEN {_ANSWERER} END"),
-    "feedback": raw("NULL"),
-    "texts_removed_at": moment("r.texts_removed_at"),
-}
-
-BODY: dict[str, str | Value] = {
-    "event": word("%(event)s::text"),
-    "request_id": word("r.id"),
-    "loop_id": word("r.loop_id"),
-    "status": word("r.status"),
-    "response_data": raw("r.response_data"),
-    "response_by": word("r.response_by_id"),
-    "completed_at": word(f"CASE WHEN r.status <> 'claimed' THEN {moment_text('r.updated_at')} END"),
-    "response_at": moment("r.response_at"),
-    "response_time_seconds": raw(_RESPONSE_SECONDS),
-    "response_comment": "r.response_comment",
-    "created_at": moment("r.created_at"),
-    "timestamp": word(f"(SELECT {moment_text('clock_timestamp()')})"),  # once, after the transition
-    "data": raw(
-        json_object(
-            {
-                "request": raw(json_object(REQUEST)),
-                "loop": raw(json_object({"id": word("l.id"), "name": "l.name"})),
-                "reviewer": raw(f"CASE WHEN p.id IS NOT NULL THEN {_REVIEWER} END"),
-            }
-        )
-    ),
-}
-
-# The unique name of what happened: the request's end, or its n-th claim. `format_occurrences` is
-# the same in Python.
-OCCURRENCE = "r.id || CASE r.status WHEN 'claimed' THEN ':claim:' || r.claim_count ELSE ':end' END"
-
-EVENTS = f"""
-SELECT r.creator_id AS account_id, r.callback_url AS url, %(event)s::text AS name,
-       r.id AS subject_id, {OCCURRENCE} AS occurrence, {json_object(BODY)} AS payload,
-       r.traceparent
-  FROM moved r
-  JOIN loops_loop l ON l.id = r.loop_id
-  LEFT JOIN accounts_user p
-         ON p.id = CASE r.status WHEN 'claimed' THEN r.claimed_by_id ELSE r.response_by_id END
+# One statement: by the ORM it would be two, and 0.7 ms more of CPU for each answer.
+_AROUND = f"""
+SELECT l.name, p.id, p.name, p.email, {CONFIRMED_SQL.format(user="p")}
+  FROM unnest(%(loops)s::text[], %(people)s::text[]) WITH ORDINALITY AS moved (loop, person, place)
+  JOIN loops_loop l ON l.id = moved.loop
+  LEFT JOIN accounts_user p ON p.id = moved.person
+ ORDER BY moved.place
 """  # noqa: S608 (nothing in it comes from outside)
+
+
+class Reviewer(NamedTuple):
+    """The person who claimed or answered a request, as an event names them."""
+
+    id: str
+    name: str
+    email: str
+    is_confirmed: bool
+
+
+def emit(name: str, requests: Sequence[Request]) -> None:
+    """Writes an event for each of these requests, which have just moved."""
+    people = [get_reviewer_id(request) for request in requests]
+    with connection.cursor() as cursor:
+        cursor.execute(_AROUND, {"loops": [each.loop_id for each in requests], "people": people})
+        around = [(loop_name, Reviewer(*person)) for loop_name, *person in cursor.fetchall()]
+    services.emit(
+        [
+            Event(
+                account_id=request.creator_id,
+                url=request.callback_url,
+                name=name,
+                subject_id=request.pk,
+                occurrence=get_occurrence(request),
+                payload=build_body(name, request, loop_name, reviewer if reviewer.id else None),
+                traceparent=request.traceparent,
+            )
+            for request, (loop_name, reviewer) in zip(requests, around, strict=True)
+        ]
+    )
+
+
+def build_body(
+    name: str, request: Request, loop_name: str, reviewer: Reviewer | None
+) -> dict[str, Any]:
+    """Builds the body of an event."""
+    answerer = reviewer if request.status == states.COMPLETED else None
+    shown = DETAIL.represent_stored(request, Around(answerer))
+    person = reviewer and {
+        "user_id": reviewer.id,
+        "name": reviewer.name,
+        "email": reviewer.email,
+        "verified": reviewer.is_confirmed,
+    }
+    return {
+        "event": name,
+        "request_id": request.pk,
+        "loop_id": shown["loop_id"],
+        "status": shown["status"],
+        "response_data": shown["response_data"],
+        "response_by": shown["response_by"],
+        "completed_at": None if request.status == states.CLAIMED else shown["updated_at"],
+        "response_at": shown["response_at"],
+        "response_time_seconds": shown["response_time_seconds"],
+        "response_comment": shown["response_comment"],
+        "created_at": shown["created_at"],
+        "timestamp": iso(request.now),
+        "data": {
+            "request": shown,
+            "loop": {"id": request.loop_id, "name": loop_name},
+            "reviewer": person,
+        },
+    }
+
+
+def get_reviewer_id(request: Request) -> str | None:
+    """Returns the id of the person whom an event names as the reviewer."""
+    claimer: str | None = request.claimed_by_id
+    return claimer if request.status == states.CLAIMED else request.response_by_id
+
+
+def get_occurrence(request: Request) -> str:
+    """Returns the unique name of what happened: the request's end, or its n-th claim."""
+    if request.status == states.CLAIMED:
+        return format_claim(request.pk, request.claim_count)
+    return format_end(request.pk)
+
+
+def format_claim(request_id: str, number: int) -> str:
+    """Formats the occurrence of a claim, counted from 1."""
+    return f"{request_id}:claim:{number}"
+
+
+def format_end(request_id: str) -> str:
+    """Formats the occurrence of the request's end."""
+    return f"{request_id}:end"
 
 
 def format_occurrences(request_id: str, *, claims: Iterable[int]) -> list[str]:
     """Formats the occurrences of a request's end and of these claims, counted from 1."""
-    return [f"{request_id}:end", *(f"{request_id}:claim:{number}" for number in claims)]
+    return [format_end(request_id), *(format_claim(request_id, number) for number in claims)]

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from django.db import OperationalError, connection
 from psycopg.errors import LockNotAvailable
 
-from reviews.lifecycle import states, transitions
+from reviews.lifecycle import transitions
 from reviews.lifecycle.conditions import lapsed, overdue
 
 LOCK_TIMEOUT = 1000  # milliseconds to wait for others who are settling the same rows
@@ -85,9 +85,8 @@ def has_due(scope: Scope) -> bool:
 
 def settle(scope: Scope) -> None:
     """Runs every due TIME_OUT and LAPSE in the scope, in batches, skipping locked rows."""
-    for transition in (states.TIME_OUT, states.LAPSE):
-        due = transitions.select_due(transition, scope.where)
-        while len(transitions.sweep(transition, due, **scope.params)) == transitions.BATCH:
+    for settle_batch in (transitions.time_out, transitions.lapse):
+        while settle_batch(scope.where, **scope.params) == transitions.BATCH:
             pass
 
 

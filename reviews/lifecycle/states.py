@@ -1,7 +1,14 @@
-"""The states and transitions of a request (specification, States and transitions). Pure."""
+"""The states and transitions of a request (docs/contract.md, States and transitions). Pure.
 
+`conditions` repeats in SQL what an index or a guarded statement has to know of them.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from enum import Enum
+from types import MappingProxyType
+from typing import Final, Protocol
 
 PENDING: Final = "pending"
 CLAIMED: Final = "claimed"
@@ -12,23 +19,61 @@ CANCELLED: Final = "cancelled"
 STATUSES: Final = (PENDING, CLAIMED, COMPLETED, TIMEOUT, CANCELLED)
 OPEN: Final = frozenset({PENDING, CLAIMED})
 FINAL: Final = frozenset({COMPLETED, TIMEOUT, CANCELLED})
+# Whose answer a request has.
+ANSWERED_BY: Final[Mapping[str, str]] = MappingProxyType({COMPLETED: "human", TIMEOUT: "default"})
+
+
+class Claims(Enum):
+    """Which claims a transition may end."""
+
+    ANY = "any"
+    OWN = "the person's own, while its lease runs"
+    LAPSED = "those whose lease has expired"
+
+
+class Stored(Protocol):
+    """The columns of a request that decide which transitions it may make."""
+
+    status: str
+    timeout_at: datetime
+    claimed_by_id: str | None
+    claim_expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A change of status. `event` names the webhook event, None where there is none."""
+    """A change of status. `event` names the webhook event, None where there is none.
+
+    A transition is possible until the deadline of the request, or only `after_deadline`.
+    """
 
     name: str
     sources: frozenset[str]
     target: str
     event: str | None = None
+    claims: Claims = Claims.ANY
+    after_deadline: bool = False
+
+    def is_allowed(self, request: Stored, *, now: datetime, person_id: str | None = None) -> bool:
+        """Tells whether the person may move the request at `now`, read while it is locked."""
+        if request.status not in self.sources:
+            return False
+        if (request.timeout_at <= now) != self.after_deadline:
+            return False
+        if request.status != CLAIMED or self.claims is Claims.ANY:
+            return True
+        assert request.claim_expires_at is not None
+        has_lapsed = request.claim_expires_at <= now
+        if self.claims is Claims.LAPSED:
+            return has_lapsed
+        return request.claimed_by_id == person_id and not has_lapsed
 
 
 CLAIM: Final = Transition("claim", frozenset({PENDING}), CLAIMED, "request.claimed")
-RELEASE: Final = Transition("release", frozenset({CLAIMED}), PENDING)
-LAPSE: Final = Transition("lapse", frozenset({CLAIMED}), PENDING)
-ANSWER: Final = Transition("answer", OPEN, COMPLETED, "request.completed")
-TIME_OUT: Final = Transition("time_out", OPEN, TIMEOUT, "request.timeout")
+RELEASE: Final = Transition("release", frozenset({CLAIMED}), PENDING, claims=Claims.OWN)
+LAPSE: Final = Transition("lapse", frozenset({CLAIMED}), PENDING, claims=Claims.LAPSED)
+ANSWER: Final = Transition("answer", OPEN, COMPLETED, "request.completed", Claims.OWN)
+TIME_OUT: Final = Transition("time_out", OPEN, TIMEOUT, "request.timeout", after_deadline=True)
 CANCEL: Final = Transition("cancel", frozenset({PENDING}), CANCELLED, "request.cancelled")
 WITHDRAW: Final = Transition("withdraw", OPEN, CANCELLED, "request.cancelled")
 

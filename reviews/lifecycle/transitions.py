@@ -1,151 +1,234 @@
-"""Runs transitions: guarded updates of `status`, with their outbox rows. Nothing else writes it.
+"""Moves requests from one status to another. Nothing else writes `status`.
 
-Each rule repeats its row of `reviews.lifecycle.states` in SQL. A transition first locks its rows,
-then reads the clock and checks them. Whoever waited for a row until its deadline passed is too
-late: from `timeout_at` on only TIME_OUT succeeds. If no row is updated, the race is lost.
+Each function locks its rows, reads the clock once they are locked, asks `states` whether the
+transition is allowed, sets the columns, and has `_record` save them with their events. Whoever
+waited for a row until its deadline passed is too late. The caller has begun the transaction.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db import connection, transaction
 
 from reviews.lifecycle import events, states
-from reviews.lifecycle.conditions import DUE_AT, NOW, OPEN, held_by, in_time, lapsed, overdue
+from reviews.lifecycle.conditions import DUE_AT, OPEN, held_by, in_time, lapsed, overdue
+from reviews.lifecycle.saving import update_all
 from reviews.lifecycle.states import Transition
-from web import call_ids
-from webhooks.event_log import LOG
-from webhooks.outbox import ENQUEUE
+from reviews.models import Request
 
-_AT = "locked.at"  # the time when the last row was locked
-_TOUCH = f"updated_at = {_AT}"
-_UNCLAIM = "claimed_by_id = NULL, claimed_at = NULL, claim_expires_at = NULL"
-_TRACE = "traceparent = coalesce(%(traceparent)s::text, r.traceparent)"  # of the call that ends it
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """The SQL of a transition: which rows it may move at a time, and what else it writes."""
-
-    guard: Callable[[str], str]
-    assign: str
-
-
-def _guard_in_time_and(condition: str) -> Callable[[str], str]:
-    return lambda now: f"{in_time(now)} AND {condition}"
-
-
-def _guard_held(now: str) -> str:
-    return f"{in_time(now)} AND {held_by('%(reviewer)s', now)}"
-
-
-def _guard_free_or_held(now: str) -> str:
-    return f"{in_time(now)} AND (r.status = 'pending' OR {held_by('%(reviewer)s', now)})"
-
-
-RULES: dict[Transition, Rule] = {
-    states.CLAIM: Rule(
-        guard=_guard_in_time_and("r.status = 'pending'"),
-        assign=f"""{_TOUCH}, claimed_by_id = %(reviewer)s, claimed_at = {_AT},
-            claim_expires_at = {_AT} + make_interval(secs => %(lease)s),
-            claim_count = r.claim_count + 1""",
-    ),
-    states.RELEASE: Rule(guard=_guard_held, assign=f"{_TOUCH}, {_UNCLAIM}"),
-    states.LAPSE: Rule(guard=lapsed, assign=f"updated_at = r.claim_expires_at, {_UNCLAIM}"),
-    states.ANSWER: Rule(
-        guard=_guard_free_or_held,
-        assign=f"""{_TOUCH}, response_data = %(answer)s, response_by_id = %(reviewer)s,
-            response_at = {_AT}, response_comment = %(comment)s::text, claim_expires_at = NULL""",
-    ),
-    states.TIME_OUT: Rule(
-        guard=overdue,
-        assign=f"updated_at = r.timeout_at, response_data = r.default_response, {_UNCLAIM}",
-    ),
-    states.CANCEL: Rule(
-        guard=_guard_in_time_and("r.status = 'pending'"), assign=f"{_TOUCH}, {_TRACE}"
-    ),
-    states.WITHDRAW: Rule(guard=_guard_in_time_and(OPEN), assign=f"{_TOUCH}, {_UNCLAIM}, {_TRACE}"),
-}
-
-ONE = "r.id = %(id)s AND r.creator_id = %(account)s"
-OF_LOOP = "r.loop_id = %(loop)s"
-# A statement of 400 with events, beside another sweep, took 51 ms on two cores.
-BATCH = 300
+# With events, a batch keeps its rows locked for about 100 ms (`bench sweep`).
+BATCH = 200
 # The channel of notifications with the ids of requests that have ended, and of accounts to which
 # something else has happened.
 CHANGED_CHANNEL = "request_ended"
 SETTLERS = 0x53657474  # an advisory lock of this database, shared by all who settle
 
-# Taken before any row is locked, so that who finds a row locked can wait for all settlers.
-_AS_SETTLER = f"(SELECT pg_advisory_xact_lock_shared({SETTLERS})::text) IS NOT NULL"
-# The commit waits neither for the disk nor for a missing replica. What a crash of the server undoes
-# is still due and is settled again with the same result; a later write that depends on it (an
-# attempt of a delivery) waits for the disk for both.
-_ASYNCHRONOUS = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
+# In one query, PostgreSQL would read the clock before it waits for the locks.
+_COLUMNS = [field.attname for field in Request._meta.concrete_fields]
+_LOCK = f"""
+WITH locked AS MATERIALIZED (
+    SELECT {", ".join(_COLUMNS)} FROM reviews_request r WHERE {{}} FOR NO KEY UPDATE {{}}
+)
+SELECT locked.*, clock_timestamp() AS now FROM locked
+"""  # noqa: S608 (nothing in it comes from outside)
+_ONE = "r.id = %(id)s AND r.creator_id = %(account)s"
+_BATCH_OF_LOOP = f"""r.loop_id = %(loop)s AND {in_time()} AND {{}}
+    ORDER BY r.priority_rank DESC, r.timeout_at, r.id LIMIT {BATCH}"""
 
 
-def move(transition: Transition, which: str, **params: Any) -> list[str]:
-    """Moves the rows that `which` selects and the transition's guard allows; returns their ids.
+def claim(request_id: str, *, account_id: str, person_id: str, lease: timedelta) -> bool:
+    """Gives the person a claim on the request; returns False if that is not allowed."""
+    request = _lock_one(states.CLAIM, request_id, account_id)
+    if request is None:
+        return False
+    request.claimed_by_id, request.claimed_at = person_id, request.now
+    request.claim_expires_at = request.now + lease
+    request.claim_count += 1
+    _record(states.CLAIM, [request])
+    return True
 
-    Waits for locked rows. The same statement logs an event for each request, and writes an outbox
-    row if it has a `callback_url`.
+
+def release(request_id: str, *, account_id: str, person_id: str) -> bool:
+    """Ends the person's own claim; returns False if that is not allowed."""
+    request = _lock_one(states.RELEASE, request_id, account_id, person_id)
+    if request is None:
+        return False
+    _end_claim(request)
+    _record(states.RELEASE, [request])
+    return True
+
+
+def answer(
+    request_id: str, *, account_id: str, person_id: str, value: Any, comment: str | None
+) -> bool:
+    """Completes the request with the person's answer; returns False if that is not allowed."""
+    request = _lock_one(states.ANSWER, request_id, account_id, person_id)
+    if request is None:
+        return False
+    request.response_data, request.response_comment = value, comment
+    request.response_by_id, request.response_at = person_id, request.now
+    request.claim_expires_at = None
+    _record(states.ANSWER, [request])
+    return True
+
+
+def cancel(request_id: str, *, account_id: str, traceparent: str | None) -> Request | None:
+    """Cancels the request and returns it; None if that is not allowed."""
+    request = _lock_one(states.CANCEL, request_id, account_id)
+    if request is not None:
+        request.traceparent = traceparent or request.traceparent
+        _record(states.CANCEL, [request])
+    return request
+
+
+def withdraw_all(loop_id: str, *, traceparent: str | None) -> None:
+    """Cancels all open requests of a loop, in batches of the caller's transaction."""
+
+    def change(request: Request) -> None:
+        _end_claim(request)
+        request.traceparent = traceparent or request.traceparent
+
+    _move_all(states.WITHDRAW, OPEN, change, {"loop": loop_id})
+
+
+def release_all(loop_id: str, *, person_id: str) -> None:
+    """Ends the person's claims in a loop, in batches of the caller's transaction."""
+    condition = held_by("%(person)s")
+    _move_all(states.RELEASE, condition, _end_claim, {"loop": loop_id, "person": person_id})
+
+
+def time_out(where: str = "TRUE", **params: Any) -> int:
+    """Times out a batch of overdue requests that nobody has locked; returns how many.
+
+    `where` is an SQL condition on the row `r`, over `params`. Fewer than BATCH are the last ones.
     """
-    return _execute(transition, f"{which} AND {RULES[transition].guard(NOW)}", "TRUE", params)
+    which = f"{where} AND {overdue()} ORDER BY {DUE_AT} LIMIT {BATCH}"
+    with _settling() as wake:
+        requests = _choose(states.TIME_OUT, _lock(which, params, "SKIP LOCKED"))
+        for request in requests:
+            _end_claim(request)
+            request.response_data = request.default_response
+            request.updated_at = request.timeout_at
+        _record(states.TIME_OUT, requests, wake)
+    return len(requests)
 
 
-def select_due(transition: Transition, where: str = "TRUE") -> str:
-    """Builds SQL for `sweep` that selects a batch due for TIME_OUT or LAPSE and in `where`."""
-    order = DUE_AT if transition is states.TIME_OUT else "r.claim_expires_at"
-    return f"""{_AS_SETTLER} AND {where} AND {RULES[transition].guard(NOW)}
-         ORDER BY {order} LIMIT {BATCH}"""
+def lapse(where: str = "TRUE", **params: Any) -> int:
+    """Ends a batch of claims whose lease has expired, as `time_out` does; returns how many."""
+    which = f"{where} AND {lapsed()} ORDER BY r.claim_expires_at LIMIT {BATCH}"
+    with _settling() as wake:
+        requests = _choose(states.LAPSE, _lock(which, params, "SKIP LOCKED"))
+        for request in requests:
+            assert request.claim_expires_at is not None
+            request.updated_at = request.claim_expires_at
+            _end_claim(request)
+        _record(states.LAPSE, requests, wake)
+    return len(requests)
 
 
-def sweep(transition: Transition, due: str, **params: Any) -> list[str]:
-    """Moves a batch (`select_due`) of unlocked rows; returns the ids, fewer than BATCH at the end.
+def _lock_one(
+    transition: Transition, request_id: str, account_id: str, person_id: str | None = None
+) -> Request | None:
+    """Locks the request; returns None if it may not make the transition.
 
-    Inside a caller's transaction the commit stays synchronous.
+    Raises Request.DoesNotExist.
     """
-    condition = "TRUE" if connection.in_atomic_block else _ASYNCHRONOUS
-    return _execute(transition, due, condition, params, "SKIP LOCKED")
+    locked = _lock(_ONE, {"id": request_id, "account": account_id})
+    if not locked:
+        raise Request.DoesNotExist
+    return next(iter(_choose(transition, locked, person_id)), None)
 
 
-def _execute(
-    transition: Transition, which: str, condition: str, params: dict[str, Any], wait: str = ""
-) -> list[str]:
-    """Locks the rows, moves them and writes their events in one statement; returns the ids.
-
-    One aggregate returns the ids and the clock, so the clock is read after all rows are locked
-    and the ids are selected once. With a join the planner may run the sub-select again for each
-    row, and its LIMIT selects other rows.
-    """
-    rule = RULES[transition]
-    record = f", events AS ({events.EVENTS}), enqueued AS ({ENQUEUE}), logged AS ({LOG})"
-    is_end = transition.target in states.FINAL
-    is_asynchronous = condition == _ASYNCHRONOUS
-    notify = f", pg_notify('{CHANGED_CHANNEL}', id)" if is_end and is_asynchronous else ""
-    statement = f"""
-WITH selected AS MATERIALIZED (
-    SELECT r.id FROM reviews_request r WHERE {which} FOR NO KEY UPDATE {wait}
-), locked AS MATERIALIZED (
-    SELECT array_agg(id) AS ids, clock_timestamp() AS at FROM selected
-), moved AS (
-    UPDATE reviews_request AS r SET status = '{transition.target}', {rule.assign}
-      FROM locked WHERE r.id = ANY (locked.ids) AND {rule.guard(_AT)}
-    RETURNING r.*
-){record if transition.event else ""}
-SELECT id, creator_id{notify} FROM moved WHERE {condition}"""  # noqa: S608 (nothing in it comes from outside)
-    by = {"event": transition.event, "call_id": call_ids.current()}
+def _lock(which: str, params: dict[str, Any], wait: str = "") -> list[Request]:
+    """Locks the requests that `which` selects, and adds `now`, the time after that."""
+    locked = []
     with connection.cursor() as cursor:
-        cursor.execute(statement, {**params, **by})
-        moved = cursor.fetchall()
-    hints = [pk if is_end else account for pk, account, *_ in moved if transition.event]
-    if hints and not is_asynchronous:
-        transaction.on_commit(lambda: send_hints(hints), robust=True)
-    return [pk for pk, *_ in moved]
+        cursor.execute(_LOCK.format(which, wait), params)
+        for *row, now in cursor.fetchall():
+            request = Request.from_db(connection.alias, _COLUMNS, row)
+            request.now = now
+            locked.append(request)
+    return locked
 
 
-def send_hints(ids: list[str]) -> None:
+def _choose(
+    transition: Transition, locked: list[Request], person_id: str | None = None
+) -> list[Request]:
+    """Returns the requests that may make the transition, each updated `now`."""
+    allowed = [
+        request
+        for request in locked
+        if transition.is_allowed(request, now=request.now, person_id=person_id)
+    ]
+    for request in allowed:
+        request.updated_at = request.now
+    return allowed
+
+
+def _move_all(
+    transition: Transition,
+    condition: str,
+    change: Callable[[Request], None],
+    params: dict[str, Any],
+) -> None:
+    """Moves all requests of a loop that may make the transition, and waits for locked ones.
+
+    The condition leaves out what has moved and what is overdue, so each batch selects others.
+    """
+    which = _BATCH_OF_LOOP.format(condition)
+    while locked := _lock(which, params):
+        requests = _choose(transition, locked, params.get("person"))
+        for request in requests:
+            change(request)
+        _record(transition, requests)
+
+
+def _end_claim(request: Request) -> None:
+    request.claimed_by_id = request.claimed_at = request.claim_expires_at = None
+
+
+Wake = Callable[[list[str]], None]
+
+
+def _wake_after_commit(ids: list[str]) -> None:
+    transaction.on_commit(partial(wake, ids), robust=True)
+
+
+def _record(
+    transition: Transition, requests: Sequence[Request], wake: Wake = _wake_after_commit
+) -> None:
+    """Saves the moved requests, writes their events, and wakes those who wait for them."""
+    for request in requests:
+        request.status = transition.target
+    update_all(requests)
+    if transition.event and requests:
+        events.emit(transition.event, requests)
+        is_end = transition.target in states.FINAL
+        wake([request.pk if is_end else request.creator_id for request in requests])
+
+
+@contextmanager
+def _settling() -> Iterator[Wake]:
+    """Begins a transaction of settlers, and yields how it wakes those who wait.
+
+    The advisory lock comes before any row is locked, so that who finds a row locked can wait for
+    all settlers. The commit waits neither for the disk nor for a missing replica. What a crash of
+    the server undoes is still due and is settled again with the same result; a later write that
+    depends on it (an attempt of a delivery) waits for the disk for both. Inside a caller's
+    transaction the commit stays synchronous.
+    """
+    is_own = not connection.in_atomic_block
+    asynchronous = ", set_config('synchronous_commit', 'off', true)" if is_own else ""
+    with transaction.atomic(savepoint=False):
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT pg_advisory_xact_lock_shared(%s){asynchronous}", [SETTLERS])
+        yield wake if is_own else _wake_after_commit
+
+
+def wake(ids: list[str]) -> None:
     """Notifies those who wait for these requests and accounts, in a transaction of its own.
 
     PostgreSQL lets one transaction with notifications commit at a time. One that waits for a
@@ -153,7 +236,7 @@ def send_hints(ids: list[str]) -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, hint.id)"
-            " FROM unnest(%s::text[]) AS hint (id)",
+            "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, changed.id)"
+            " FROM unnest(%s::text[]) AS changed (id)",
             [CHANGED_CHANNEL, ids],
         )

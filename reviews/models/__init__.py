@@ -7,7 +7,10 @@ from reviews.models.exports import ExportLease as ExportLease
 from reviews.models.notifications import EmailPreference as EmailPreference
 from reviews.models.notifications import Notification as Notification
 from reviews.models.notifications import PushSubscription as PushSubscription
+from reviews.models.requests import CONTENT_TYPES as CONTENT_TYPES
+from reviews.models.requests import PLATFORMS as PLATFORMS
 from reviews.models.requests import PRIORITIES as PRIORITIES
+from reviews.models.requests import PROCESSING_TYPES as PROCESSING_TYPES
 from reviews.models.requests import Feedback as Feedback
 from reviews.models.requests import Request as Request
 from reviews.models.requests import RequestQuerySet as RequestQuerySet

@@ -18,6 +18,9 @@ from reviews.lifecycle import states
 from reviews.lifecycle.conditions import ENDED, IS_DUE, is_free_for
 from webhooks.trace_context import LENGTH
 
+PROCESSING_TYPES = ("time-sensitive", "deferred")
+CONTENT_TYPES = ("markdown", "image")
+PLATFORMS = ("web_portal", "api", "mobile", "webhook", "n8n", "zapier")
 PRIORITIES = ("low", "medium", "high", "critical")
 _RANK = Case(
     *(When(priority=name, then=Value(rank)) for rank, name in enumerate(PRIORITIES)),
@@ -263,7 +266,7 @@ class Request(models.Model):
     @property
     def answered_by(self) -> str | None:
         """Whose answer it is: `human`, `default` or None."""
-        return {states.COMPLETED: "human", states.TIMEOUT: "default"}.get(self.status)
+        return states.ANSWERED_BY.get(self.status)
 
 
 class Feedback(models.Model):

@@ -10,10 +10,10 @@ from typing import Any
 
 from django.db import connection
 
-from db.json_sql import json_object
 from reviews.counters import build_counts_sql
-from reviews.lifecycle import events, settling, states
+from reviews.lifecycle import settling, states
 from reviews.models import PRIORITIES
+from reviews.representation import LISTED
 
 ORDERS = {
     "created_at_desc": ("created_at DESC", "id DESC"),
@@ -22,14 +22,6 @@ ORDERS = {
     "status_asc": ("status", "created_at DESC", "id DESC"),
 }
 DEFAULT_ORDER = "created_at_desc"
-
-# The fields of an entry; a test compares them with the API's serializer.
-FIELDS = (
-    "id", "loop_id", "processing_type", "type", "priority", "request_text", "response_type",
-    "status", "response_data", "response_by", "response_at", "response_time_seconds",
-    "timeout_at", "created_at", "updated_at",
-)  # fmt: skip
-_ENTRY = json_object({name: events.REQUEST[name] for name in FIELDS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +80,10 @@ class ListParams:
 
 @dataclass(frozen=True, slots=True)
 class RequestPage:
-    """A page of requests, `entries` as the API's JSON, and the total of all that match."""
+    """A page of requests as the API shows them, and the total of all that match."""
 
     ids: list[str]
-    entries: list[str]
+    entries: list[dict[str, Any]]
     total: int
 
 
@@ -109,15 +101,15 @@ def fetch(scope: Scope, list_params: ListParams) -> RequestPage:
             cursor.execute(page, params)
             rows = cursor.fetchall()
         requests = [row for row in rows if row[0] is not None]
-        _, _, total, is_due = rows[0]
-        ids, entries = [row[0] for row in requests], [row[1] for row in requests]
-        return RequestPage(ids, entries, total), is_due
+        *_, total, is_due = rows[0]
+        ids = [row[0] for row in requests]
+        return RequestPage(ids, [LISTED.represent(row) for row in requests], total), is_due
 
     return settling.read_settled(scope.to_settle, read)
 
 
 def build_statement(scope: Scope, list_params: ListParams) -> str:
-    """Builds the SQL of a page: `(id, entry, total, is_due)` for each request.
+    """Builds the SQL of a page: the columns of each request, total, is_due.
 
     An empty page is one row with a null id. Limit and offset are literals: a planner that does
     not know them expects a tenth of the table and reads all of it.
@@ -130,7 +122,7 @@ page AS (
     SELECT * FROM ({_build_streams(scope, list_params)}) AS stream
      ORDER BY {", ".join(list_params.order)} LIMIT {list_params.limit} OFFSET {list_params.offset}
 )
-SELECT r.id, {_ENTRY}, counted.total, counted.is_due
+SELECT {LISTED.select}, counted.total, counted.is_due
   FROM counted LEFT JOIN (page CROSS JOIN LATERAL (
        SELECT * FROM reviews_request WHERE id = page.id OFFSET 0) AS r) ON true  -- never hashed
  ORDER BY {order}

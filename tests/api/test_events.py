@@ -28,7 +28,7 @@ from tests.reviews.conftest import Make, make, make_overdue
 from tests.serving import database_url, start
 from tests.waiting import stretched, wait_until
 from webhooks import places
-from webhooks.event_log import LOG
+from webhooks.event_ids import event_id
 from webhooks.models import Delivery, LoggedEvent
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -200,12 +200,13 @@ def test_who_comes_back_before_anything_happened_misses_nothing(
 def test_a_commit_that_comes_late(listen: Open, make: Make, owner: User) -> None:
     stream = listen()
     cancelled, late = make(), make()
+    late_id = event_id(subject_id=late.pk, occurrence=f"{late.pk}:end", account_id=owner.pk)
     with closing(psycopg.connect(database_url())) as other:
         other.execute(
-            "WITH events AS (SELECT creator_id AS account_id, NULL AS url, 'late' AS name,"
-            " id AS subject_id, id || ':end' AS occurrence, '{}' AS payload FROM reviews_request"
-            f" WHERE id = %s) {LOG}",
-            [late.pk],
+            "INSERT INTO webhooks_loggedevent (id, account_id, name, body, transaction_id, horizon,"
+            " created_at) VALUES (%s, %s, 'late', '{}', pg_current_xact_id(),"
+            " pg_snapshot_xmin(pg_current_snapshot()), clock_timestamp())",
+            [late_id, owner.pk],
         )
         services.cancel_request(request_id=cancelled.pk, account_id=owner.pk)
         last = stream.next()

@@ -1,6 +1,5 @@
 """Compares totals and pages with count(*) and the serializer after any sequence of changes."""
 
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from io import StringIO
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from accounts.models import User
-from api.serializers.requests import RequestListed
 from db.ids import owned_id
 from loops.models import Loop
 from loops.services import create_loop, join_loop
@@ -24,6 +22,7 @@ from reviews.lifecycle import states
 from reviews.models import PRIORITIES, Request
 from reviews.models.counters import Counter, CounterChange
 from reviews.queries import listing
+from reviews.representation import LISTED
 from tests.conftest import account
 from tests.reviews.conftest import (
     FIELDS,
@@ -56,14 +55,14 @@ def by_counting(where: Q, window: listing.ListParams) -> tuple[list[dict[str, An
         found.reverse()
         found.sort(key=SORTS[window.sort])  # the rest stays in its order
     page = found[window.offset : window.offset + window.limit]
-    return [dict(RequestListed(row).data) for row in page], len(found)
+    return [LISTED.represent_stored(row) for row in page], len(found)
 
 
 def by_listing(
     scope: listing.Scope, window: listing.ListParams
 ) -> tuple[list[dict[str, Any]], int]:
     found = listing.fetch(scope, window)
-    return [json.loads(entry) for entry in found.entries], found.total
+    return found.entries, found.total
 
 
 class Life(RuleBasedStateMachine):

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from dashboard import request_list, stats
+from db.columns import dumps
 from loops.models import Loop
 from portal import open_questions, polling
 from reviews import counters, services, tasks
@@ -59,7 +60,7 @@ def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
     """What every kind of reader says of the only request that there is."""
     account, window = loop.creator_id, listing.ListParams(None, None, "status_asc", 5, 0)
     shown: dict[str, Any] = {
-        "single": single_read.read_as_json(request.pk, user_id=account),
+        "single": dumps(single_read.read(request.pk, user_id=account)),
         "page": services.read_request(request.pk).status,
         "question": polling.read_version(request.pk, reviewer.pk),
         "inbox": inbox_version(reviewer.pk) != inbox_version("0" * 24),
@@ -73,7 +74,7 @@ def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
             filtered = listing.ListParams(status, None, listing.DEFAULT_ORDER, 5, 0)
             found = listing.fetch(scope, filtered)
             shown[f"{scope.column} {status}"] = (found.total, len(found.ids))
-        shown[scope.column] = listing.fetch(scope, window).entries
+        shown[scope.column] = dumps(listing.fetch(scope, window).entries)
     chosen = request_list.Filters(account_id=account, q="refund", status="pending")
     shown["search"] = [row.status for row in request_list.read_older(chosen, None).rows]
     return shown

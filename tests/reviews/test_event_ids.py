@@ -3,21 +3,17 @@
 from collections.abc import Callable
 
 import pytest
-from django.db import connection, transaction
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from django.db import transaction
 
 from accounts.models import User
 from db.ids import is_in_bucket, normalize_id
 from reviews import services, tasks
 from reviews.models import Request
 from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
-from webhooks.event_ids import EVENT_ID_SQL, event_id
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
 HOOK = "https://receiver.example/hook"
-IDS = st.text("0123456789abcdef", min_size=24, max_size=24)
 
 
 def sent(request: Request) -> dict[str, str]:
@@ -64,16 +60,3 @@ def test_what_happens_to_a_request_has_ids_of_its_own(make: Make, member: User) 
         assert normalize_id(each) == each
         assert is_in_bucket(each, request.creator_id)
     assert {each[:12] for each in sent(request).values()} == {request.pk[:12]}
-
-
-@given(IDS, IDS, st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_python_and_sql_make_the_same(subject: str, account: str, occurrence: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {EVENT_ID_SQL} FROM (SELECT %s::text, %s::text, %s::text)"
-            " AS event (subject_id, account_id, occurrence)",
-            [subject, account, occurrence],
-        )
-        (made,) = cursor.fetchone()
-    assert made == event_id(subject_id=subject, account_id=account, occurrence=occurrence)

@@ -3,11 +3,8 @@
 import logging
 
 import pytest
-from django.db import connection
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from web.web_urls import hide_credentials, hide_credentials_sql
+from web.web_urls import hide_credentials
 
 HIDDEN = [
     ("https://example.com/hook", "https://example.com/hook"),
@@ -25,25 +22,6 @@ HIDDEN = [
 @pytest.mark.parametrize(("url", "shown"), HIDDEN)
 def test_it_hides_name_and_password(url: str, shown: str) -> None:
     assert hide_credentials(url) == shown
-
-
-def in_sql(text: str) -> str:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {hide_credentials_sql('%s::text')}", [text])
-        return str(cursor.fetchone()[0])
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(("url", "shown"), HIDDEN)
-def test_sql_hides_the_same(url: str, shown: str) -> None:
-    assert in_sql(url) == shown
-
-
-@pytest.mark.django_db
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text("/@:#?ab \\[]", max_size=30))
-def test_sql_and_python_agree(text: str) -> None:
-    assert in_sql(text) == hide_credentials(text)
 
 
 def test_no_line_of_the_log_has_a_password() -> None:

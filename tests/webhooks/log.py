@@ -17,13 +17,12 @@ NOW = datetime.now(UTC)
 def made(account: User, name: str = "request.completed", **changes: Any) -> Delivery:
     """A delivery in the log, changed into what the test needs."""
     subject = new_id()
-    (delivery,) = enqueue(
-        [Event(account.pk, URL, name, subject, f"{subject}:end", {"event": name})]
-    )
+    event = Event(account.pk, URL, name, subject, f"{subject}:end", {"event": name})
+    enqueue([event])
     if changes.get("state") == "delivered":
         changes.setdefault("delivered_at", NOW)
-    Delivery.objects.filter(pk=delivery.pk).update(**changes)
-    return Delivery.objects.get(pk=delivery.pk)
+    Delivery.objects.filter(pk=event.id).update(**changes)
+    return Delivery.objects.get(pk=event.id)
 
 
 def attempted(delivery: Delivery, **changes: Any) -> Attempt:

@@ -14,8 +14,8 @@ from db.ids import owned_id
 from reviews import services, tasks
 from tests.reviews.conftest import Make, make, make_overdue
 from tests.serving import database_url
-from webhooks import event_log
-from webhooks.event_log import LOG, Position
+from webhooks import event_ids, event_log
+from webhooks.event_log import Position
 from webhooks.models import Delivery, LoggedEvent
 from webhooks.tasks import forget_events
 
@@ -40,11 +40,11 @@ class Writer:
             self.count += 1  # events of one transaction are in the order of their subjects
             subject = f"{self.count:012x}{owned_id(self.account_id)[12:]}"
             names.append(subject)
-            self.connection.execute(
-                "WITH events AS (SELECT %s AS account_id, NULL AS url, %s AS name,"
-                f" %s AS subject_id, %s AS occurrence, %s AS payload) {LOG}",
-                [self.account_id, subject, subject, f"{subject}:end", "x" * size],
+            pk = event_ids.event_id(
+                subject_id=subject, occurrence=f"{subject}:end", account_id=self.account_id
             )
+            event = [[pk], [self.account_id], [subject], [b"x" * size]]
+            self.connection.execute(event_log.APPEND, event)
         return names
 
     def commit(self) -> None:

@@ -25,7 +25,8 @@ def delivery(account: User, *, days: float, state: str = "dead", attempts: int =
     """A delivery of so many days ago, with attempts of that time."""
     pk = owned_id(account.pk)
     event = Event(account.pk, "https://hooks.example/a", "request.completed", pk, f"{pk}:end", {})
-    (row,) = enqueue([event])
+    enqueue([event])
+    row = Delivery.objects.get(pk=event.id)
     ago = timedelta(days=days)
     at = int((time.time() - ago.total_seconds()) * 1000)
     for _ in range(attempts):

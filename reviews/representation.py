@@ -1,0 +1,169 @@
+"""Represents requests in responses and events. Their fields are declared only here.
+
+From these declarations come single reads, rows of lists, `data.request` of events, the columns that
+the hand-written reads select, and the fields of the API's schema (`api.serializers.requests`).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from db.times import iso, iso_sql
+from reviews.lifecycle.states import ANSWERED_BY
+from web.web_urls import hide_credentials
+
+if TYPE_CHECKING:
+    from reviews.models import Request
+
+
+class Kind(StrEnum):
+    """What the value of a field is, for the schema."""
+
+    ID = "id"
+    TEXT = "text"
+    TIME = "time"
+    INTEGER = "integer"
+    NUMBER = "number"
+    JSON = "json"
+    PERSON = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a request is represented with beside its own columns.
+
+    `answerer` has the id, name and email of the person who answered. Only the account that created
+    the request sees the credentials of its `callback_url`.
+    """
+
+    answerer: Any = None
+    feedback: Any = None
+    shows_credentials: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a request, which shows a column, or what `compute` makes of the other fields."""
+
+    name: str
+    kind: Kind
+    column: str = ""  # if it has another name, or a computed field has one too
+    null: bool = False
+    compute: Callable[[Mapping[str, Any], Around], Any] | None = None
+
+    @property
+    def sql(self) -> str:
+        """The value in a SELECT from the row `r`; of a computed field what it is computed from."""
+        column = f"r.{self.column or self.name}"
+        if self.kind is Kind.TIME:
+            return iso_sql(column)
+        return column if self.is_stored else "NULL"
+
+    @property
+    def is_stored(self) -> bool:
+        return self.compute is None or bool(self.column)
+
+    def read(self, request: "Request") -> Any:
+        """Reads the same value from a model."""
+        value = getattr(request, self.column or self.name) if self.is_stored else None
+        return iso(value) if isinstance(value, datetime) else value
+
+
+class Shape:
+    """The fields of a request that are shown together, in the order in which they are sent."""
+
+    def __init__(self, *fields: Field) -> None:
+        self.fields = fields
+        self.select = ", ".join(field.sql for field in fields)
+        self._names = [field.name for field in fields]
+        self._computed = [(each.name, each.compute) for each in fields if each.compute]
+
+    def represent(self, values: Iterable[Any], around: Around = Around()) -> dict[str, Any]:
+        """Represents a row of `SELECT {self.select}, …` as the object that is sent."""
+        shown = dict(zip(self._names, values, strict=False))
+        for name, compute in self._computed:
+            shown[name] = compute(shown, around)
+        return shown
+
+    def represent_stored(self, request: "Request", around: Around = Around()) -> dict[str, Any]:
+        """Represents a model."""
+        return self.represent([field.read(request) for field in self.fields], around)
+
+
+_SECOND: Final = timedelta(seconds=1)
+
+
+def _compute_seconds(shown: Mapping[str, Any], _: Around) -> float | int | None:
+    if shown["response_at"] is None:
+        return None
+    start, end = map(datetime.fromisoformat, (shown["created_at"], shown["response_at"]))
+    seconds = (end - start) / _SECOND
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def _hide_credentials(shown: Mapping[str, Any], around: Around) -> str | None:
+    url: str | None = shown["callback_url"]
+    return url if url is None or around.shows_credentials else hide_credentials(url)
+
+
+def _describe_answerer(_: Mapping[str, Any], around: Around) -> dict[str, str] | None:
+    person = around.answerer
+    if person is None:
+        return None
+    return {"id": person.id, "name": person.name, "email": person.email}
+
+
+LISTED: Final = Shape(
+    Field("id", Kind.ID),
+    Field("loop_id", Kind.ID),
+    Field("processing_type", Kind.TEXT),
+    Field("type", Kind.TEXT),
+    Field("priority", Kind.TEXT),
+    Field("request_text", Kind.TEXT),
+    Field("response_type", Kind.TEXT),
+    Field("status", Kind.TEXT),
+    Field("response_data", Kind.JSON, null=True),
+    Field("response_by", Kind.ID, "response_by_id", null=True),
+    Field("response_at", Kind.TIME, null=True),
+    Field("response_time_seconds", Kind.NUMBER, null=True, compute=_compute_seconds),
+    Field("timeout_at", Kind.TIME),
+    Field("created_at", Kind.TIME),
+    Field("updated_at", Kind.TIME),
+)
+DETAIL: Final = Shape(
+    *LISTED.fields,
+    Field("creator_id", Kind.ID),
+    Field("image_url", Kind.TEXT, null=True),
+    Field("context", Kind.JSON, null=True),
+    Field("response_config", Kind.JSON),
+    Field("default_response", Kind.JSON),
+    Field("platform", Kind.TEXT),
+    Field("platform_version", Kind.TEXT, null=True),
+    Field("callback_url", Kind.TEXT, "callback_url", null=True, compute=_hide_credentials),
+    Field("timeout_seconds", Kind.INTEGER),
+    Field("broadcasted_to", Kind.INTEGER),
+    Field("notifications_sent", Kind.INTEGER),
+    Field("claimed_by", Kind.ID, "claimed_by_id", null=True),
+    Field("claimed_at", Kind.TIME, null=True),
+    Field(
+        "answered_by",
+        Kind.TEXT,
+        null=True,
+        compute=lambda shown, _: ANSWERED_BY.get(shown["status"]),
+    ),
+    Field("response_comment", Kind.TEXT, null=True),
+    Field("response_by_user", Kind.PERSON, null=True, compute=_describe_answerer),
+    Field("feedback", Kind.JSON, null=True, compute=lambda _, around: around.feedback),
+    Field("texts_removed_at", Kind.TIME, null=True),
+)
+
+
+def represent_to_creator(request: "Request") -> dict[str, Any]:
+    """Represents a request of `RequestQuerySet.for_single_read()` as its creator reads it."""
+    feedback = getattr(request, "feedback", None)
+    body = feedback.body if feedback else None
+    return DETAIL.represent_stored(
+        request, Around(request.response_by, body, shows_credentials=True)
+    )
