@@ -1,4 +1,4 @@
-"""Creates, rolls and shows API keys for the key pages (specification, Authentication)."""
+"""Creates, rolls and shows API keys for the key pages (docs/contract.md, `auth.key_form`)."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Checks API keys and charges their quota (specification, Authentication and Limits).
+"""Checks API keys and charges their quota (docs/contract.md, `auth` and `quota`).
 
 Each call takes one statement. The clock of the database decides the hour. The count is committed
 asynchronously, so a crash may lose the last few counted calls of a key, but never an answer.
@@ -141,7 +141,7 @@ def _fetch(params: dict[str, Any]) -> tuple[Any, ...] | None:
 def credit(*, key_id: str, account_id: str, created_at: datetime) -> bool:
     """Gives back one call for a cancelled request, if it was created in the current hour.
 
-    Runs in the transaction of the cancel, so it happens once (specification, Limits).
+    Runs in the transaction of the cancel, so it happens once (`quota.credit_once` in docs/contract.md).
     """
     params: dict[str, Any] = {"key_id": key_id, "account_id": account_id}
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Reads and changes webhook secrets (specification, Events). Each change is one transaction."""
+"""Reads and changes webhook secrets (docs/webhooks.md). Each change is one transaction."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Creates and checks webhook secrets and their signing keys (specification, Events). Pure."""
+"""Creates and checks webhook secrets and their signing keys (docs/webhooks.md). Pure."""
 
 import base64
 import secrets

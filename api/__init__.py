@@ -1,1 +1,1 @@
-"""The HTTP API (specification, Endpoints)."""
+"""The HTTP API (docs/contract.md)."""

@@ -1,4 +1,4 @@
-"""Finds whose call it is by `Authorization: Bearer <API_KEY>` (specification, Authentication)."""
+"""Finds whose call it is by `Authorization: Bearer <API_KEY>` (docs/contract.md, `auth`)."""
 
 import re
 import time

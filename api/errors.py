@@ -1,6 +1,6 @@
 """The errors of the API: one class for each, with its status and its sentence.
 
-The sentences are part of the contract (specification, Errors) and are written only here. Tests
+The sentences are part of the contract (docs/contract.md) and are written only here. Tests
 repeat them literally.
 """
 
@@ -96,7 +96,7 @@ class NotCompleted(BadRequest):
     sentence = "Feedback can only be added to completed requests"
 
 
-# 401: the key (specification, Authentication)
+# 401: the key (docs/contract.md, `auth`)
 
 
 class Unauthorized(ApiError):

@@ -1,4 +1,4 @@
-"""GET /test: checks an API key (specification, Endpoints)."""
+"""GET /test: checks an API key (docs/contract.md, `test`)."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Query parameters of request lists: filters, order and page (specification, GET /api/requests)."""
+"""Query parameters of request lists: filters, order and page (docs/contract.md, `list`)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +41,7 @@ class ListParams:
 
 
 def read_list_params(query: Any, *, with_loop: bool) -> ListParams:
-    """Reads the query parameters in the order of the specification's table.
+    """Reads the query parameters in the order of the rows `list` in docs/contract.md.
 
     Raises ValidationFailed, InvalidLoopId.
     """

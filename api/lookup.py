@@ -1,4 +1,4 @@
-"""Finds loops for API calls and checks access (specification, Authentication, access rules)."""
+"""Finds loops for API calls and checks access (docs/contract.md, `auth.loop_rules`)."""
 
 from accounts.quota import Account
 from api.errors import ApiError, InvalidLoopId, LoopNotFound

@@ -1,4 +1,4 @@
-"""API views of loops and their members (specification, Endpoints)."""
+"""API views of loops and their members (docs/contract.md, `loop` and `member`)."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Pagination by limit and offset (specification, GET /api/requests)."""
+"""Pagination by limit and offset (docs/contract.md, `list.pagination`)."""
 
 from dataclasses import dataclass
 from typing import Any

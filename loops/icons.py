@@ -1,4 +1,7 @@
-"""Icon identifiers (specification, Loop). Creation takes any string, an update one of these."""
+"""Icon identifiers (docs/contract.md, `loop.icon`).
+
+Creation takes any string, an update one of these.
+"""
 
 from web.phrases import say
 

@@ -60,7 +60,7 @@ def create_request(
     asked_through: str = "",
     traceparent: str | None = None,
 ) -> Request:
-    """Creates a pending request for every active member (specification, POST create request).
+    """Creates a pending request for every active member (docs/contract.md, `create`).
 
     `fields` are those of `RequestInput`; `asked_through` is shown to the account;
     webhooks continue the trace of `traceparent`. It is one statement and its own transaction.

@@ -4,7 +4,7 @@ from django.urls import register_converter
 
 
 class IdConverter:
-    """Matches 24 hexadecimal characters; accepts uppercase (resolved gap 7)."""
+    """Matches 24 hexadecimal characters; accepts uppercase (docs/contract.md, `envelope.ids`)."""
 
     regex = "[0-9a-fA-F]{24}"
 

@@ -1,4 +1,4 @@
-"""Reads a JSON object from a request, or raises InvalidJSON (resolved gap 4).
+"""Reads a JSON object from a request, or raises InvalidJSON (docs/contract.md, `body`).
 
 A UTF-8 byte order mark at the beginning is skipped. Also refused, besides malformed JSON: NUL
 characters and lone surrogates (PostgreSQL cannot store them), NaN and Infinity, numbers beyond a

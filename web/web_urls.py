@@ -14,7 +14,7 @@ _CREDENTIALS = re.compile(r"(?<=//)[^/?#\s]*@")
 def is_web_url(text: str) -> bool:
     """Whether `text` is an absolute http or https URL without spaces or control characters.
 
-    See resolved gap 23.
+    See docs/contract.md, `create.image_url`.
     """
     if len(text) > MAX_URL_LENGTH or any(c.isspace() or ord(c) < 33 or ord(c) == 127 for c in text):
         return False

@@ -1,4 +1,4 @@
-"""OpenAPI descriptions of the webhooks sent to a request's callback_url (specification, Events)."""
+"""OpenAPI descriptions of the webhooks sent to a request's callback_url (docs/webhooks.md)."""
 
 from typing import Any, Final
 

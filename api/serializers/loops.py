@@ -1,4 +1,4 @@
-"""Serializers of loops and members (specification, Loop and Member)."""
+"""Serializers of loops and members (docs/contract.md, `loop` and `member`)."""
 
 from typing import Any
 

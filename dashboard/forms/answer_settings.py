@@ -18,7 +18,7 @@ from reviews.response_types.posted import read_lines, read_number, unify_newline
 from web.languages import decimal_mark, translate_lazy
 from web.typed_numbers import write_number
 
-# The quickest to answer come first, then the others in the order of the specification.
+# The quickest to answer come first, then the others in the order of `TYPES`.
 FIRST = ("single_select", "multi_select", "rating", "number")
 
 

@@ -101,7 +101,7 @@ CATEGORY_NAMES = {
 
 
 class FeedbackForm(forms.Form):
-    """Feedback on an answer (specification, Feedback); every field may stay empty."""
+    """Feedback on an answer (docs/contract.md, `feedback`); every field may stay empty."""
 
     rating = forms.ChoiceField(label=_lazy("Rating"), choices=STARS, required=False)
     accuracy = forms.ChoiceField(label=_lazy("Accuracy"), choices=STARS, required=False)

@@ -1,4 +1,4 @@
-"""The response types: one class for each kind of answer (specification, "Response configuration").
+"""The response types: one class for each kind of answer (docs/contract.md, `config`).
 
 A class holds everything about its type: the configuration, the checks of a default and of an
 answer, the parsing of a posted form, the widget, and its part of the OpenAPI document. A type is
@@ -31,7 +31,7 @@ __all__ = [
     "list_names",
 ]
 
-# By name, in the order of the specification.
+# By name, in the order of the rows `config`.
 TYPES: dict[str, ResponseType] = {
     each.name: each for each in (Text(), SingleSelect(), MultiSelect(), Rating(), Number())
 }
@@ -46,5 +46,5 @@ def get_response_type(name: str) -> ResponseType:
 
 
 def list_names() -> tuple[str, ...]:
-    """Lists the names of all types, in the order of the specification."""
+    """Lists the names of all types, in the order of `TYPES`."""
     return tuple(TYPES)

@@ -62,12 +62,12 @@ class ResponseType(ABC):
     def check_default(self, config: Config, default: object) -> None:
         """Raises InvalidDefault unless `default` has the type of an answer.
 
-        The bounds for reviewers do not apply to a default (resolved gap 24).
+        The bounds for reviewers do not apply to a default (docs/contract.md, `default.unbounded`).
         """
 
     @abstractmethod
     def check_answer(self, config: Config, answer: object) -> Answer:
-        """Checks an answer and returns it as `response_data` (resolved gaps 26 and 27).
+        """Checks an answer and returns it as `response_data` (docs/contract.md, `answer`).
 
         Raises InvalidAnswer with a sentence for the reviewer.
         """

@@ -1,4 +1,4 @@
-"""Reads single fields of a `response_config` with strict types (resolved gap 5).
+"""Reads single fields of a `response_config` with strict types (docs/contract.md, `config`).
 
 If a function takes several names, the first is the contract's and the others are aliases. The
 first name that is present counts, and errors use the name that the client sent.

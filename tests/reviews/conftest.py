@@ -62,7 +62,7 @@ def let_lease_run_out(request: Request) -> None:
 
 def by_the_clock(where: Q | None = None) -> list[Request]:
     """The rows as they must stand once everything is settled that is due by now: worked out here
-    from the stored ones, by the words of the specification. Not to be saved."""
+    from the stored ones, by the words of docs/contract.md. Not to be saved."""
     rows: list[Request] = list(Request.objects.filter(where or Q()).with_clock())
     for row in rows:
         if row.status not in ("pending", "claimed"):

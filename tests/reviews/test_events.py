@@ -1,4 +1,4 @@
-"""The body of events, key by key (specification, Events; resolved gaps 42 and 43)."""
+"""The body of events, key by key (docs/webhooks.md)."""
 
 import json
 from collections.abc import Callable
