@@ -141,7 +141,8 @@ def _fetch(params: dict[str, Any]) -> tuple[Any, ...] | None:
 def credit(*, key_id: str, account_id: str, created_at: datetime) -> bool:
     """Gives back one call for a cancelled request, if it was created in the current hour.
 
-    Runs in the transaction of the cancel, so it happens once (`quota.credit_once` in docs/contract.md).
+    Runs in the transaction of the cancel, so it happens once
+    (docs/contract.md, `quota.credit_once`).
     """
     params: dict[str, Any] = {"key_id": key_id, "account_id": account_id}
     with connection.cursor() as cursor:

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts.quota import Quota
 from api.errors import ApiError, RateLimited
 from db.times import next_hour
+from reviews import representation
 
 WAITING = "/docs/api.md#which-way-to-wait"
 MCP_PATHS = ("/mcp", "/mcp/")
@@ -53,6 +54,11 @@ def build_stream(text: bytes) -> HttpResponse:
 def ok(msg: str, data: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     """Builds a success response."""
     return build_response(dumps(build_envelope(msg, data)), status=status)
+
+
+def ok_rows(msg: str, data: Mapping[str, Any]) -> HttpResponse:
+    """Builds a success response with requests of `reviews.queries`."""
+    return build_response(representation.encode(build_envelope(msg, data)))
 
 
 def set_rate_headers(response: HttpResponse, quota: Quota | None) -> None:

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from api import long_polling
 from api.authentication import Call
-from api.envelope import link_help, ok
+from api.envelope import link_help, ok, ok_rows
 from api.errors import (
     AddFeedbackFailed,
     ApiError,
@@ -47,7 +47,7 @@ class Requests(ApiView):
     def get(self, call: Call) -> HttpResponse:
         params = read_list_params(call.query_params, with_loop=True)
         data = params.fetch_for_account(call.account.id)
-        return ok("Requests retrieved successfully", data)
+        return ok_rows("Requests retrieved successfully", data)
 
 
 class LoopRequests(ApiView):
@@ -62,7 +62,7 @@ class LoopRequests(ApiView):
         if loop.creator_id != user_id and not loop.has_member:
             raise LoopDenied
         params = read_list_params(call.query_params, with_loop=False)
-        return ok("Loop requests retrieved successfully", params.fetch_for_loop(loop.id))
+        return ok_rows("Loop requests retrieved successfully", params.fetch_for_loop(loop.id))
 
     def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
         response = super().dispatch(request, **ids)
@@ -171,7 +171,7 @@ def read(call: Call, request_id: str) -> dict[str, Any]:
 
 def respond_with(request: dict[str, Any]) -> HttpResponse:
     """Builds the response to a single read."""
-    return ok("Request retrieved successfully", {"request": request})
+    return ok_rows("Request retrieved successfully", {"request": request})
 
 
 def read_request_id(raw_id: str) -> str:

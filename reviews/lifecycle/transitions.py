@@ -19,8 +19,8 @@ from reviews.lifecycle.saving import update_all
 from reviews.lifecycle.states import Transition
 from reviews.models import Request
 
-# With events, a batch keeps its rows locked for about 50 ms (`bench sweep`), and for a second if each
-# has a context of 256 KiB.
+# With events, a batch keeps its rows locked for about 50 ms (`bench sweep`), and for a second if
+# each has a context of 256 KiB.
 BATCH = 100
 # The channel of notifications with the ids of requests that have ended, and of accounts to which
 # something else has happened.

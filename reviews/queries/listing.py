@@ -80,7 +80,7 @@ class ListParams:
 
 @dataclass(frozen=True, slots=True)
 class RequestPage:
-    """A page of requests as the API shows them, and the total of all that match."""
+    """A page of requests, for `representation.encode`, and the total of all that match."""
 
     ids: list[str]
     entries: list[dict[str, Any]]
@@ -103,7 +103,7 @@ def fetch(scope: Scope, list_params: ListParams) -> RequestPage:
         requests = [row for row in rows if row[0] is not None]
         *_, total, is_due = rows[0]
         ids = [row[0] for row in requests]
-        return RequestPage(ids, [LISTED.represent(row) for row in requests], total), is_due
+        return RequestPage(ids, [LISTED.represent_row(row) for row in requests], total), is_due
 
     return settling.read_settled(scope.to_settle, read)
 

@@ -5,16 +5,15 @@ from typing import Any
 
 from django.db import connection
 
-from db.columns import dumps
 from loops.active_members import ACTIVE_MEMBERS
 from reviews.lifecycle.conditions import lapsed, overdue
 from reviews.lifecycle.settling import read_settled, scope_to_request
 from reviews.models import Request
-from reviews.representation import DETAIL, Around
+from reviews.representation import DETAIL, Around, as_fragment, encode
 
 # Aliases: r is the request, p the person who answered, f the feedback.
 _SELECT = f"""
-SELECT {DETAIL.select}, p.id, p.name, p.email, f.body,
+SELECT {DETAIL.select}, p.id, p.name, p.email, f.body::text,
        r.creator_id = %(user)s,
        {overdue()} OR {lapsed()},
        r.creator_id = %(user)s OR EXISTS (
@@ -39,7 +38,7 @@ class NotVisible(Exception):
 
 
 def read(request_id: str, *, user_id: str) -> dict[str, Any]:
-    """Returns the request as its single read, settled first if it is due.
+    """Returns the single read, for `representation.encode`, settled first if it is due.
 
     Raises Request.DoesNotExist, NotVisible.
     """
@@ -65,11 +64,12 @@ def read_many_as_json(request_ids: list[str], *, user_id: str) -> list[str]:
     """
     with connection.cursor() as cursor:
         cursor.execute(_READ_MANY, {"ids": request_ids, "user": user_id})
-        return [dumps(_represent(row)) for row in cursor.fetchall()]
+        return [encode(_represent(row)).decode() for row in cursor.fetchall()]
 
 
 def _represent(row: Row) -> dict[str, Any]:
     """Represents a row; only who created the request sees the credentials of its URL."""
     *_, person_id, name, email, feedback, is_creator, _, _ = row
     answerer = _Person(person_id, name, email) if person_id else None
-    return DETAIL.represent(row, Around(answerer, feedback, shows_credentials=is_creator))
+    around = Around(answerer, as_fragment(feedback), shows_credentials=is_creator)
+    return DETAIL.represent_row(row, around)

@@ -1,5 +1,6 @@
 """Compares totals and pages with count(*) and the serializer after any sequence of changes."""
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from io import StringIO
@@ -22,7 +23,7 @@ from reviews.lifecycle import states
 from reviews.models import PRIORITIES, Request
 from reviews.models.counters import Counter, CounterChange
 from reviews.queries import listing
-from reviews.representation import LISTED
+from reviews.representation import LISTED, encode
 from tests.conftest import account
 from tests.reviews.conftest import (
     FIELDS,
@@ -62,7 +63,7 @@ def by_listing(
     scope: listing.Scope, window: listing.ListParams
 ) -> tuple[list[dict[str, Any]], int]:
     found = listing.fetch(scope, window)
-    return found.entries, found.total
+    return json.loads(encode(found.entries)), found.total
 
 
 class Life(RuleBasedStateMachine):

@@ -13,13 +13,13 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from dashboard import request_list, stats
-from db.columns import dumps
 from loops.models import Loop
 from portal import open_questions, polling
 from reviews import counters, services, tasks
 from reviews.lifecycle import settling, transitions
 from reviews.models import Request
 from reviews.queries import listing, single_read
+from reviews.representation import encode
 from tests.backends import waiting_for_locks
 from tests.reviews.conftest import Make, make_overdue
 from tests.waiting import stretched, wait_until
@@ -60,7 +60,7 @@ def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
     """What every kind of reader says of the only request that there is."""
     account, window = loop.creator_id, listing.ListParams(None, None, "status_asc", 5, 0)
     shown: dict[str, Any] = {
-        "single": dumps(single_read.read(request.pk, user_id=account)),
+        "single": encode(single_read.read(request.pk, user_id=account)).decode(),
         "page": services.read_request(request.pk).status,
         "question": polling.read_version(request.pk, reviewer.pk),
         "inbox": inbox_version(reviewer.pk) != inbox_version("0" * 24),
@@ -74,7 +74,7 @@ def views(loop: Loop, reviewer: User, request: Request) -> dict[str, Any]:
             filtered = listing.ListParams(status, None, listing.DEFAULT_ORDER, 5, 0)
             found = listing.fetch(scope, filtered)
             shown[f"{scope.column} {status}"] = (found.total, len(found.ids))
-        shown[scope.column] = dumps(listing.fetch(scope, window).entries)
+        shown[scope.column] = encode(listing.fetch(scope, window).entries).decode()
     chosen = request_list.Filters(account_id=account, q="refund", status="pending")
     shown["search"] = [row.status for row in request_list.read_older(chosen, None).rows]
     return shown

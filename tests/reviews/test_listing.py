@@ -1,6 +1,7 @@
 """A page as SQL writes it: the JSON of the serializer, and no more rows read than shown."""
 
 import itertools
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,7 +19,7 @@ from reviews.lifecycle import states
 from reviews.lifecycle.transitions import BATCH
 from reviews.models import Request
 from reviews.queries import listing
-from reviews.representation import LISTED
+from reviews.representation import LISTED, encode
 from tests.reviews.conftest import Make, by_the_clock
 from tests.reviews.test_sweeps import copies
 from webhooks.models import Delivery
@@ -67,7 +68,7 @@ def test_the_json_is_that_of_the_stored_request(
         window = listing.ListParams(None, None, "created_at_desc", 5, 0)
         wanted = sorted(by_the_clock(), key=lambda row: (row.created_at, row.pk), reverse=True)
         found = listing.fetch(listing.scope_to_loop(loop.pk), window)
-        assert [list(entry.items()) for entry in found.entries] == [
+        assert [list(entry.items()) for entry in json.loads(encode(found.entries))] == [
             list(LISTED.represent_stored(request).items()) for request in wanted
         ]
         assert found.total == 2
@@ -151,4 +152,5 @@ def test_many_that_are_due_at_once_are_settled_in_batches(
     assert all(entry["status"] == states.TIMEOUT for entry in found.entries)
     assert Delivery.objects.filter(event="request.timeout").count() == 1_001
     with django_assert_num_queries(1):
-        assert listing.fetch(scope, window) == found
+        again = listing.fetch(scope, window)
+    assert (again.ids, again.total) == (found.ids, found.total)

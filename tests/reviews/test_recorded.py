@@ -18,12 +18,12 @@ import pytest
 from allauth.account.models import EmailAddress
 
 from accounts.models import User
-from db.columns import dumps
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services, tasks
 from reviews.models import Feedback, Request
 from reviews.queries import listing, single_read
+from reviews.representation import encode
 from tests.reviews.conftest import FIELDS, acting, let_lease_run_out, make_overdue
 from webhooks.models import Delivery, LoggedEvent
 
@@ -159,13 +159,13 @@ def test_what_is_read(loop: Loop) -> None:
     Feedback.objects.create(request=rows[2], account_id=OWNER, body=feedback)
     User.objects.filter(pk=MEMBER).update(name=AWKWARD)
     for reader, name in ((OWNER, "creator"), (MEMBER, "member")):
-        read = [dumps(single_read.read(row.pk, user_id=reader)) for row in rows]
+        read = [encode(single_read.read(row.pk, user_id=reader)).decode() for row in rows]
         compare(f"reads-{name}", read)
     page = listing.ListParams(None, None, "created_at_asc", len(rows), 0)
     entries = listing.fetch(listing.scope_to_account(OWNER), page).entries
-    compare("list", [dumps(entry) for entry in entries])
+    compare("list", [encode(entry).decode() for entry in entries])
     ids = [row.pk for row in rows]
-    read = [dumps(single_read.read(pk, user_id=OWNER)) for pk in ids]
+    read = [encode(single_read.read(pk, user_id=OWNER)).decode() for pk in ids]
     assert single_read.read_many_as_json(ids, user_id=OWNER) == read
 
 
