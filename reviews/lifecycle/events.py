@@ -77,7 +77,7 @@ def build_body(
         "status": shown["status"],
         "response_data": shown["response_data"],
         "response_by": shown["response_by"],
-        "completed_at": None if request.status == states.CLAIMED else shown["updated_at"],
+        "completed_at": shown["updated_at"] if request.status in states.FINAL else None,
         "response_at": shown["response_at"],
         "response_time_seconds": shown["response_time_seconds"],
         "response_comment": shown["response_comment"],
@@ -99,9 +99,9 @@ def get_reviewer_id(request: Request) -> str | None:
 
 def get_occurrence(request: Request) -> str:
     """Returns the unique name of what happened: the request's end, or its n-th claim."""
-    if request.status == states.CLAIMED:
-        return format_claim(request.pk, request.claim_count)
-    return format_end(request.pk)
+    if request.status in states.FINAL:
+        return format_end(request.pk)
+    return format_claim(request.pk, request.claim_count)
 
 
 def format_claim(request_id: str, number: int) -> str:

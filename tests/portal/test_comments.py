@@ -184,5 +184,5 @@ def test_statements(
     # session, person, request, that it was opened, what waits, the list beside
     with django_assert_num_queries(6):
         browser.get(f"/inbox/{request.pk}/")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(11):  # and the transition: membership, row, update, names, log
         browser.post(f"/inbox/{request.pk}/answer/", {"answer": "n", "comment": "No"})

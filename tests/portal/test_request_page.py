@@ -261,7 +261,7 @@ def test_statements(
     # session, person, request, that it was opened, what waits, the list beside
     with django_assert_num_queries(6):
         browser.get(f"/inbox/{request.pk}/")
-    with django_assert_num_queries(8):  # and what the service asks
+    with django_assert_num_queries(11):  # and the transition: membership, row, update, names, log
         response = browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})
     assert following.pk in response["Location"]
     with django_assert_num_queries(7):  # and what was sent
