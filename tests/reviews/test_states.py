@@ -1,17 +1,20 @@
 """The state machine: its table, and what the database enforces."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from accounts.models import User
 from reviews import services, tasks
 from reviews.lifecycle import settling, states
-from reviews.lifecycle.conditions import IS_DUE
+from reviews.lifecycle.conditions import IS_DUE, OPEN, held_by, in_time, lapsed, overdue
 from reviews.models import Request
 from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 from webhooks.models import Delivery
@@ -24,6 +27,52 @@ def test_every_transition_starts_open_and_none_leaves_a_final_status() -> None:
         assert transition.sources <= states.OPEN
         assert transition.target in states.STATUSES
     assert set(states.STATUSES) == states.OPEN | states.FINAL
+
+
+@dataclass
+class Row:
+    """The columns that decide which transitions are allowed."""
+
+    status: str
+    timeout_at: datetime
+    claimed_by_id: str | None
+    claim_expires_at: datetime | None
+
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+moments = st.sampled_from([NOON + timedelta(microseconds=n) for n in (-1, 0, 1)])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(states.STATUSES), moments, moments, st.sampled_from("ab"))
+def test_sql_repeats_the_table(
+    db: None, status: str, timeout_at: datetime, claim_expires_at: datetime, person: str
+) -> None:
+    """What indexes and guarded statements know of the rules is what the table says."""
+    row = Row(status, timeout_at, "a", claim_expires_at)
+    if status != states.CLAIMED:
+        row.claimed_by_id = row.claim_expires_at = None
+    now = "%(now)s"
+    conditions = {
+        states.TIME_OUT: overdue(now),
+        states.LAPSE: lapsed(now),
+        states.RELEASE: f"{in_time(now)} AND {held_by('%(person)s', now)}",
+        states.WITHDRAW: f"{in_time(now)} AND {OPEN}",
+    }
+    columns = (
+        "%(status)s AS status, %(timeout_at)s AS timeout_at,"
+        " %(claimed_by_id)s::text AS claimed_by_id,"
+        " %(claim_expires_at)s::timestamptz AS claim_expires_at"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {', '.join(f'coalesce({each}, false)' for each in conditions.values())}"
+            f" FROM (SELECT {columns}) AS r",
+            {**vars(row), "now": NOON, "person": person},
+        )
+        in_sql = cursor.fetchone()
+    allowed = [each.is_allowed(row, now=NOON, person_id=person) for each in conditions]
+    assert allowed == list(in_sql)
 
 
 def test_an_answer_completes(make: Make, member: User) -> None:

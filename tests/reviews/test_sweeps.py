@@ -59,6 +59,26 @@ def test_lapsed_claims_are_given_back_in_one_statement_more(
     assert set(Request.objects.values_list("status", flat=True)) == {"pending"}
 
 
+def test_a_deleted_loop_cancels_every_request_in_batches(make: Make, owner: User) -> None:
+    first = make(callback_url="http://127.0.0.1:9/")
+    copies(first, 2 * BATCH + 5)
+    services.delete_loop(loop_id=first.loop_id, account_id=owner.pk)
+    assert set(Request.objects.values_list("status", flat=True)) == {"cancelled"}
+    assert Delivery.objects.filter(event="request.cancelled").count() == 2 * BATCH + 6
+
+
+def test_a_removed_member_releases_every_claim_in_batches(
+    make: Make, owner: User, member: User
+) -> None:
+    claimed, other = make(), make()
+    services.claim_request(request=claimed, reviewer_id=member.pk)
+    services.claim_request(request=other, reviewer_id=owner.pk)
+    copies(claimed, BATCH + 5)
+    services.remove_member(loop_id=claimed.loop_id, account_id=owner.pk, member_id=member.pk)
+    held = Request.objects.filter(status="claimed")
+    assert [request.pk for request in held] == [other.pk]
+
+
 def test_a_sweep_leaves_its_heartbeat(db: None) -> None:
     tasks.settle_overdue()
     tasks.release_lapsed()
