@@ -1,4 +1,4 @@
-"""Enqueues events and test events, and has deliveries attempted again."""
+"""Writes events, sends test events, and has deliveries attempted again."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
