@@ -1,4 +1,8 @@
-"""Reads requests as single reads, in one statement. What is due is settled first."""
+"""Reads requests as single reads, in one statement. What is due is settled first.
+
+The SQL is written by hand, because programs poll: a read takes 0.13 ms of CPU, and by the ORM
+1.9 ms.
+"""
 
 from collections import namedtuple
 from typing import Any
