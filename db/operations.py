@@ -93,6 +93,37 @@ class FillInBatches(NotInTransactionMixin, Operation):
         return "Fills rows in batches"
 
 
+class FillByKey(FillInBatches):
+    """Runs a statement for one range of keys after the other, each in a transaction of its own.
+
+    For rows that a statement cannot find by what they lack. `following` takes the last key and
+    selects the end of the next range, NULL if there is none, such as
+    `SELECT max(id) FROM (SELECT id FROM t WHERE id > %s ORDER BY id LIMIT 2000) AS batch`.
+    `statement` takes both ends: `id > %s AND id <= %s`.
+    """
+
+    def __init__(self, following: str, statement: str) -> None:
+        super().__init__(statement)
+        self.following = following
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        self._ensure_not_in_transaction(schema_editor)
+        if schema_editor.collect_sql:
+            schema_editor.execute(self.statement, ["", ""])
+            return
+        end = ""
+        with schema_editor.connection.cursor() as cursor:
+            while True:
+                start = end
+                cursor.execute(self.following, [start])
+                (end,) = cursor.fetchone()
+                if end is None:
+                    return
+                cursor.execute(self.statement, [start, end])
+
+
 class WriteDomainsInAscii(Operation):
     """Writes the domains in a column `email` in the form of the DNS, row by row.
 

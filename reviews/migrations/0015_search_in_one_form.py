@@ -1,8 +1,8 @@
 """Writes the search words of requests in one form (NFKC), and those of existing requests anew."""
 
-from typing import Any
-
 from django.db import migrations
+
+from db.operations import FillByKey
 
 FUNCTIONS = r"""
 CREATE OR REPLACE FUNCTION reviews_search_words(text) RETURNS tsvector
@@ -32,8 +32,8 @@ END $$;
 DROP FUNCTION IF EXISTS reviews_search_words(text);
 """
 # The words of ASCII texts are the same as before. Ids are read once, in their order.
-NEXT = """
-SELECT max(id), count(*) FROM
+FOLLOWING = """
+SELECT max(id) FROM
        (SELECT id FROM reviews_request WHERE id > %s ORDER BY id LIMIT 2000) AS batch
 """
 FILL = """
@@ -46,23 +46,10 @@ UPDATE reviews_requestwords AS kept SET words = found.words
 """
 
 
-def fill(apps: Any, schema_editor: Any) -> None:
-    """Writes the words of existing requests anew; each batch is a transaction of its own."""
-    last = ""
-    with schema_editor.connection.cursor() as cursor:
-        while True:
-            cursor.execute(NEXT, [last])
-            end, count = cursor.fetchone()
-            if not count:
-                return
-            cursor.execute(FILL, [last, end])
-            last = end
-
-
 class Migration(migrations.Migration):
     atomic = False
     dependencies = [("reviews", "0014_erasures")]
     operations = [
         migrations.RunSQL(FUNCTIONS, BEFORE),
-        migrations.RunPython(fill, migrations.RunPython.noop),
+        FillByKey(FOLLOWING, FILL),
     ]
