@@ -6,6 +6,7 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
 from accounts import key_format
@@ -42,29 +43,31 @@ def create_account(
 
 @transaction.atomic
 def take_reserved_id(*, email: str) -> str | None:
-    """Ends the reservation for `email` and returns its user id, or None if there is none.
+    """Returns the id that invitations to `email` show, or None if a new account cannot have it.
 
-    The id is the new account's from now on, and nobody else can get it.
+    The row stays: later invitations show the same id, so they do not tell that there is an account.
     """
     lock_address(email)
-    taken = ReservedId.objects.filter(match_email(email)).values_list("user_id", flat=True).first()
-    ReservedId.objects.filter(user_id=taken).delete()
-    return taken
+    is_taken = Exists(User.objects.filter(pk=OuterRef("user_id")))
+    rows = ReservedId.objects.filter(~is_taken, match_email(email))
+    return rows.values_list("user_id", flat=True).first()
 
 
 @transaction.atomic
 def reserve_user_id(*, email: str) -> str:
-    """Returns the id of the account that confirmed `email` as its address.
+    """Returns the id that invitations to `email` show, whether or not an account has the address.
 
-    If there is none, reserves an id for the person who will confirm it.
+    Whoever confirms the address before they have an account gets this id. If that account has
+    another address by now, the id changes.
     """
-    address = email.lower()
+    address = fold_address(email)
     lock_address(address)
-    holders = User.objects.filter(match_email(address), confirmed(""))
-    known = holders.values_list("id", flat=True).first()
-    if known is not None:
-        return known
     row, _ = ReservedId.objects.get_or_create(email=address, defaults={"user_id": new_id()})
+    holders = User.objects.filter(match_email(address), confirmed(""))
+    if User.objects.filter(pk=row.user_id).exclude(pk__in=holders.values("pk")).exists():
+        user_id = new_id()
+        ReservedId.objects.filter(email=address).update(user_id=user_id)
+        return user_id
     return str(row.user_id)
 
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Q, When
 from django.db.models.functions import Lower, Now
 
 from accounts.confirmed import confirmed
@@ -118,8 +118,13 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
         return self.select_related("user").annotate(**columns)
 
     def known_as(self, member_id: str) -> "MembershipQuerySet":
-        """Keeps the member with this id, or with an id that an invitation reserved for them."""
-        return self.filter(Q(member_id=member_id) | Q(former_ids__contains=[member_id]))
+        """Keeps the member with this id, then those whose invitations had it.
+
+        An address of a member may be invited again, with the same id.
+        """
+        is_own = Case(When(member_id=member_id, then=0), default=1)
+        known = self.filter(Q(member_id=member_id) | Q(former_ids__contains=[member_id]))
+        return known.order_by(is_own, "id")
 
     def in_order(self) -> "MembershipQuerySet":
         return self.order_by("invited_at", "id")
@@ -129,8 +134,8 @@ class Membership(models.Model):
     """A person in a loop: invited by e-mail address (pending), or joined (active).
 
     `account` is the creator of the loop. `member_id` is the user id that the API shows; `user` is
-    null until the person joins. `former_ids` are the ids that invitations had reserved for a person
-    who had an account with another id.
+    null until the person joins. `former_ids` are the ids that invitations showed for a person
+    whose account has another id.
     """
 
     class Status(models.TextChoices):

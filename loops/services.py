@@ -7,11 +7,11 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.db import connection, transaction
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts.audit import record
-from accounts.emails import fold_address, lock_address
+from accounts.confirmed import confirmed
+from accounts.emails import fold_address, lock_address, match_email
 from accounts.models import User
 from accounts.services import reserve_user_id
 from db.ids import owned_id, owned_id_sql
@@ -119,20 +119,24 @@ def invite_member(*, loop: Loop, email: str) -> Membership:
     email = fold_address(email)
     lock_address(email)
     lock_loop(loop.pk, account_id=loop.creator_id)
-    member_id = reserve_user_id(email=email)
-    address, pending = email, Membership.Status.PENDING
-    # the address may have been another account's, or nobody's, when it was invited before
-    known = Q(member_id=member_id) | Q(email=address, status=pending)
-    members = list(Membership.objects.filter(known, loop=loop))
-    if any(member.status == Membership.Status.ACTIVE for member in members):
+    members = Membership.objects.filter(loop=loop, account_id=loop.creator_id)
+    holders = User.objects.filter(match_email(email), confirmed(""))
+    if members.active().filter(user__in=holders).exists():
         raise AlreadyMember
-    if members:
-        return members[0]
+    pending = Membership.Status.PENDING
+    # the address may have had another id when it was invited before
+    known = members.filter(email=email, status=pending).first()
+    if known is not None:
+        return known
     membership = Membership.objects.create(
-        account_id=loop.creator_id, loop=loop, member_id=member_id, email=address, status=pending
+        account_id=loop.creator_id,
+        loop=loop,
+        member_id=reserve_user_id(email=email),
+        email=email,
+        status=pending,
     )
     touch(loop.pk, account_id=loop.creator_id)
-    record_audit(loop, "member.invited", f"{address} to {loop.name}")
+    record_audit(loop, "member.invited", f"{email} to {loop.name}")
     return membership
 
 
@@ -179,8 +183,8 @@ def join_loop(*, user: User, code: str) -> str:
         cursor.execute(_JOIN, keys)
         (was_active,) = cursor.fetchone()
     if not was_active:
-        confirmed = EmailAddress.objects.filter(user=user, verified=True)
-        inherit_invitations(loop, user, list(confirmed.values_list("email", flat=True)))
+        addresses = EmailAddress.objects.filter(user=user, verified=True)
+        inherit_invitations(loop, user, list(addresses.values_list("email", flat=True)))
         touch(loop.pk, account_id=loop.creator_id)
         record_audit(loop, "member.joined", loop.name, actor_id=user.pk)
     return str(loop.pk)
@@ -188,38 +192,40 @@ def join_loop(*, user: User, code: str) -> str:
 
 @transaction.atomic
 def pass_invitations(*, user: User, address: str) -> None:
-    """Passes the pending invitations to the address that an account has just confirmed.
+    """Passes the invitations to the address just confirmed, in loops where the person is a member.
 
-    An invitation to a further address passes when the person joins: until then, nobody needs to
-    learn that two addresses are one person's.
+    In other loops they pass when the person joins: until then, the inviter does not learn whether
+    the address has an account. An invitation to a further address never passes here, because nobody
+    needs to learn that two addresses are one person's.
     """
     if user.email != address:
         return
     invited = Membership.objects.filter(status=Membership.Status.PENDING, email=address)
-    ids = invited.exclude(member_id=user.pk).values_list("loop_id", flat=True)
-    loops = Loop.objects.alive().filter(pk__in=list(ids)).order_by("pk")
-    for loop in loops.select_for_update(no_key=True):
-        inherit_invitations(loop, user, [address])
-        touch(loop.pk, account_id=loop.creator_id)
+    ids = list(invited.values_list("loop_id", flat=True))
+    loops = Loop.objects.alive().filter(pk__in=ids).order_by("pk")
+    for loop in loops.select_for_update(no_key=True):  # the person may be joining it right now
+        members = Membership.objects.filter(loop=loop, account_id=loop.creator_id)
+        if members.active().filter(user=user).exists():
+            inherit_invitations(loop, user, [address])
+            touch(loop.pk, account_id=loop.creator_id)
 
 
 def inherit_invitations(loop: Loop, user: User, addresses: list[str]) -> None:
-    """Makes the loop's pending invitations to these addresses the user's membership.
+    """Adds the loop's pending invitations to these addresses to the user's membership.
 
-    The ids that they had reserved still name the member. The loop is locked.
+    The ids that they showed still name the member. The loop is locked.
     """
     members = Membership.objects.filter(loop=loop, account_id=loop.creator_id)
     pending = members.filter(status=Membership.Status.PENDING, email__in=addresses)
-    invited = list(pending.exclude(member_id=user.pk).in_order())
+    invited = list(pending.in_order())
     if not invited:
         return
-    own = members.filter(member_id=user.pk).first() or invited[0]
+    own = members.get(user=user)
     for row in invited:
-        own.former_ids = [*own.former_ids, row.member_id]
-        if row is not own:
-            row.delete()
-    own.member_id = user.pk
-    own.save(update_fields=["member_id", "former_ids"])
+        own.former_ids = [*own.former_ids, *row.former_ids, row.member_id]
+        own.invited_at = min(own.invited_at, row.invited_at)
+        row.delete()
+    own.save(update_fields=["former_ids", "invited_at"])
 
 
 def lock_loop(loop_id: str, *, account_id: str) -> None:

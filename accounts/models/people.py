@@ -80,7 +80,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class ReservedId(models.Model):
-    """The user id of an invited address (in lowercase) that no account has confirmed yet."""
+    """The user id that invitations to an address (in lowercase) show."""
 
     user_id = LookupField(max_length=24, primary_key=True)
     email = LookupField(max_length=254)

@@ -70,17 +70,18 @@ def test_the_look_alike_of_an_invited_address_is_not_invited() -> None:
     reserved = reserve_user_id(email="v@gmail.com")
     try_code(f"v@gma{DOTLESS}l.com", SIGN_UP, name="E")
     assert User.objects.get().pk != reserved
-    assert reserve_user_id(email=f"v@gma{DOTLESS}l.com") == User.objects.get().pk
+    assert reserve_user_id(email=f"v@gma{DOTLESS}l.com") != reserved
     assert reserve_user_id(email="V@gmail.com") == reserved
 
 
 def test_domains_of_any_letters_work() -> None:
     try_code("Jörg@example.com", SIGN_UP, name="J")
     assert mail.outbox == []
+    reserved = reserve_user_id(email="JOERG@BÜCHER.EXAMPLE")
     try_code("joerg@BÜCHER.example", SIGN_UP, name="J")
     assert User.objects.get().email == "joerg@xn--bcher-kva.example"
     assert try_code("joerg@Bücher.example").get("/inbox/").status_code == 200
-    assert reserve_user_id(email="JOERG@BÜCHER.EXAMPLE") == User.objects.get().pk
+    assert User.objects.get().pk == reserved
 
 
 @pytest.mark.parametrize("path", ["signup/", "password/reset/"])

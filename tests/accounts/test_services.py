@@ -63,7 +63,9 @@ def test_a_reserved_id_is_stable_and_becomes_the_accounts(db: None, owner: User)
     person = services.create_account(email="new@example.com", verified=True)
     assert person.pk == reserved
     assert services.reserve_user_id(email="new@example.com") == reserved
-    assert services.reserve_user_id(email=owner.email) == owner.pk
+    of_owner = services.reserve_user_id(email=owner.email)
+    assert of_owner != owner.pk
+    assert services.reserve_user_id(email=owner.email) == of_owner
 
 
 def test_an_address_that_changes_hands_gets_another_id(db: None) -> None:
@@ -75,4 +77,13 @@ def test_an_address_that_changes_hands_gets_another_id(db: None) -> None:
     first.save()
     again = services.reserve_user_id(email="new@example.com")
     assert again != reserved
+    assert services.reserve_user_id(email="new@example.com") == again
     assert services.create_account(email="new@example.com", verified=True).pk == again
+
+
+def test_the_first_holders_id_is_not_given_to_the_next_account(db: None) -> None:
+    reserved = services.reserve_user_id(email="new@example.com")
+    first = services.create_account(email="new@example.com", verified=True)
+    first.emailaddress_set.update(email="other@example.com")  # type: ignore[attr-defined]
+    User.objects.filter(pk=first.pk).update(email="other@example.com")
+    assert services.create_account(email="new@example.com", verified=True).pk != reserved

@@ -111,8 +111,11 @@ def test_an_invited_address_keeps_its_id(loop: Loop) -> None:
 
 
 @pytest.mark.contract("pending.reserved")
-def test_the_address_of_an_account_has_its_id(outsider: User, loop: Loop) -> None:
-    assert invite_member(loop=loop, email=outsider.email.upper()).member_id == outsider.pk
+def test_the_address_of_an_account_has_a_reserved_id_too(outsider: User, loop: Loop) -> None:
+    invited = invite_member(loop=loop, email=outsider.email.upper())
+    assert invited.member_id != outsider.pk
+    join_loop(user=outsider, code=loop.invite_code)
+    assert loop.memberships.known_as(invited.member_id).get().member_id == outsider.pk
 
 
 @pytest.mark.contract("invite.unlimited")

@@ -1,14 +1,18 @@
 """Whose an emailed invitation is: of whoever confirms the address, under which user id."""
 
+from importlib import import_module
+from typing import Any
+
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
+from django.db import connection
 from django.test import Client
 
 from accounts.models import ReservedId, User
 from accounts.proofs import confirm_address
-from accounts.services import create_account
-from db.ids import is_in_bucket
+from accounts.services import create_account, reserve_user_id
+from db.ids import is_in_bucket, new_id
 from loops.models import Loop, Membership
 from loops.services import AlreadyMember, create_loop, invite_member, join_loop
 from reviews.services import delete_loop
@@ -53,16 +57,16 @@ def test_it_passes_to_the_account_that_confirms(
     other = create_loop(owner_id=loop.creator_id, name="Other", icon="bell")
     invited = invite_member(loop=loop, email=EMAIL)
     invite_member(loop=other, email=EMAIL)
-    moved = Loop.objects.get(pk=loop.pk).updated_at
     squat()
     user = User.objects.get(email=EMAIL)
     prove_by(way)
-    assert rows(loop) == [(user.pk, "pending", None)]
-    assert Membership.objects.get(loop=other, email=EMAIL).member_id == user.pk
-    assert Loop.objects.get(pk=loop.pk).updated_at > moved
-    assert all(is_in_bucket(row.pk, loop.creator_id) for row in loop.memberships.all())
+    assert rows(loop) == [(invited.member_id, "pending", None)]
     join_loop(user=user, code=loop.invite_code)
     assert rows(loop) == [(user.pk, "active", user.pk)]
+    assert all(is_in_bucket(row.pk, loop.creator_id) for row in loop.memberships.all())
+    joined = loop.memberships.get(user=user)
+    assert (joined.former_ids, joined.invited_at) == ([invited.member_id], invited.invited_at)
+    assert Membership.objects.get(loop=other, email=EMAIL).member_id == invited.member_id
     with pytest.raises(AlreadyMember):
         invite_member(loop=loop, email=EMAIL)
     path = f"/v1/api/loops/{loop.pk}/members/{invited.member_id.upper()}"
@@ -86,9 +90,56 @@ def test_a_code_before_the_account_exists_gives_the_reserved_id(loop: Loop) -> N
     give(browser, code_in(mail.outbox[-1]))
     user = User.objects.get(email=EMAIL)
     assert user.pk == invited.member_id
-    assert not ReservedId.objects.exists()
     join_loop(user=user, code=loop.invite_code)
     assert rows(loop) == [(user.pk, "active", user.pk)]
+
+
+def read_loops(api: type[Api], key: str) -> list[list[dict[str, object]]]:
+    """The members of each loop of the key's account, as lists of loops show them."""
+    return [loop["members"] for loop in api(key).get("/v1/api/loops").json()["data"]["loops"]]
+
+
+class TestTheInviterSeesNoAccounts:
+    """An invitation is the same for an address with and without an account."""
+
+    @pytest.mark.parametrize("before", [0, 1, 2])
+    def test_in_two_loops(self, api: type[Api], owner_key: str, loop: Loop, before: int) -> None:
+        """The account is made when the address has been invited to so many loops."""
+        other = create_loop(owner_id=loop.creator_id, name="Other", icon="bell")
+        for number, each in enumerate((loop, other, None)):
+            if number == before:
+                create_account(email=EMAIL, name="Nora", verified=True)
+            if each:
+                invite_member(loop=each, email=EMAIL)
+                invite_member(loop=each, email="nobody@example.org")
+        ids = set()
+        for members in read_loops(api, owner_key):
+            nora, nobody = (
+                next(row for row in members if row["email"] == email)
+                for email in (EMAIL, "nobody@example.org")
+            )
+            ids.add(nora["user_id"])
+            ignored = {"user_id": "", "email": ""}
+            assert {**nora, **ignored} == {**nobody, **ignored}
+        assert len(ids) == 1
+        assert before or User.objects.get(email=EMAIL).pk not in ids
+
+    def test_when_it_was_made(self, loop: Loop, outsider: User) -> None:
+        """The time in the id is that of the first invitation."""
+        begun = new_id()
+        assert outsider.pk < begun < invite_member(loop=loop, email=outsider.email).member_id
+
+
+def test_an_address_invited_again_is_removed_without_its_former_member(
+    api: type[Api], owner_key: str, loop: Loop, outsider: User
+) -> None:
+    invited = invite_member(loop=loop, email=outsider.email)
+    join_loop(user=outsider, code=loop.invite_code)
+    User.objects.filter(pk=outsider.pk).update(email="other@example.org")
+    assert invite_member(loop=loop, email=outsider.email).member_id == invited.member_id
+    path = f"/v1/api/loops/{loop.pk}/members/{invited.member_id}"
+    assert api(owner_key).delete(path).status_code == 200
+    assert rows(loop) == [(outsider.pk, "active", outsider.pk)]
 
 
 class TestFurtherAddress:
@@ -126,3 +177,39 @@ def test_a_deleted_loop_has_no_part_in_it(loop: Loop, owner: User) -> None:
     delete_loop(loop_id=loop.pk, account_id=owner.pk)
     confirm_address(user=create_account(email=EMAIL), address=EMAIL)
     assert [row[0] for row in rows(loop)] == [invited.member_id]
+
+
+def test_the_upgrade_takes_ids_of_accounts_from_invitations(loop: Loop, outsider: User) -> None:
+    """As the code of before made them: with the account's id, a reserved one, or one replaced."""
+    other = create_loop(owner_id=loop.creator_id, name="Other", icon="bell")
+    replaced = create_account(email="replaced@example.org", verified=True)
+    for each in (loop, other):
+        for email in (outsider.email, "nora@example.org", replaced.email, "nobody@example.org"):
+            invite_member(loop=each, email=email)
+    before = {row.email: row.member_id for row in loop.memberships.filter(status="pending")}
+    ReservedId.objects.filter(email__in=[outsider.email, "nora@example.org"]).delete()
+    nora = User.objects.create(pk=before["nora@example.org"], email="nora@example.org")
+    EmailAddress.objects.create(user=nora, email=nora.email, verified=True, primary=True)
+    pending = Membership.objects.filter(status="pending")
+    pending.filter(email=outsider.email).update(member_id=outsider.pk)
+    pending.filter(email=replaced.email).update(
+        member_id=replaced.pk, former_ids=[before[replaced.email]]
+    )
+    migration: Any = import_module("loops.migrations.0007_ids_of_invitations")
+    for operation in migration.Migration.operations:
+        with connection.cursor() as cursor:
+            cursor.execute(operation.statement)
+            cursor.execute(operation.statement)
+            assert cursor.rowcount == 0
+    for each in (loop, other):
+        after = {row.email: row for row in each.memberships.filter(status="pending")}
+        assert {email: row.member_id for email, row in after.items()} == {
+            **before, outsider.email: after[outsider.email].member_id
+        }  # fmt: skip
+        assert after[outsider.email].former_ids == [outsider.pk]
+        for email, row in after.items():
+            assert invite_member(loop=each, email=email) == row
+            assert reserve_user_id(email=email) == row.member_id
+        join_loop(user=outsider, code=each.invite_code)
+        join_loop(user=nora, code=each.invite_code)
+    assert not pending.filter(email__in=[outsider.email, nora.email]).exists()
