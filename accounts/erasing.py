@@ -7,6 +7,8 @@ is now a pseudonym. It is random, so nobody can compute the person from it.
 import re
 import secrets
 from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -15,11 +17,13 @@ from django.db import connection, transaction
 
 from accounts import sessions
 from accounts.audit import MAX_SUBJECT
-from accounts.emails import lock_address, match_email
+from accounts.emails import fold_address, lock_address, match_email
 from accounts.models import ApiKey, AuditEntry, ReservedId, StoredResponse, Usage, User
 from accounts.models import WebhookSecret as Secret
 
 DOMAIN = "erased.invalid"  # a name that nobody can register (RFC 6761)
+_ADDED, _CONFIRMED = "account.email_added", "account.email_confirmed"
+_OF_ADDRESSES = (_ADDED, _CONFIRMED, "account.email_removed")
 _ALLOW = "SELECT set_config('review_loop.audit', 'erase', true)"
 _EMPTY_AUDIT = """
 UPDATE accounts_auditentry SET subject = '', ip = NULL
@@ -28,6 +32,7 @@ UPDATE accounts_auditentry SET subject = '', ip = NULL
 _FIND_SUBJECTS = """
 SELECT id, account_id, subject FROM accounts_auditentry
  WHERE account_id <> %s AND strpos(lower(subject), %s) > 0
+   AND created_at <= coalesce(%s, 'infinity'::timestamptz)
 """
 # Not as a part of a longer address.
 _WHOLE = r"(?<![\w.+-]){}(?![\w-]|\.\w)"
@@ -39,13 +44,58 @@ def is_erased(user: User) -> bool:
     return user.email.endswith(f"@{DOMAIN}")
 
 
-def lock_person(person: User) -> tuple[User, list[str]]:
-    """Locks an account and its addresses; returns it as it is now, with its addresses."""
-    rows = EmailAddress.objects.filter(user=person)
-    addresses = sorted({person.email.lower(), *(row.email.lower() for row in rows)})
-    for address in addresses:
+class Person(NamedTuple):
+    """An account that is erased, with the addresses that it has or had.
+
+    `passed_on` are former ones that another account has confirmed since, with the times when this
+    account removed them.
+    """
+
+    user: User
+    addresses: list[str]
+    passed_on: dict[str, datetime]
+
+
+def lock_person(person: User) -> Person:
+    """Locks an account and its addresses; returns both as they are now.
+
+    An unconfirmed address that the account merely added may be somebody else's, so it does not
+    count.
+    """
+    rows = EmailAddress.objects.filter(user=person, verified=True)
+    own = {person.email, *rows.values_list("email", flat=True)}
+    former = read_former_addresses(person.pk)
+    for address in sorted({*own, *former}):
         lock_address(address)
-    return User.objects.select_for_update(no_key=True).get(pk=person.pk), addresses
+    others = EmailAddress.objects.exclude(user=person).filter(email__in=former, verified=True)
+    passed_on = {email: former[email] for email in others.values_list("email", flat=True)}
+    user = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+    return Person(user, sorted({*own, *former} - passed_on.keys()), passed_on)
+
+
+def read_former_addresses(account_id: str) -> dict[str, datetime]:
+    """Reads from an account's audit log which confirmed addresses it removed, and when.
+
+    The address of a sign-up with a code is confirmed without an entry. Only the account's first
+    confirmation removes the address of another sign-up, which is why removals before it do not
+    count.
+    """
+    entries = AuditEntry.objects.filter(
+        account_id=account_id, actor_id=account_id, action__in=_OF_ADDRESSES
+    )
+    is_confirmed = False
+    unconfirmed: set[str] = set()
+    former: dict[str, datetime] = {}
+    for entry in entries.order_by("created_at", "id"):
+        address = fold_address(entry.subject)
+        if entry.action == _ADDED:
+            unconfirmed.add(address)
+        elif entry.action == _CONFIRMED:
+            is_confirmed = True
+            unconfirmed.discard(address)
+        elif is_confirmed and address not in unconfirmed:
+            former[address] = entry.created_at
+    return former
 
 
 def anonymize(person: User, addresses: Sequence[str]) -> None:
@@ -83,16 +133,18 @@ def remove_records(account_id: str) -> None:
 
 
 @transaction.atomic
-def rewrite_audit(account_id: str, address: str, pseudonym: str) -> list[str]:
+def rewrite_audit(
+    account_id: str, address: str, pseudonym: str, *, until: datetime | None
+) -> list[str]:
     """Writes the pseudonym in place of an address into other accounts' audit logs.
 
-    A long address stands there cut, as every subject is. Returns the accounts in which the person
-    did something.
+    Entries after `until` stay. A long address stands there cut, as every subject is. Returns the
+    accounts in which the person did something.
     """
     recorded = address[:MAX_SUBJECT]
     with connection.cursor() as cursor:
         cursor.execute(_ALLOW)
-        cursor.execute(_FIND_SUBJECTS, [account_id, recorded])
+        cursor.execute(_FIND_SUBJECTS, [account_id, recorded, until])
         whole = re.compile(_WHOLE.format(re.escape(recorded)), re.IGNORECASE)
         for pk, owner_id, subject in cursor.fetchall():
             rewritten = whole.sub(pseudonym, subject)[:MAX_SUBJECT]

@@ -10,6 +10,7 @@ others stays under the pseudonym: answers, claims, and who opened a request.
 
 import json
 import logging
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
@@ -61,7 +62,7 @@ def begin(*, person: User, origin: Origin | None = None) -> None:
     AlreadyErased.
     """
     allow_longer(BEGIN_SECONDS)
-    locked, addresses = lock_person(person)
+    locked, addresses, passed_on = lock_person(person)
     if is_erased(locked):
         raise AlreadyErased
     forget_mail_to(addresses)
@@ -73,7 +74,8 @@ def begin(*, person: User, origin: Origin | None = None) -> None:
     EmailPreference.objects.filter(user=locked).delete()
     anonymize(locked, addresses)
     record(account_id=locked.pk, actor_id=locked.pk, action="account.erased")
-    found = {"addresses": addresses, "accounts": accounts}
+    until = {address: time.isoformat() for address, time in passed_on.items()}
+    found = {"addresses": addresses, "accounts": accounts, "passed_on": until}
     Erasure.objects.create(account=locked, sealed=vault.seal(json.dumps(found)))
 
 
@@ -112,7 +114,7 @@ def finish(account_id: str, *, until: float) -> bool:
         return False
     _remove_own_loops(account_id)
     remove_records(account_id)
-    found: dict[str, list[str]] = json.loads(vault.open_sealed(row.sealed))
+    found: dict[str, Any] = json.loads(vault.open_sealed(row.sealed))
     _rewrite_others(row.account, found)
     Erasure.objects.filter(pk=account_id).update(done_at=Now(), sealed=b"")
     return True
@@ -178,11 +180,15 @@ def _remove_own_loops(account_id: str) -> None:
         Loop.objects.filter(creator_id=account_id).delete()
 
 
-def _rewrite_others(person: User, found: dict[str, list[str]]) -> None:
+def _rewrite_others(person: User, found: dict[str, Any]) -> None:
     """Writes the pseudonym into the audit logs and the stored events of other accounts."""
     accounts: set[Any] = set(found["accounts"])
     for address in found["addresses"]:
-        accounts.update(rewrite_audit(person.pk, address, person.name))
+        accounts.update(rewrite_audit(person.pk, address, person.name, until=None))
+    passed_on = found.get("passed_on", {})  # the version before stores none
+    for address, time in passed_on.items():
+        until = datetime.fromisoformat(time)
+        accounts.update(rewrite_audit(person.pk, address, person.name, until=until))
     answered = Request.objects.filter(response_by=person).order_by()
     accounts.update(answered.values_list("creator_id", flat=True).distinct())
     for account_id in sorted(accounts):
