@@ -7,13 +7,14 @@ names without links, and an inviter has to confirm their own address first.
 from smtplib import SMTPException
 
 import structlog
+from allauth.account.models import EmailAddress
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts.confirmed import lacks_confirmation
-from accounts.emails import match_email
+from accounts.emails import fold_address
 from accounts.models import User
 from loops.models import Loop
 from web.bidi import isolate
@@ -39,15 +40,22 @@ def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
     Call it after the invitation is committed. Raises InviterUnconfirmed.
     """
     check_inviter(inviter)
-    invited = User.objects.filter(match_email(email)).only("language", "browser_language").first()
-    language = invited.preferred_language if invited else translation.get_language() or ENGLISH
-    with translation.override(known_or_english(language)):
+    with translation.override(choose_language(email)):
         mail = write_invitation(loop=loop, inviter=inviter, email=email)
     try:
         return bool(mail.send())
     except (OSError, SMTPException, ValueError) as error:
         log.error("mail.failed", template="loops/email/invitation", error=str(error))
         return False
+
+
+def choose_language(email: str) -> str:
+    """Returns the language of whoever has confirmed the address, or else that of this page."""
+    addresses = EmailAddress.objects.filter(email=fold_address(email), verified=True)
+    confirmed = addresses.select_related("user").first()
+    if confirmed is not None:
+        return known_or_english(confirmed.user.preferred_language)
+    return translation.get_language() or ENGLISH
 
 
 def write_invitation(*, loop: Loop, inviter: User, email: str) -> EmailMessage:

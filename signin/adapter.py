@@ -19,7 +19,8 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from accounts import sessions, sign_in_codes
 from accounts.audit import record
-from accounts.emails import match_email, validate_address
+from accounts.code_services import find_holder
+from accounts.emails import validate_address
 from accounts.models import User
 from accounts.notices import notify, read_origin
 from accounts.secured import AccountSecured, lock_account
@@ -208,12 +209,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return methods
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
-        """Records a wrong password; django-allauth limits the tries."""
-        email = credentials.get("email") or ""
-        account_id = User.objects.filter(match_email(email)).values_list("pk", flat=True).first()
-        if account_id is not None:
+        """Records a wrong password for who has the address; django-allauth limits the tries."""
+        holder = find_holder(credentials.get("email") or "")
+        if holder is not None:
             ip = self.get_client_ip(request)
-            record(account_id=account_id, actor_id=None, action="sign_in.failed", ip=ip)
+            record(account_id=holder.user.pk, actor_id=None, action="sign_in.failed", ip=ip)
 
     def send_notification_mail(
         self,

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from django.core import mail
 from django.db import IntegrityError, transaction
@@ -64,6 +65,22 @@ class TestSigningIn:
             ("sign_in.failed", None, "192.0.2.7"),
             ("sign_in.done", owner.pk, "192.0.2.7"),
         ]
+
+    def test_failed_with_a_further_address(self, owner: User, member: User) -> None:
+        """It is recorded for the account that confirmed the address, and for no other."""
+        EmailAddress.objects.create(user=owner, email="further@example.com", verified=True)
+        member.email = "further@example.com"
+        member.save()
+        self.sign_in("further@example.com", "wrong")
+        assert told(owner, "actor") == [("sign_in.failed", None)]
+        assert told(member) == []
+
+    def test_failed_with_an_address_that_was_mistyped(self, owner: User) -> None:
+        """An account with a confirmed address has no part in one that it has not confirmed."""
+        owner.email = "else@example.com"
+        owner.save()
+        self.sign_in("else@example.com", "wrong")
+        assert told(owner) == []
 
     def test_unknown_addresses_leave_no_trace(self, owner: User) -> None:
         self.sign_in("nobody@example.com", "wrong")

@@ -3,12 +3,14 @@
 import json
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
 from accounts.models import User
+from accounts.services import create_account
 from loops.services import create_loop
 from reviews.notifications.push.message import about_request
 from tests.portal import signed_in, words
@@ -110,6 +112,25 @@ class TestMessages:
         signed_in(owner).post(path, {"email": member.email})
         assert mail.outbox[0].subject == "Owner lädt Sie ein: Desk"
         assert str(mail.outbox[0].body).startswith("Guten Tag,")
+
+    def test_an_invitation_does_not_take_the_language_of_a_stranger(
+        self, owner: User, member: User
+    ) -> None:
+        """Only who has confirmed the address chooses it, with a further address too."""
+        address = "further@example.com"
+        stranger = create_account(email=address, name="Eve")
+        choose(stranger, "de")
+        loop = create_loop(owner_id=owner.pk, name="Desk", description="", icon="heart")
+        path = reverse("invite-member", args=[loop.pk])
+        signed_in(owner).post(path, {"email": address})
+        choose(member, "de")
+        choose(stranger, "en")
+        EmailAddress.objects.create(user=member, email=address, verified=True)
+        signed_in(owner).post(path, {"email": address})
+        assert [message.subject for message in mail.outbox] == [
+            "Owner invites you to Desk",
+            "Owner lädt Sie ein: Desk",
+        ]
 
     def test_a_notice_speaks_the_language_of_the_account(self, owner: User) -> None:
         choose(owner, "de")
