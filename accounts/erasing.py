@@ -20,6 +20,7 @@ from accounts.audit import MAX_SUBJECT
 from accounts.emails import fold_address, lock_address, match_email
 from accounts.models import ApiKey, AuditEntry, ReservedId, StoredResponse, Usage, User
 from accounts.models import WebhookSecret as Secret
+from web.domains import to_unicode
 
 DOMAIN = "erased.invalid"  # a name that nobody can register (RFC 6761)
 _ADDED, _CONFIRMED = "account.email_added", "account.email_confirmed"
@@ -138,16 +139,19 @@ def rewrite_audit(
 ) -> list[str]:
     """Writes the pseudonym in place of an address into other accounts' audit logs.
 
-    Entries after `until` stay. A long address stands there cut, as every subject is. Returns the
-    accounts in which the person did something.
+    Entries after `until` stay. A long address stands there cut, as every subject is, and entries of
+    version 0.1 have domains in their own letters. Returns the accounts in which the person did
+    something.
     """
-    recorded = address[:MAX_SUBJECT]
+    local, _, domain = address.rpartition("@")
     with connection.cursor() as cursor:
         cursor.execute(_ALLOW)
-        cursor.execute(_FIND_SUBJECTS, [account_id, recorded, until])
-        whole = re.compile(_WHOLE.format(re.escape(recorded)), re.IGNORECASE)
-        for pk, owner_id, subject in cursor.fetchall():
-            rewritten = whole.sub(pseudonym, subject)[:MAX_SUBJECT]
-            cursor.execute(_WRITE_SUBJECT, [rewritten, pk, owner_id])
+        for form in {address, f"{local}@{to_unicode(domain)}"}:
+            recorded = form[:MAX_SUBJECT]
+            cursor.execute(_FIND_SUBJECTS, [account_id, recorded, until])
+            whole = re.compile(_WHOLE.format(re.escape(recorded)), re.IGNORECASE)
+            for pk, owner_id, subject in cursor.fetchall():
+                rewritten = whole.sub(pseudonym, subject)[:MAX_SUBJECT]
+                cursor.execute(_WRITE_SUBJECT, [rewritten, pk, owner_id])
     acted = AuditEntry.objects.filter(actor_id=account_id).exclude(account_id=account_id)
     return list(acted.order_by().values_list("account_id", flat=True).distinct())

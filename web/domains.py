@@ -19,3 +19,11 @@ def fold(domain: str) -> str:
         return to_ascii(domain)
     except UnicodeError:
         return domain.lower()
+
+
+def to_unicode(domain: str) -> str:
+    """Returns the domain in its own letters, and what is no domain unchanged."""
+    try:
+        return idna.decode(domain)
+    except UnicodeError:
+        return domain

@@ -120,6 +120,20 @@ def test_an_address_of_a_sign_up_that_was_never_confirmed(loop: Loop) -> None:
     assert Membership.objects.filter(status="pending", email="nora@example.org").exists()
 
 
+def test_entries_of_before_domains_had_one_form(owner: User) -> None:
+    ada = create_account(email="ada@bücher.example", name="Ada", verified=True)
+    assert ada.email == "ada@xn--bcher-kva.example"
+    for address in ("Ada@Bücher.example", ada.email, "ada@bücher.example.org"):
+        subject = f"{address} to X"
+        record(account_id=owner.pk, actor_id=owner.pk, action="member.invited", subject=subject)
+    erase(ada)
+    assert subjects(owner) == [
+        f"{ada.name} to X",
+        f"{ada.name} to X",
+        "ada@bücher.example.org to X",
+    ]
+
+
 def test_an_address_that_was_added_twice(ada: User) -> None:
     move(ada, NEW)
     move(ada, OLD)
