@@ -29,6 +29,17 @@ def test_createapikey_prints_the_key_alone_and_makes_the_account(db: None, api: 
     assert len(data["permissions"]) == 4
 
 
+def test_createapikey_makes_the_account_of_an_address_that_another_mistyped(
+    owner: User, api: type[Api]
+) -> None:
+    """An account that has confirmed another address loses it, as when somebody confirms it."""
+    User.objects.filter(pk=owner.pk).update(email="nora@example.org")
+    key = run("createapikey", "nora@example.org").removesuffix("\n")
+    owner.refresh_from_db()
+    assert owner.email == "owner@example.com"
+    assert api(key).get("/v1/test").json()["data"]["email"] == "nora@example.org"
+
+
 def test_createapikey_takes_name_permissions_and_limit(owner: User, api: type[Api]) -> None:
     key = run(
         "createapikey", owner.email.upper(), "--name", "CI",

@@ -7,7 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from accounts import services
-from accounts.management.people import find_account, read_address
+from accounts.code_services import create_holder, find_holder
+from accounts.management.people import read_address
 from accounts.models import PERMISSIONS
 from accounts.notices import notify
 
@@ -41,9 +42,11 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def create(self, email: str, name: str, permissions: list[str], limit: int | None) -> str:
-        user = find_account(email)
-        if user is None:
-            user = services.create_account(email=email, verified=True)
+        holder = find_holder(email) or create_holder(email=email, name="")
+        if holder is None:
+            raise CommandError(f"There is no account {email!r} any more; try again.")
+        user = holder.user
+        if holder.is_new:
             self.stderr.write(f"Account {user.email} created; it has no password yet.")
         if not user.is_active:
             raise CommandError(f"The account {user.email} is deactivated.")
