@@ -1,6 +1,7 @@
 """The client verifies what our own code signs and delivers."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -40,6 +41,25 @@ def test_what_we_sign_is_genuine(secret: Secret) -> None:
     assert webhooks.verify_body(BODY, headers, secret.text) == event
     upper = {name.upper(): value for name, value in headers.items()}
     assert webhooks.verify(BODY, upper, ["another", secret.text], now=NOW) == event
+
+
+@pytest.mark.parametrize("shape", [bytes, bytearray, memoryview, bytes.decode])
+def test_a_raw_body_of_any_shape(shape: Any) -> None:
+    headers = sign(CHOSEN)
+    event = json.loads(BODY)
+    assert webhooks.verify(shape(BODY), headers, CHOSEN.text, now=NOW) == event
+    assert webhooks.verify_body(shape(BODY), headers, CHOSEN.text) == event
+    part = memoryview(b"#" + BODY + b"#")[1:-1]
+    assert webhooks.verify(part, headers, CHOSEN.text, now=NOW) == event
+
+
+@pytest.mark.parametrize("body", [json.loads(BODY), None, 5, [BODY]])
+def test_a_parsed_body(body: Any) -> None:
+    headers = sign(CHOSEN)
+    with pytest.raises(TypeError, match="raw bytes"):
+        webhooks.verify(body, headers, CHOSEN.text, now=NOW)
+    with pytest.raises(TypeError, match="raw bytes"):
+        webhooks.verify_body(body, headers, CHOSEN.text)
 
 
 def test_a_rotation() -> None:

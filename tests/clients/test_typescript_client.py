@@ -466,6 +466,12 @@ def test_webhooks(start: Start) -> None:
     for spelled in (str.lower, str.upper):
         headers = {spelled(name): value for name, value in genuine.items()}
         assert result(start("verify", events=[{**events[0], "headers": headers}])) == [good, good]
+    whole = [{**events[0], "shape": shape} for shape in ("Buffer", "ArrayBuffer", "Uint8Array")]
+    views = [{**events[0], "shape": shape} for shape in ("DataView", "Uint16Array")]
+    assert len(body.encode()) % 2 == 0  # so that it fits into numbers of two bytes
+    assert result(start("verify", events=[*whole, *views])) == [good] * 10
+    parsed = [{**events[0], "shape": shape} for shape in ("parsed", "absent")]
+    assert result(start("verify", events=parsed)) == [unusable] * 4
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,16 +10,18 @@ export interface VerifyOptions {
   now?: number;
 }
 
+/** The raw bytes of a request, in any of the shapes that frameworks hand them over. */
+export type RawBody = string | ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
 type HeadersLike = Headers | Record<string, string | string[] | undefined>;
 /** The account's webhook secret; during a rotation a receiver may know both. */
 export type Secrets = string | readonly string[];
 
 /**
  * Returns the event if one of its Standard Webhooks signatures is right and it is recent.
- * `body` are the raw bytes. Throws InvalidSignature.
+ * `body` are the raw bytes. Throws InvalidSignature, and TypeError for a body that was parsed already.
  */
 export async function verify(
-  body: Uint8Array | string,
+  body: RawBody,
   headers: HeadersLike,
   secret: Secrets,
   { tolerance = 300, now = Date.now() / 1000 }: VerifyOptions = {},
@@ -40,10 +42,11 @@ export async function verify(
 
 /**
  * Returns the event if X-Service-Signature-256 is right. It signs the body alone, so it does not
- * protect against replays: prefer `verify`. Throws InvalidSignature.
+ * protect against replays: prefer `verify`. Throws InvalidSignature, and TypeError for a body that
+ * was parsed already.
  */
 export async function verifyBody(
-  body: Uint8Array | string,
+  body: RawBody,
   headers: HeadersLike,
   secret: Secrets,
 ): Promise<Event> {
@@ -104,8 +107,21 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-function toBytes(value: Uint8Array | string): Uint8Array<ArrayBuffer> {
-  return typeof value === "string" ? new TextEncoder().encode(value) : Uint8Array.from(value);
+function toBytes(value: RawBody): Uint8Array<ArrayBuffer> {
+  if (typeof value === "string") return new TextEncoder().encode(value);
+  if (ArrayBuffer.isView(value)) {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
+  }
+  if (isBuffer(value)) return new Uint8Array(value).slice();
+  throw new TypeError(
+    "body must be the raw bytes or text of the request, not a parsed object: read it before JSON.parse",
+  );
+}
+
+/** Also of another realm, as in test runners. */
+function isBuffer(value: unknown): value is ArrayBufferLike {
+  const name = Object.prototype.toString.call(value);
+  return name === "[object ArrayBuffer]" || name === "[object SharedArrayBuffer]";
 }
 
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -17,10 +17,12 @@ from reviewloop.types import Event
 TOLERANCE = 300.0  # seconds
 Secrets = Union[str, Sequence[str]]
 """The account's webhook secret; during a rotation a receiver may know both."""
+RawBody = Union[bytes, bytearray, memoryview, str]
+"""The raw body of the request; text is encoded as UTF-8."""
 
 
 def verify(
-    body: bytes,
+    body: RawBody,
     headers: Mapping[str, str],
     secret: Secrets,
     *,
@@ -29,34 +31,47 @@ def verify(
 ) -> Event:
     """Returns the event if one of its Standard Webhooks signatures is right and it is recent.
 
-    `body` are the raw bytes, `headers` those of the request in any case. Raises InvalidSignature.
+    `body` are the raw bytes, `headers` those of the request in any case. Raises InvalidSignature,
+    and TypeError for a body that was parsed already.
     """
+    raw = _to_bytes(body)
     lower = {name.lower(): value for name, value in headers.items()}
     message_id, timestamp = lower.get("webhook-id", ""), lower.get("webhook-timestamp", "")
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
         raise InvalidSignature("webhook-timestamp is missing or no number")
     if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
         raise InvalidSignature(f"webhook-timestamp is more than {tolerance:.0f} s away")
-    signed = f"{message_id}.{timestamp}.".encode() + body
+    signed = f"{message_id}.{timestamp}.".encode() + raw
     expected = [
         b"v1," + base64.b64encode(hmac.digest(_decode(one), signed, hashlib.sha256))
         for one in _list(secret)
     ]
-    return _read(body, lower.get("webhook-signature", "").split(" "), expected)
+    return _read(raw, lower.get("webhook-signature", "").split(" "), expected)
 
 
-def verify_body(body: bytes, headers: Mapping[str, str], secret: Secrets) -> Event:
+def verify_body(body: RawBody, headers: Mapping[str, str], secret: Secrets) -> Event:
     """Returns the event if X-Service-Signature-256 is right.
 
     It signs the body alone, so it does not protect against replays: prefer `verify`.
-    Raises InvalidSignature.
+    Raises InvalidSignature, and TypeError for a body that was parsed already.
     """
+    raw = _to_bytes(body)
     lower = {name.lower(): value for name, value in headers.items()}
     expected = [
-        b"sha256=" + hmac.digest(one.encode(), body, hashlib.sha256).hex().encode()
+        b"sha256=" + hmac.digest(one.encode(), raw, hashlib.sha256).hex().encode()
         for one in _list(secret)
     ]
-    return _read(body, [lower.get("x-service-signature-256", "")], expected)
+    return _read(raw, [lower.get("x-service-signature-256", "")], expected)
+
+
+def _to_bytes(body: RawBody) -> bytes:
+    if isinstance(body, str):
+        return body.encode("utf-8", "surrogatepass")
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        return bytes(body)
+    raise TypeError(
+        "body must be the raw bytes of the request, not a parsed object: read it before json.loads"
+    )
 
 
 def _read(body: bytes, sent: Sequence[str], expected: Sequence[bytes]) -> Event:
