@@ -64,7 +64,9 @@ class Shell:
     key: str
     folder: Path
 
-    def start(self, *words: str, **environment: str) -> "subprocess.Popen[str]":
+    def start(
+        self, *words: str, stdout: int = subprocess.PIPE, **environment: str
+    ) -> "subprocess.Popen[str]":
         variables = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(SOURCE),
@@ -77,7 +79,7 @@ class Shell:
             [sys.executable, "-m", "reviewloop", *words],
             cwd=self.folder,
             env=variables,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.PIPE,
             encoding="utf-8",
             # A run in the background ignores Ctrl-C, and so would what it starts.

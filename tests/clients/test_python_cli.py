@@ -1,6 +1,8 @@
 """The command `reviewloop`, as a shell sees it."""
 
 import json
+import os
+import pty
 import signal
 
 import pytest
@@ -45,6 +47,7 @@ def test_json(shell: Shell, loop: Loop, member: User) -> None:
     request = answer(["green", "blue"], member, comment="Größer ✓")
     code, printed, _ = finish(asking)
     assert (code, request.context, request.default_response) == (0, {"order": 7}, ["red", "blue"])
+    assert printed.isascii()
     assert json.loads(printed) == {
         "status": "completed",
         "value": ["green", "blue"],
@@ -123,3 +126,48 @@ def test_control_c_leaves_the_request_open(shell: Shell, loop: Loop) -> None:
     assert (code, printed) == (130, "")
     assert "Traceback" not in complaints
     assert Request.objects.get(pk=request.pk).status == "pending"
+
+
+ANSWER = "Größer ✓ 重要"
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_where_no_terminal_is_the_answer_is_utf_8(
+    shell: Shell, loop: Loop, member: User, encoding: str
+) -> None:
+    words = ("ask", "What?", "--default", "nothing")
+    asking = shell.start(*words, PYTHONIOENCODING=encoding)
+    answer(ANSWER, member)
+    assert finish(asking)[:2] == (0, f"{ANSWER}\n")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [
+        ("cp1252", "Größer \\u2713 \\u91cd\\u8981"),
+        ("ascii", "Gr\\xf6\\xdfer \\u2713 \\u91cd\\u8981"),
+        ("utf-8", ANSWER),
+    ],
+)
+def test_a_terminal_shows_the_answer_as_well_as_it_can(
+    shell: Shell, loop: Loop, member: User, encoding: str, shown: str
+) -> None:
+    ours, terminal = pty.openpty()
+    asking = shell.start(
+        "ask", "What?", "--default", "nothing", stdout=terminal, PYTHONIOENCODING=encoding
+    )
+    os.close(terminal)
+    answer(ANSWER, member)
+    assert finish(asking)[0] == 0
+    assert os.read(ours, 1000).decode(encoding) == f"{shown}\r\n"
+    os.close(ours)
+
+
+def test_every_command_prints_any_text_in_any_encoding(shell: Shell, loop: Loop) -> None:
+    Loop.objects.update(name=ANSWER)
+    assert finish(shell.start("loops", PYTHONIOENCODING="ascii"))[1].endswith(f"{ANSWER}\n")
+    printed = finish(shell.start("loops", "--json", PYTHONIOENCODING="ascii"))[1]
+    assert printed.isascii()
+    assert json.loads(printed)[0]["name"] == ANSWER
+    wrong = shell.start(*ASK, "--loop", "誰", PYTHONIOENCODING="cp1252")
+    assert "There is no loop '誰'. Your loops: " + ANSWER in finish(wrong)[2]

@@ -24,8 +24,9 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def pending(loop: Loop) -> Request:
-    made = create_request(loop_id=loop.pk, account=acting(loop.creator), fields=FIELDS)
+def pending(loop: Loop, **fields: Any) -> Request:
+    whole = {**FIELDS, **fields}
+    made = create_request(loop_id=loop.pk, account=acting(loop.creator), fields=whole)
     return Request.objects.get(pk=made.pk)
 
 
@@ -128,8 +129,8 @@ def test_an_unknown_place(client: Client) -> None:
         assert "read the requests" in event.body["detail"]
 
 
-def started(shell: Shell, gate: Gate, *words: str) -> "subprocess.Popen[str]":
-    process = shell.start("listen", *words)
+def started(shell: Shell, gate: Gate, *words: str, **environment: str) -> "subprocess.Popen[str]":
+    process = shell.start("listen", *words, **environment)
     wait_until(lambda: gate.streams or process.poll() is not None, 30)
     return process
 
@@ -155,6 +156,17 @@ def test_listen(shell: Shell, gate: Gate, loop: Loop, owner: User, member: User)
     assert (code, printed) == (0, "")
     assert complaints.splitlines()[0] == "Listening"
     assert "Traceback" not in complaints
+
+
+def test_listen_prints_any_text_in_any_encoding(
+    shell: Shell, gate: Gate, loop: Loop, member: User
+) -> None:
+    listening = started(shell, gate, PYTHONIOENCODING="ascii")
+    request = pending(loop, request_text="重要 ✓", response_type="text", response_config={})
+    answer_request(request=request, reviewer_id=member.pk, answer="Größer ✓")
+    assert line(listening).rstrip("\n").endswith('"Größer ✓" 重要 ✓')
+    listening.send_signal(signal.SIGINT)
+    assert finish(listening)[0] == 0
 
 
 def test_listen_in_json(shell: Shell, gate: Gate, loop: Loop, owner: User) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import logging
 import sys
@@ -30,6 +31,7 @@ TYPES = ("text", "single_select", "multi_select", "rating", "number")
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command and ends the process."""
+    print_any_text()
     parser = build_parser()
     args = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
@@ -42,6 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(ERROR)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def print_any_text() -> None:
+    """Lets both outputs take every character: UTF-8 in a pipe or file, else the terminal's own.
+
+    A terminal shows a character that its encoding lacks as `\\u2713`.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -137,7 +150,7 @@ def format_value(value: Value) -> str:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    print(json.dumps(value, indent=2))
 
 
 def read_default(args: argparse.Namespace) -> Any:
