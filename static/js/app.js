@@ -3,6 +3,7 @@
 
 import { announce } from "./announcements.js";
 import { showAppearance, startAppearance } from "./appearance.js";
+import { isComposing } from "./composing.js";
 import { startSignOut } from "./sign_out.js";
 import { gettext } from "./words.js";
 
@@ -70,7 +71,7 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
+  if (event.key !== "Escape" || isComposing(event)) return;
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     menu.open = false;
     menu.querySelector("summary").focus();

@@ -3,6 +3,7 @@
 
 import { announce } from "../announcements.js";
 import { isolate } from "../bidi.js";
+import { isComposing } from "../composing.js";
 import { formatNumber, gettext } from "../words.js";
 import { focusSearch, keysAreOn, showKeyHints } from "./keyboard.js";
 import { Polling } from "./polling.js";
@@ -56,7 +57,7 @@ function showNew(count) {
 
 // Moves between the rows with J and K, and to the search with /.
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || !keysAreOn()) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isComposing(event) || !keysAreOn()) return;
   if (event.target.closest("input, textarea, select, dialog")) return;
   if (event.key === "/") return focusSearch(event);
   const links = rows.map((row) => row.querySelector("a"));

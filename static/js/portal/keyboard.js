@@ -1,5 +1,7 @@
 // Keyboard shortcuts for answering: choose, send, next.
 
+import { isComposing } from "../composing.js";
+
 // Fields that take keys as text, or have a meaning of their own for them.
 export const TYPED = "textarea, select, input:not([type=radio], [type=checkbox])";
 const LONG_PAUSE = 3_000; // milliseconds
@@ -68,7 +70,7 @@ function isStillTyping(event) {
 }
 
 function press(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isComposing(event) || event.repeat) return;
   if (document.querySelector("dialog[open]")) return;
   if (event.target.closest(TYPED) || isStillTyping(event)) return;
   if (event.key === "?") return explain();
@@ -101,6 +103,7 @@ function pressEnter(event) {
 }
 
 function pressInText(event) {
+  if (isComposing(event)) return;
   const isText = event.target.matches?.("textarea") && event.target.form?.id === "answer-form";
   if (isText && event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
 }
