@@ -16,10 +16,12 @@ def main() -> None:
     except ImproperlyConfigured as error:
         sys.exit(str(error))
     except Error as error:
-        from db.outages import explain
+        from db.outages import explain, is_unreachable
 
         sentence = explain(error)
-        if sentence is None or {"--traceback", "migrate"} & {*sys.argv}:
+        # A migration that fails needs its traceback, one that did not begin does not.
+        is_failed_migration = "migrate" in sys.argv and not is_unreachable(error)
+        if sentence is None or "--traceback" in sys.argv or is_failed_migration:
             raise
         sys.exit(sentence)
 

@@ -13,6 +13,7 @@ from config.backups import Refused
 from config.backups.programs import find_programs
 from config.findings import OK, WARNING, WRONG, Check, Finding
 from db import connections, deliveries, worker_status
+from db.outages import read_first_line
 from mailing import gauges as mailing
 from web.health import pending_migrations
 
@@ -29,7 +30,7 @@ def check_connection() -> Iterator[Finding]:
             )
             version, size = cursor.fetchone()
     except (DatabaseError, InterfaceError) as error:
-        reason = f"PostgreSQL cannot be reached: {first_line(error)}"
+        reason = f"PostgreSQL cannot be reached: {read_first_line(error)}"
         yield Finding(WRONG, reason, "Check DATABASE_URL.")
         return
     yield Finding(OK, f"PostgreSQL {version} answers; the database has {size}.")
@@ -60,7 +61,7 @@ def check_pooler() -> Iterator[Finding]:
             cursor.execute("SELECT current_setting('lock_timeout')")
             (limit,) = cursor.fetchone()
     except (DatabaseError, InterfaceError) as error:
-        reason = f"The pooler cannot be reached: {first_line(error)}"
+        reason = f"The pooler cannot be reached: {read_first_line(error)}"
         yield Finding(WRONG, reason, "Check DATABASE_URL.")
         return
     if limit == "0":
@@ -83,7 +84,7 @@ def check_replica() -> Iterator[Finding]:
             is_standby, age = cursor.fetchone()
     except (DatabaseError, InterfaceError) as error:
         advice = "Check DATABASE_REPLICA_URL; until then the primary serves every page."
-        reason = f"The replica cannot be reached: {first_line(error)}"
+        reason = f"The replica cannot be reached: {read_first_line(error)}"
         yield Finding(WARNING, reason, advice)
         return
     if is_standby:
@@ -173,10 +174,6 @@ def check_deliveries() -> Iterator[Finding]:
         yield Finding(WARNING, f"DELIVERIES is off; {phrase} wait.", advice)
     for line in hosts:
         yield Finding(OK, line)
-
-
-def first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 ON_SERVER: tuple[Check, ...] = (

@@ -22,6 +22,7 @@ from accounts.sign_in_codes import can_send
 from config import database_checks as database
 from config.findings import OK, WARNING, WRONG, Check, Finding
 from config.release import VERSION
+from db.outages import read_first_line
 from webhooks import outbound
 
 LITTLE_DISK = 1_000_000_000  # bytes
@@ -49,7 +50,7 @@ def run(*those: Check) -> Generator[Finding, None, bool]:
         except (DatabaseError, InterfaceError) as error:
             is_well = False
             advice = "Look at its log, and try again."
-            yield Finding(WRONG, f"PostgreSQL failed: {database.first_line(error)}", advice)
+            yield Finding(WRONG, f"PostgreSQL failed: {read_first_line(error)}", advice)
         except Exception as error:
             is_well = False
             failure = f"{check.__name__}: {type(error).__name__}: {error}"

@@ -42,9 +42,21 @@ def explain(error: BaseException) -> str | None:
     """Says what to do about a failure of the database; None where a traceback is of more use."""
     if read_state(error) in UNKNOWN:
         return "The database lacks tables or columns. Run `manage.py migrate` first."
+    if is_unreachable(error):
+        return f"The database cannot be reached; check DATABASE_URL: {read_first_line(error)}"
     if is_outage(error):
         return f"The database cannot be used: {str(error).strip()}"
     return None
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether no connection could be made, or it broke: no statement was refused."""
+    return isinstance(error, OperationalError) and read_state(error) is None
+
+
+def read_first_line(error: BaseException) -> str:
+    """Returns the first line of the message; psycopg adds one for each address it tried."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def note_outage(error: BaseException | None) -> None:

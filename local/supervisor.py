@@ -21,7 +21,8 @@ from local.processes import Check, die_with_parent, finish, kill_group, spawn
 from local.redis import Redis
 from local.signals import Signals
 
-UNREACHABLE = "OperationalError"  # what Django says where the database is away
+# What `manage.py migrate` says where the database is away, before it begins and meanwhile.
+UNREACHABLE = ("The database cannot be reached", "OperationalError")
 GRACE = 7.0  # seconds for the applications; with those of the servers it stays below 15
 
 
@@ -74,7 +75,7 @@ class Supervisor:
         log = self.folder.path / "migrate.log"
         while self._migrate(log) != 0:
             reason = log.read_text(encoding="utf-8", errors="replace").rstrip()
-            if UNREACHABLE not in reason and self._servers_run():
+            if not any(each in reason for each in UNREACHABLE) and self._servers_run():
                 self.output.say(reason)
                 last = (reason.splitlines() or ["it said nothing"])[-1]
                 raise CannotStart(f"The database could not be migrated: {last}")

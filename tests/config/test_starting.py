@@ -8,6 +8,8 @@ import pytest
 
 from tests.processes.stack import ROOT
 
+UNREACHABLE = "The database cannot be reached; check DATABASE_URL:"
+
 
 @pytest.mark.parametrize(
     "command",
@@ -45,12 +47,16 @@ def test_the_reason_is_the_last_line(
             "The database lacks tables or columns. Run `manage.py migrate` first.",
             marks=pytest.mark.django_db,  # it needs the server
         ),
-        ("postgres://127.0.0.1:1/x", "The database cannot be used: connection"),
+        ("postgres://127.0.0.1:1/x", f"{UNREACHABLE} connection failed"),
+        ("postgres://app@nowhere.invalid/x", f"{UNREACHABLE} failed to resolve host 'nowhere.inv"),
     ],
 )
-def test_a_command_without_its_database_says_so(url: str, sentence: str) -> None:
+@pytest.mark.parametrize("command", ["createapikey ada@example.org", "migrate"])
+def test_a_command_without_its_database_says_so(url: str, sentence: str, command: str) -> None:
+    if command == "migrate" and "{url}" in url:
+        return  # it makes the tables
     server = os.environ["DATABASE_URL"].rpartition("/")[0] + "/"
-    words = ["manage.py", "createapikey", "ada@example.org"]
+    words = ["manage.py", *command.split()]
     for more, is_short in (([], True), (["--traceback"], False)):
         done = subprocess.run(
             [sys.executable, *words, *more],
@@ -63,6 +69,7 @@ def test_a_command_without_its_database_says_so(url: str, sentence: str) -> None
         assert done.returncode == 1
         assert done.stderr.startswith(sentence) == is_short, done.stderr
         assert ("Traceback" in done.stderr) != is_short
+        assert is_short == (len(done.stderr.splitlines()) == 1)
 
 
 @pytest.mark.parametrize(
