@@ -21,7 +21,7 @@ class Stop:
     title: str  # of the picture's file
     url: str
     args: tuple[str, ...] = ()
-    query: str = ""
+    query: str = ""  # may name ids of the scene: ?loop={loop}
     who: str = "owner"  # or another of the scene's people, or stranger
     status: int = 200  # of the page that is looked at
     pictured: bool = True
@@ -34,7 +34,8 @@ class Stop:
         """Where it is; an address stands for itself."""
         if self.url.startswith("/"):
             return self.url + self.query
-        return reverse(self.url, args=[scene.ids[name] for name in self.args]) + self.query
+        path = reverse(self.url, args=[scene.ids[name] for name in self.args])
+        return path + self.query.format_map(scene.ids)
 
 
 STRANGERS = [
@@ -171,6 +172,7 @@ KEYS = [
     Stop("webhook-secret-calm", "webhook-secret", who="member", pictured=False),
     Stop("audit", "audit"),
     Stop("audit-filtered", "audit", query="?kind=sign_in", pictured=False),
+    Stop("audit-nothing", "audit", query="?until=2001-01-01", pictured=False),
     Stop(
         "audit-wrong",
         "audit",
@@ -204,6 +206,13 @@ LOOPS = [
 REQUESTS = [
     Stop("requests", "requests"),
     Stop("requests-searched", "requests", query="?q=refund&status=pending", pictured=False),
+    Stop("requests-of-loop", "requests", query="?loop={loop}", pictured=False),
+    Stop(
+        "requests-of-loop-ended",
+        "requests",
+        query="?loop={loop}&status=completed",
+        pictured=False,
+    ),
     Stop("requests-nothing", "requests", query="?q=zebra", pictured=False),
     Stop("requests-none", "requests", who="member", pictured=False),
     Stop("requests-wrong", "requests", query="?status=lost", status=422, pictured=False),
@@ -222,6 +231,8 @@ REQUESTS = [
 DASHBOARD = [
     Stop("deliveries", "deliveries"),
     Stop("deliveries-filtered", "deliveries", query="?state=dead", pictured=False),
+    Stop("deliveries-delivered", "deliveries", query="?state=delivered", pictured=False),
+    Stop("deliveries-nothing", "deliveries", query="?host=zebra.example", pictured=False),
     Stop("deliveries-none", "deliveries", who="member", pictured=False),
     Stop("delivery", "delivery", ("delivery",)),
     Stop("delivery-dead", "delivery", ("dead_delivery",), pictured=False),

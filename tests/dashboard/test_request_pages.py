@@ -172,7 +172,7 @@ class TestTimeline:
     def test_what_is_still_open(self, owner: User, make: Make) -> None:
         page = words(signed_in(owner).get(path(make())))
         assert "Waiting for an answer until" in page
-        assert "No callback URL. Use polling." in page
+        assert "No callback URL. Wait for the answer, stream events or set a callback URL." in page
 
 
 class TestCancel:
