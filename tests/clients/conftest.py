@@ -63,10 +63,9 @@ class Shell:
     url: str
     key: str
     folder: Path
+    stdout: int = subprocess.PIPE
 
-    def start(
-        self, *words: str, stdout: int = subprocess.PIPE, **environment: str
-    ) -> "subprocess.Popen[str]":
+    def start(self, *words: str, **environment: str) -> "subprocess.Popen[str]":
         variables = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(SOURCE),
@@ -79,7 +78,7 @@ class Shell:
             [sys.executable, "-m", "reviewloop", *words],
             cwd=self.folder,
             env=variables,
-            stdout=stdout,
+            stdout=self.stdout,
             stderr=subprocess.PIPE,
             encoding="utf-8",
             # A run in the background ignores Ctrl-C, and so would what it starts.

@@ -153,9 +153,8 @@ def test_a_terminal_shows_the_answer_as_well_as_it_can(
     shell: Shell, loop: Loop, member: User, encoding: str, shown: str
 ) -> None:
     ours, terminal = pty.openpty()
-    asking = shell.start(
-        "ask", "What?", "--default", "nothing", stdout=terminal, PYTHONIOENCODING=encoding
-    )
+    shell.stdout = terminal
+    asking = shell.start("ask", "What?", "--default", "nothing", PYTHONIOENCODING=encoding)
     os.close(terminal)
     answer(ANSWER, member)
     assert finish(asking)[0] == 0
