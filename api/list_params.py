@@ -8,7 +8,7 @@ from api.pagination import Page, read_page
 from db.ids import normalize_id
 from reviews.lifecycle import states
 from reviews.models import PRIORITIES
-from reviews.queries import listing
+from reviews.queries import cursors, listing
 from reviews.queries.listing import DEFAULT_ORDER, ORDERS
 
 
@@ -21,6 +21,7 @@ class ListParams:
     loop_id: str | None
     page: Page
     sort: str
+    cursor: dict[str, Any] | None
 
     def fetch_for_account(self, account_id: str) -> dict[str, Any]:
         """Fetches the account's requests and returns `data`."""
@@ -34,9 +35,16 @@ class ListParams:
 
     def _fetch(self, scope: listing.Scope) -> dict[str, Any]:
         page = self.page
-        window = listing.ListParams(self.status, self.priority, self.sort, page.limit, page.offset)
+        window = listing.ListParams(
+            self.status, self.priority, self.sort, page.limit, page.offset, self.cursor
+        )
         rows = listing.fetch(scope, window)
-        page_fields = page.describe(count=len(rows.ids), total=rows.total)
+        if self.cursor is None:
+            page_fields = page.describe(count=len(rows.ids), total=rows.total)
+        else:
+            page_fields = page.describe_by_cursor(
+                count=len(rows.ids), total=rows.total, next_cursor=rows.next_cursor
+            )
         return {"requests": rows.entries, **page_fields}
 
 
@@ -54,7 +62,23 @@ def read_list_params(query: Any, *, with_loop: bool) -> ListParams:
             raise InvalidLoopId
     page = read_page(query)
     sort = _read_choice(query, "sort", tuple(ORDERS)) or DEFAULT_ORDER
-    return ListParams(status=status, priority=priority, loop_id=loop_id, page=page, sort=sort)
+    cursor = _read_cursor(query, sort, page)
+    return ListParams(
+        status=status, priority=priority, loop_id=loop_id, page=page, sort=sort, cursor=cursor
+    )
+
+
+def _read_cursor(query: Any, sort: str, page: Page) -> dict[str, Any] | None:
+    if "cursor" not in query:
+        return None
+    if page.offset:
+        raise ValidationFailed("offset must be 0 with a cursor")
+    try:
+        return cursors.read_cursor(query["cursor"], sort)
+    except ValueError:
+        raise ValidationFailed(
+            "cursor must be empty, or the next_cursor of a page with the same sort"
+        ) from None
 
 
 def _read_choice(query: Any, name: str, choices: tuple[str, ...]) -> str | None:

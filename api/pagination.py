@@ -1,4 +1,4 @@
-"""Pagination by limit and offset (docs/contract.md, `list.pagination`)."""
+"""Pagination by limit and offset, or by limit and cursor (docs/contract.md, `list.pagination`)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +28,22 @@ class Page:
                 "limit": self.limit,
                 "offset": self.offset,
                 "next_offset": self.offset + count if has_more else None,
+            },
+        }
+
+    def describe_by_cursor(
+        self, *, count: int, total: int, next_cursor: str | None
+    ) -> dict[str, Any]:
+        """Builds the same fields for a list that is followed by cursor."""
+        return {
+            "count": count,
+            "total": total,
+            "has_more": next_cursor is not None,
+            "pagination": {
+                "limit": self.limit,
+                "offset": 0,
+                "next_offset": None,
+                "next_cursor": next_cursor,
             },
         }
 

@@ -26,6 +26,7 @@ from reviews.queries.listing import DEFAULT_ORDER, ORDERS
 
 LIMIT: Final = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}
 OFFSET: Final = {"type": "integer", "minimum": 0, "maximum": MAX_OFFSET}
+CURSOR: Final = {"type": "string", "maxLength": 64}
 QUERY: Final = (
     Parameter("status", "Only requests that have this status now.", STATUS),
     Parameter("priority", "Only requests of this priority.", PRIORITY),
@@ -41,6 +42,13 @@ QUERY: Final = (
         f"Default: {DEFAULT_ORDER}.",
         one_of(ORDERS),
     ),
+    Parameter(
+        "cursor",
+        "Follows the list by its requests instead of by offset: empty for the first page, then "
+        "next_cursor of the previous page. What enters or leaves the list meanwhile moves no other "
+        "request past the next page.",
+        CURSOR,
+    ),
 )
 DATA: Final[dict[str, Shape]] = {
     "requests": [RequestListed],
@@ -51,8 +59,16 @@ DATA: Final[dict[str, Shape]] = {
         {
             "limit": {**LIMIT},
             "offset": {**OFFSET},
-            "next_offset": {**nullable(COUNT), "description": "Null on the last page."},
-        }
+            "next_offset": {
+                **nullable(COUNT),
+                "description": "Null on the last page, and with a cursor.",
+            },
+            "next_cursor": {
+                **nullable(CURSOR),
+                "description": "Only with a cursor. Null on the last page.",
+            },
+        },
+        optional=["next_cursor"],
     ),
 }
 

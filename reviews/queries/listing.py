@@ -23,6 +23,9 @@ ORDERS = {
 }
 DEFAULT_ORDER = "created_at_desc"
 
+# What a cursor holds of a column, as `reviews.queries.cursors` reads it.
+_IN_CURSOR = {"created_at": "(extract(epoch FROM r.created_at) * 1000000)::bigint"}
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -59,13 +62,18 @@ def scope_to_account_in_loop(account_id: str, loop_id: str) -> Scope:
 
 @dataclass(frozen=True, slots=True)
 class ListParams:
-    """The filters, the order (a key of ORDERS) and the page of a list."""
+    """The filters, the order (a key of ORDERS) and the page of a list.
+
+    `cursor` has the values of the last request of the previous page, by column; it is empty for
+    the first page, and None where pages are counted by `offset`.
+    """
 
     status: str | None
     priority: str | None
     sort: str
     limit: int
     offset: int
+    cursor: dict[str, Any] | None = None
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -77,14 +85,23 @@ class ListParams:
     def uses_priority(self) -> bool:
         return self.priority is not None or self.sort == "priority_desc"
 
+    @property
+    def row_count(self) -> int:
+        """How many rows to read; behind a cursor one more tells whether there are more."""
+        return self.limit + (self.cursor is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class RequestPage:
-    """A page of requests, for `representation.encode`, and the total of all that match."""
+    """A page of requests, for `representation.encode`, and the total of all that match.
+
+    `next_cursor` is the text of the cursor behind its last request, if more follow.
+    """
 
     ids: list[str]
     entries: list[dict[str, Any]]
     total: int
+    next_cursor: str | None = None
 
 
 def fetch(scope: Scope, list_params: ListParams) -> RequestPage:
@@ -94,22 +111,28 @@ def fetch(scope: Scope, list_params: ListParams) -> RequestPage:
         params["status"] = list_params.status
     if list_params.priority is not None:
         params.update(priority=list_params.priority, rank=PRIORITIES.index(list_params.priority))
+    params.update({f"after_{name}": value for name, value in (list_params.cursor or {}).items()})
     page = build_statement(scope, list_params)
 
     def read() -> tuple[RequestPage, bool]:
         with connection.cursor() as cursor:
             cursor.execute(page, params)
             rows = cursor.fetchall()
-        requests = [row for row in rows if row[0] is not None]
+        found = [row for row in rows if row[0] is not None]
+        requests = found[: list_params.limit]
         *_, total, is_due = rows[0]
-        ids = [row[0] for row in requests]
-        return RequestPage(ids, [LISTED.represent_row(row) for row in requests], total), is_due
+        return RequestPage(
+            ids=[row[0] for row in requests],
+            entries=[LISTED.represent_row(row) for row in requests],
+            total=total,
+            next_cursor=requests[-1][-3] if len(found) > len(requests) else None,
+        ), is_due
 
     return settling.read_settled(scope.to_settle, read)
 
 
 def build_statement(scope: Scope, list_params: ListParams) -> str:
-    """Builds the SQL of a page: the columns of each request, total, is_due.
+    """Builds the SQL of a page: the columns of each request, its cursor, total, is_due.
 
     An empty page is one row with a null id. Limit and offset are literals: a planner that does
     not know them expects a tenth of the table and reads all of it.
@@ -120,9 +143,10 @@ def build_statement(scope: Scope, list_params: ListParams) -> str:
 WITH counted AS (SELECT ({_build_total(scope, list_params)}) AS total, {is_due} AS is_due),
 page AS (
     SELECT * FROM ({_build_streams(scope, list_params)}) AS stream
-     ORDER BY {", ".join(list_params.order)} LIMIT {list_params.limit} OFFSET {list_params.offset}
+     ORDER BY {", ".join(list_params.order)} LIMIT {list_params.row_count}
+     OFFSET {list_params.offset}
 )
-SELECT {LISTED.select}, counted.total, counted.is_due
+SELECT {LISTED.select}, {_build_cursor(list_params)}, counted.total, counted.is_due
   FROM counted LEFT JOIN (page CROSS JOIN LATERAL (
        SELECT * FROM reviews_request WHERE id = page.id OFFSET 0) AS r) ON true  -- never hashed
  ORDER BY {order}
@@ -138,20 +162,51 @@ def _build_streams(scope: Scope, list_params: ListParams) -> str:
     conditions = [f"{scope.column} = {scope.id}"]
     if list_params.priority is not None:
         conditions.append("priority_rank = %(rank)s")
-    statuses = ["TRUE"]
-    if list_params.status is not None:
-        statuses = ["status = %(status)s"]
-    elif list_params.uses_priority and list_params.sort != "status_asc":
-        statuses = [f"status = '{status}'" for status in states.STATUSES]
-    streams = [_build_stream([*conditions, status], list_params) for status in statuses]
+    streams = [
+        _build_stream([*conditions, *more], list_params) for more in _split_by_status(list_params)
+    ]
     return " UNION ALL ".join(streams)
+
+
+def _split_by_status(list_params: ListParams) -> list[list[str]]:
+    """Returns the conditions of each stream on the status and on the place behind the cursor."""
+    behind = _build_place(list_params)
+    if list_params.status is not None:
+        return [["status = %(status)s", *behind]]
+    if list_params.sort == "status_asc":
+        if not behind:
+            return [[]]
+        reached = list_params.cursor["status"] if list_params.cursor else ""
+        later = [[f"status = '{status}'"] for status in states.STATUSES if status > reached]
+        return [["status = %(after_status)s", *behind], *later]
+    if list_params.uses_priority:
+        return [[f"status = '{status}'", *behind] for status in states.STATUSES]
+    return [behind]
+
+
+def _build_place(list_params: ListParams) -> list[str]:
+    """Returns the condition for rows behind the cursor, which are of one status if sorted by it."""
+    if not list_params.cursor:
+        return []
+    columns = [part.split()[0] for part in list_params.order if part != "status"]
+    values = [f"%(after_{column})s" for column in columns]
+    sign = ">" if list_params.sort == "created_at_asc" else "<"
+    return [f"({', '.join(columns)}) {sign} ({', '.join(values)})"]
+
+
+def _build_cursor(list_params: ListParams) -> str:
+    """Builds SQL for the text of the cursor behind a row; see `reviews.queries.cursors`."""
+    if list_params.cursor is None:
+        return "NULL"
+    columns = [part.split()[0] for part in ORDERS[list_params.sort]]
+    return f"concat_ws('.', {', '.join(_IN_CURSOR.get(name, f'r.{name}') for name in columns)})"
 
 
 def _build_stream(conditions: list[str], list_params: ListParams) -> str:
     return f"""
     (SELECT {", ".join(part.split()[0] for part in list_params.order)} FROM reviews_request
       WHERE {" AND ".join(conditions)}
-      ORDER BY {", ".join(list_params.order)} LIMIT {list_params.offset + list_params.limit})"""  # noqa: S608
+      ORDER BY {", ".join(list_params.order)} LIMIT {list_params.offset + list_params.row_count})"""  # noqa: S608
 
 
 def _build_total(scope: Scope, list_params: ListParams) -> str:

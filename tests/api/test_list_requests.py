@@ -176,6 +176,80 @@ def test_pages_neither_repeat_nor_skip(api: Api, plenty: str, ask: Ask, sort: st
     assert seen == sorted(asked, reverse=sort != "created_at_asc")
 
 
+@pytest.mark.contract("list.cursor", "list.total_order")
+@pytest.mark.parametrize("filters", ["", "&status=pending", "&priority=high"])
+@pytest.mark.parametrize(
+    "sort", ["created_at_desc", "created_at_asc", "priority_desc", "status_asc"]
+)
+def test_a_cursor_follows_the_rows(
+    api: Api, plenty: str, member: User, ask: Ask, sort: str, filters: str
+) -> None:
+    asked = [ask(priority=priority) for priority in ("low", "high", "critical", "high") * 3]
+    moments.answer(asked[0], member)
+    moments.claim(asked[1], member)
+    moments.claim(asked[2], member)
+    equal = Request.objects.get(pk=asked[4])
+    Request.objects.filter(pk__in=asked[4:8]).update(
+        created_at=equal.created_at, timeout_at=equal.timeout_at
+    )
+    query = f"?limit=3&sort={sort}{filters}"
+    wanted = ids(api, plenty, f"?limit=100&sort={sort}{filters}")
+    seen: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        data = listed(api, plenty, f"{query}&cursor={cursor}")
+        page = data["pagination"]
+        seen += [entry["id"] for entry in data["requests"]]
+        assert (data["total"], data["count"]) == (len(wanted), len(data["requests"]))
+        assert data["has_more"] is (page["next_cursor"] is not None)
+        assert (page["limit"], page["offset"], page["next_offset"]) == (3, 0, None)
+        cursor = page["next_cursor"]
+    assert seen == wanted
+
+
+@pytest.mark.contract("list.cursor")
+def test_what_leaves_the_list_moves_nothing_past_a_cursor(
+    api: Api, plenty: str, loop: Loop, ask: Ask
+) -> None:
+    for path in ("/v1/api/requests", f"/v1/api/loops/{loop.pk}/requests"):
+        asked = [ask() for _ in range(6)]
+        seen: list[str] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            query = f"?status=pending&limit=2&cursor={cursor}"
+            data = api(plenty).get(f"{path}{query}").json()["data"]  # type: ignore[attr-defined]
+            ids = [entry["id"] for entry in data["requests"]]
+            for request_id in ids:
+                api(plenty).delete(f"/v1/api/requests/{request_id}")
+            seen += ids
+            cursor = data["pagination"]["next_cursor"]
+        assert seen == asked[::-1]
+
+
+@pytest.mark.contract("list.cursor", "list.bad_query")
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(f"cursor={value}" for value in ("x", "1", "1.2", f"1.{NOWHERE}.1", "%00", "%ff", ".")),
+        *(f"cursor={value}.{NOWHERE}" for value in ("-1", "1.5", "9" * 18, "9" * 4000, "%D9%A3")),
+        f"sort=priority_desc&cursor=4.1.{NOWHERE}",
+        f"sort=priority_desc&cursor=1.{NOWHERE}",
+        f"sort=status_asc&cursor=open.1.{NOWHERE}",
+        f"sort=status_asc&cursor=%00.1.{NOWHERE}",
+    ],
+)
+def test_a_bad_cursor(api: Api, owner_key: str, query: str) -> None:
+    detail = "cursor must be empty, or the next_cursor of a page with the same sort"
+    refused(api(owner_key).get(f"/v1/api/requests?{query}"), 400, "Validation failed", detail)
+
+
+@pytest.mark.contract("list.cursor", "list.bad_query")
+def test_a_cursor_with_an_offset(api: Api, owner_key: str) -> None:
+    response = api(owner_key).get("/v1/api/requests?cursor=&offset=1")
+    refused(response, 400, "Validation failed", "offset must be 0 with a cursor")
+    assert listed(api, owner_key, f"?offset=0&cursor={'9' * 17}.{NOWHERE}")["count"] == 0
+
+
 @pytest.mark.contract("list.limit", "list.offset", "list.has_more")
 def test_windows(api: Api, plenty: str, ask: Ask) -> None:
     for _ in range(2):

@@ -132,6 +132,16 @@ async function pages() {
   return listed;
 }
 
+/** Cancels every request that a list of pending ones yields. */
+async function cancelAll() {
+  const listed: string[] = [];
+  for await (const request of client.requests.list({ status: "pending" }, 2)) {
+    await client.requests.cancel(request.id);
+    listed.push(request.id);
+  }
+  return listed;
+}
+
 /** What is done already is no failure if the answer to it was lost. */
 async function lost() {
   await client.requests.cancel(scenario.id);
@@ -185,7 +195,7 @@ async function verify() {
   return results;
 }
 
-const all = { ask, flow, checkKey, repeat, limits, unsendable, pages, lost, find, listen, verify };
+const all = { ask, flow, checkKey, repeat, limits, unsendable, pages, cancelAll, lost, find, listen, verify };
 const scenarios: Record<string, () => Promise<unknown>> = all;
 try {
   console.log(JSON.stringify(await scenarios[scenario.name]!()));

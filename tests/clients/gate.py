@@ -1,6 +1,7 @@
 """A door in front of the service: it counts calls, makes them fail, and holds them where a test
 wants the caller to die."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -34,6 +35,8 @@ class Fault:
 class Gate:
     """`faults` befall the next calls, and the next `crowded` calls may not wait.
 
+    Where it `is_old`, the service knows no cursors of lists.
+
     `hold` is a method, a part of a path, and "before" or "after" the service has handled the call:
     such a call is held until `release`, and then lost.
     """
@@ -44,6 +47,7 @@ class Gate:
         self.calls: list[Call] = []
         self.faults: list[Fault] = []
         self.crowded = 0
+        self.is_old = False
         self.hold: tuple[str, str, str] | None = None
         self.held = threading.Event()
         self.streams: list[socket.socket] = []
@@ -110,6 +114,8 @@ class Handler(BaseHTTPRequestHandler):
         if is_crowded:
             self.gate.crowded -= 1
             path = path.partition("?")[0]
+        if self.gate.is_old:
+            path = re.sub("&cursor=[^&]*", "", path)
         address = self.gate.site + path
         answer = requests.request(self.command, address, data=sent, headers=headers, timeout=60)
         if is_crowded:

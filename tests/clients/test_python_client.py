@@ -112,6 +112,31 @@ def test_requests_come_page_by_page(client: Client, gate: Gate, make: Make, loop
     assert [each["id"] for each in [*first, *pages]] == made[::-1]
 
 
+def test_a_list_follows_its_rows(client: Client, gate: Gate, make: Make, loop: Loop) -> None:
+    made = {make().pk for _ in range(7)}
+    for listed in (
+        client.requests.list(status="pending", page_size=2),
+        client.requests.list_of_loop(loop.pk, status="pending", page_size=2),
+    ):
+        seen = []
+        for request in listed:
+            client.requests.cancel(request["id"])
+            seen.append(request["id"])
+        assert sorted(seen) == sorted(made)
+        made = {make().pk for _ in range(7)}
+
+
+def test_a_list_of_a_service_without_cursors(client: Client, gate: Gate, make: Make) -> None:
+    gate.is_old = True
+    made = [make().pk for _ in range(5)]
+    assert [each["id"] for each in client.requests.list(page_size=2)] == made[::-1]
+    assert [call.path.rpartition("&")[2] for call in gate.calls] == [
+        "cursor=",
+        "offset=2",
+        "offset=4",
+    ]
+
+
 def test_feedback(client: Client, make: Make, member: User) -> None:
     request = make()
     with pytest.raises(reviewloop.InvalidCall, match="can only be added to completed requests"):

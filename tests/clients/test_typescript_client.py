@@ -256,6 +256,19 @@ def test_pages_repeat_nothing(start: Start, make: Make) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_list_follows_its_rows(start: Start, make: Make) -> None:
+    made = [make().pk for _ in range(7)]
+    assert result(start("cancelAll")) == made[::-1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pages_of_a_service_without_cursors(start: Start, gate: Gate, make: Make) -> None:
+    gate.is_old = True
+    made = [make().pk for _ in range(5)]
+    assert result(start("pages", body=FIELDS)) == made[::-1]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_what_was_done_already(start: Start, gate: Gate, make: Make, loop: Loop) -> None:
     gate.faults += [
         Fault(is_forwarded=True, method="DELETE"),

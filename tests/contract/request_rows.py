@@ -69,6 +69,7 @@ LISTS = {
     "list.total": "list: data.total, all that match the filters, exactly",
     "list.has_more": "list: data.has_more, boolean",
     "list.pagination": "list: limit, offset, next_offset (null when has_more is false)",
+    "list.cursor": "list: cursor, then next_cursor follow the rows; without it nothing changes",
     "list.own": "list: what the caller's account created",
     "list.bad_query": "list: 400 'Validation failed' with the field in data",
     "list.msg": "list: 'Requests retrieved successfully'",

@@ -107,6 +107,7 @@ def rows_read(plan: dict[str, Any]) -> Iterator[float]:
 def explain(how: str, scope: listing.Scope, window: listing.ListParams) -> list[Any]:
     """What EXPLAIN says of a page."""
     params = {**scope.params, "status": window.status, "priority": window.priority, "rank": 2}
+    params |= {f"after_{name}": value for name, value in (window.cursor or {}).items()}
     sql = listing.build_statement(scope, window)
     used = {name: value for name, value in params.items() if f"%({name})s" in sql}
     with connection.cursor() as cursor:
@@ -129,6 +130,28 @@ def test_no_filter_and_no_order_reads_more_than_it_shows(make: Make, loop: Loop)
         ((plan,),) = explain("(ANALYZE, TIMING OFF, FORMAT JSON)", scope, window)
         read = sum(rows_read(plan[0]["Plan"]))
         assert read <= 10 * 3, (scope.column, status, priority, sort, read)
+
+
+def test_no_page_behind_a_cursor_reads_more_than_it_shows(make: Make, loop: Loop) -> None:
+    first = make()
+    with connection.cursor() as cursor:
+        cursor.execute(COPIES, [first.pk])
+        cursor.execute("ANALYZE reviews_request")
+    scopes = (listing.scope_to_account(loop.creator_id), listing.scope_to_loop(loop.pk))
+    statuses = (None, *states.STATUSES)
+    for scope, status, priority, sort in itertools.product(
+        scopes, statuses, (None, "high"), listing.ORDERS
+    ):
+        far = {
+            "status": "pending",
+            "priority_rank": 2,
+            "created_at": first.created_at - timedelta(seconds=4_000),
+            "id": first.pk,
+        }
+        window = listing.ListParams(status, priority, sort, 10, 0, far)
+        ((plan,),) = explain("(ANALYZE, TIMING OFF, FORMAT JSON)", scope, window)
+        read = sum(rows_read(plan[0]["Plan"]))
+        assert read <= 11 * 7, (scope.column, status, priority, sort, read)
 
 
 @pytest.mark.parametrize("status", [None, *states.STATUSES])

@@ -289,25 +289,32 @@ export class Requests {
     path: string,
     query: Record<string, string | number | undefined>,
   ): AsyncGenerator<ListedRequest> {
-    const seen = new Set<string>(); // a new request moves the others to the next page
-    for (let offset: number | null = 0; offset !== null; ) {
-      const page: Page = (
-        await this.#transport.call<Page>("GET", path, { query: { ...query, offset } })
-      ).data;
-      for (const request of page.requests) {
+    // By its cursor, so that what leaves the list moves nothing past it.
+    let place: Record<string, string | number> | undefined = { cursor: "" };
+    const seen = new Set<string>(); // a status may change between two pages of a list sorted by it
+    while (place) {
+      const { data }: { data: Page } = await this.#transport.call<Page>("GET", path, {
+        query: { ...query, ...place },
+      });
+      for (const request of data.requests) {
         if (seen.has(request.id)) continue;
         seen.add(request.id);
         yield request;
       }
-      offset = page.has_more ? page.pagination.next_offset : null;
+      place = findNext(data.pagination);
     }
   }
 }
 
 interface Page {
   requests: ListedRequest[];
-  has_more: boolean;
-  pagination: { next_offset: number | null };
+  pagination: { next_offset: number | null; next_cursor?: string | null };
+}
+
+/** Returns where the next page begins; an older service has only offsets. */
+function findNext({ next_offset, next_cursor }: Page["pagination"]) {
+  if (next_cursor) return { cursor: next_cursor };
+  return next_offset ? { offset: next_offset } : undefined;
 }
 
 export function newKey(): string {

@@ -144,15 +144,24 @@ class Requests:
         return cast("Request", result.data["request"]), applied != "0"
 
     def _pages(self, path: str, params: Mapping[str, Any]) -> Iterator[ListedRequest]:
-        seen: set[str] = set()  # a new request moves the others to the next page
-        offset: int | None = 0
-        while offset is not None:
-            data = self._transport.call("GET", path, params={**params, "offset": offset}).data
+        """Follows the list by its cursor, so that what leaves the list moves nothing past it."""
+        place: dict[str, Any] | None = {"cursor": ""}
+        seen: set[str] = set()  # a status may change between two pages of a list sorted by it
+        while place is not None:
+            data = self._transport.call("GET", path, params={**params, **place}).data
             for request in data["requests"]:
                 if request["id"] not in seen:
                     seen.add(request["id"])
                     yield request
-            offset = data["pagination"]["next_offset"] if data["has_more"] else None
+            place = _find_next(data["pagination"])
+
+
+def _find_next(pagination: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Returns where the next page begins; an older service has only offsets."""
+    for name in ("cursor", "offset"):
+        if pagination.get(f"next_{name}"):
+            return {name: pagination[f"next_{name}"]}
+    return None
 
 
 def complete(fields: Mapping[str, Any]) -> dict[str, Any]:
