@@ -14,6 +14,7 @@ import nh3
 from markdown_it import MarkdownIt
 
 from reviews.highlighting import DIFFS, MAX_CODE, highlight_code
+from reviews.markdown_rules import build_base
 from web.phrases import say
 
 TAGS = {
@@ -110,7 +111,7 @@ def _render_heading(self: Any, tokens: Any, place: int, options: Any, env: Any) 
 
 
 def _build_parser(**options: Any) -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, **options})
+    parser = build_base({"html": False, "breaks": True, **options})
     parser.enable(["table", "strikethrough"])
     parser.add_render_rule("fence", _render_fence)
     parser.add_render_rule("image", _render_image)

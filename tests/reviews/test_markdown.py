@@ -1,6 +1,9 @@
 """The text of a request as HTML: formatted, and without anything dangerous."""
 
 import re
+import sys
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -48,6 +51,113 @@ def test_links_lead_out_without_telling_where_from() -> None:
         '<p><a target="_blank" href="https://a.example/?b=1&amp;c=2"'
         ' rel="nofollow noopener noreferrer">x</a></p>\n'
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("**重要。**次の", "<strong>重要。</strong>次の"),
+        ("これは**「重要」**です", "これは<strong>「重要」</strong>です"),
+        ("*重要。*次", "<em>重要。</em>次"),
+        ("~~重要。~~次", "<s>重要。</s>次"),
+        ("**중요.**다음", "<strong>중요.</strong>다음"),
+        ("**“重要”**的", "<strong>“重要”</strong>的"),
+        ("**(a)**の", "<strong>(a)</strong>の"),
+        ("あ ** い ** う", "あ ** い ** う"),
+        ("あ\u3000**\u3000い", "あ\u3000**\u3000い"),
+        ("a_重要_x", "a_重要_x"),
+        ('2**"3"**4', '2**"3"**4'),
+        ("\\*\\*重要。\\*\\*次", "**重要。**次"),
+    ],
+)
+def test_emphasis_in_texts_without_blanks(text: str, html: str) -> None:
+    assert render(text) == f"<p>{html}</p>\n"
+
+
+def in_brackets(text: str) -> str:
+    """The rendered text, with the target of each link, and its words in brackets."""
+    link = r'<a target="_blank" href="([^"]*)" rel="nofollow noopener noreferrer">(.*?)</a>'
+    return re.sub(link, r"[\2](\1)", render(text)).removeprefix("<p>").removesuffix("</p>\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "url", "after"),
+    [
+        ("see ", "https://a.example/x?b=1#c", ". And"),
+        ("(", "http://127.0.0.1:8000/x", ")!"),
+        ("", "https://a.example/A_(b)", ")."),
+        ("（", "https://a.example/x", "）次"),
+        ("重要：", "https://a.example/x", "。次の"),
+        ("", "https://a.example/京都", "、次"),
+        ("", "https://a.example", "を見て"),
+        ("「", "HTTPS://a.example/", "」"),
+        ("", "https://a.example/x", "！？…”"),
+        ("", "https://a.example/x", '"; &lt;b&gt;'),
+    ],
+)
+def test_a_bare_link_ends_before_the_punctuation(before: str, url: str, after: str) -> None:
+    target = url.replace("京都", "%E4%BA%AC%E9%83%BD")
+    written = f"{before}{url}{after}".replace("&lt;", "<").replace("&gt;", ">")
+    assert in_brackets(written) == f"{before}[{url}]({target}){after}"
+
+
+def test_a_bare_link_with_marks_around_it() -> None:
+    link = "[https://a.example/x](https://a.example/x)"
+    assert in_brackets("**https://a.example/x**") == f"<strong>{link}</strong>"
+    assert in_brackets("~~https://a.example/x~~") == f"<s>{link}</s>"
+    assert in_brackets("<https://a.example/x>") == link
+    assert in_brackets("[https://b.example](https://a.example/x)") == (
+        "[https://b.example](https://a.example/x)"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("http://", "https://.", "ftp://a.example", "javascript://a.example/%0aalert(1)"),
+        *("xhttps://a.example", "www.a.example", "ada@a.example", "//a.example/x"),
+        *("https://a.example@b.example/", "https://a.example:x@b.example/", "https://[::1]/"),
+    ],
+)
+def test_what_is_no_bare_link(text: str) -> None:
+    assert "<a " not in render(text)
+    assert "<a " not in render(f"`https://a.example` {text}")
+
+
+@pytest.mark.parametrize(
+    ("prefix", "pump"),
+    [
+        *(
+            ("", pump)
+            for pump in ("https://a", "https://", "://", "https://a.", "https://a/)", "あ**")
+        ),
+        *(("", pump) for pump in ("**あ", "あ*。", "https://a@", "~~あ。", "_あ", "https://a/。")),
+        *(("https://a/", pump) for pump in ("(", ")", "()", "*", "。", "?!", "[", "~~")),
+        *(("https://", pump) for pump in ("a", "a.", "a:", "あ", "a@")),
+        *(("[", pump) for pump in ("https://a ", "**あ")),
+    ],
+)
+def test_twice_the_text_takes_about_twice_the_steps(prefix: str, pump: str) -> None:
+    short, long = (count_steps(prefix + pump * (length // len(pump))) for length in (1_000, 2_000))
+    assert long < 2.5 * short + 1_000, (short, long)
+
+
+def count_steps(text: str) -> int:
+    """How many lines of Python the rendering takes."""
+    steps = 0
+
+    def count(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal steps
+        steps += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        render(text, level=4)
+    finally:
+        sys.settrace(before)
+    return steps
 
 
 def test_a_picture_is_a_link() -> None:
