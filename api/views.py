@@ -147,8 +147,8 @@ class ApiView(APIView):
         """Reads the JSON object of the body. Raises InvalidBody."""
         try:
             return strict_json.read_object(call.request, empty_is_object=empty_is_object)
-        except strict_json.InvalidJSON:
-            raise InvalidBody from None
+        except strict_json.InvalidJSON as error:
+            raise InvalidBody(str(error)) from None
 
     def handle_error(self, exc: Exception) -> HttpResponse:
         """Builds the response to an exception."""

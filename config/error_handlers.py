@@ -25,7 +25,8 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     """Responds 400, for example to an unknown Host."""
     if isinstance(exception, DisallowedHost):
         return unknown_host(request)
-    return build_api_error(request, InvalidBody()) or error_pages.bad_request(request)
+    detail = str(exception or "") or None
+    return build_api_error(request, InvalidBody(detail)) or error_pages.bad_request(request)
 
 
 def unknown_host(request: HttpRequest) -> HttpResponse:

@@ -93,6 +93,6 @@ def build_base(options: dict[str, Any]) -> MarkdownIt:
     parser = MarkdownIt()
     parser.inline = _Inline()
     parser.configure("commonmark", {**options, "linkify": True})
-    parser.linkify = BareLinks()  # type: ignore[assignment]  # all that the rule below asks for
+    parser.linkify = BareLinks()  # all that the rule below asks for
     parser.inline.ruler.enable(["linkify"])
     return parser

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
-from web.strict_json import is_storable
+from web.strict_json import find_unstorable
 
 MAX_NAME = 60
 # What the parsers raise for bytes and objects that no browser makes.
@@ -27,7 +27,7 @@ def check(credential: Any, kind: type[Any]) -> Any:
     try:
         response = kind.from_dict(credential).response
         handle = getattr(response, "user_handle", None) or b""
-        if not is_storable([credential, handle.decode()]):
+        if find_unstorable([credential, handle.decode()]):
             raise ValueError
     except MALFORMED:
         raise forms.ValidationError(_("That isn’t a passkey.")) from None

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import structlog
 from django.conf import settings
-from django.core.exceptions import DisallowedHost
+from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_resolver, resolve
@@ -24,7 +24,7 @@ from web.error_pages import RETRY_AFTER, unavailable
 
 log = structlog.get_logger(__name__)
 
-ErrorHandler = Callable[[HttpRequest], HttpResponse]
+ErrorHandler = Callable[[HttpRequest, Exception], HttpResponse]
 
 
 def is_address(text: str) -> bool:
@@ -131,7 +131,7 @@ class TextMiddleware:
             request.encoding = "utf-8"
         if "\0" in request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""):
             bad_request: ErrorHandler = get_resolver().resolve_error_handler(400)
-            return bad_request(request)
+            return bad_request(request, SuspiciousOperation("cookies must not contain NUL"))
         return self.get_response(request)
 
 

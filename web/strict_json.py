@@ -9,6 +9,7 @@ import codecs
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from django.http import HttpRequest
@@ -17,11 +18,24 @@ from web.sanitize import UNSTORABLE
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
+MAX_QUOTED = 60  # characters of what a client sent
+TOO_LARGE = f"body must have at most {MAX_BYTES} bytes"
+_TOO_DEEP = f"body must have at most {MAX_DEPTH} levels"
+_EMPTY = "body must not be empty"
+_GZIP = b"\x1f\x8b"
+_KINDS = {
+    list: "an array",
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
 _JSON_TYPE = re.compile(r"\s*application/json\s*(;.*)?\Z", re.IGNORECASE | re.DOTALL)
 
 
 class InvalidJSON(ValueError):
-    """The text is not a JSON object, or not one that this service can store."""
+    """The text is not a JSON object, or not one that this service can store: says why."""
 
 
 def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[str, Any]:
@@ -37,9 +51,19 @@ def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[
 def read_value(request: HttpRequest) -> Any:
     """Reads the JSON in the body, which need not be an object. Raises InvalidJSON."""
     raw = read_bytes(request)
-    if not _JSON_TYPE.match(request.META.get("CONTENT_TYPE", "")):
-        raise InvalidJSON
-    return parse_value(raw)
+    content_type = request.META.get("CONTENT_TYPE", "")
+    if not raw:
+        raise InvalidJSON(_EMPTY)
+    if not _JSON_TYPE.match(content_type):
+        sent = f"not {_shorten(content_type)}" if content_type else "and there is none"
+        raise InvalidJSON(f"Content-Type must be application/json, {sent}")
+    try:
+        return parse_value(raw)
+    except InvalidJSON:
+        coding = request.META.get("HTTP_CONTENT_ENCODING", "")
+        if coding.strip().lower() in ("", "identity"):
+            raise
+        raise InvalidJSON(f"body must not be compressed, but is {_shorten(coding)}") from None
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
@@ -49,45 +73,70 @@ def parse_object(raw: bytes) -> dict[str, Any]:
 
 def parse_value(raw: bytes) -> Any:
     """Parses the JSON in `raw`. Raises InvalidJSON."""
+    text = _decode(raw)
     try:
         value = json.loads(
-            raw.removeprefix(codecs.BOM_UTF8).decode(),
-            parse_constant=_refuse,
-            parse_float=_parse_float,
-            parse_int=_parse_integer,
+            text, parse_constant=_refuse, parse_float=_parse_float, parse_int=_parse_integer
         )
-    except (ValueError, RecursionError):
-        raise InvalidJSON from None
-    if b"\\u" in raw and not is_storable(value):
-        raise InvalidJSON
+    except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at")
+        reason = f"{what} at line {error.lineno}, column {error.colno}"
+        raise InvalidJSON(f"body must be JSON: {reason}") from None
+    except RecursionError:
+        raise InvalidJSON(_TOO_DEEP) from None
+    if b"\\u" in raw and (fault := find_unstorable(value)):
+        raise InvalidJSON(fault)
     if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _measure_depth(value) > MAX_DEPTH:
-        raise InvalidJSON
+        raise InvalidJSON(_TOO_DEEP)
     return value
+
+
+def _decode(raw: bytes) -> str:
+    bare = raw.removeprefix(codecs.BOM_UTF8)
+    if raw.startswith(_GZIP):
+        raise InvalidJSON("body must not be compressed, but begins as gzip does")
+    try:
+        text = bare.decode()
+    except UnicodeDecodeError as error:
+        place = len(raw) - len(bare) + error.start
+        raise InvalidJSON(f"body must be UTF-8: byte {place + 1} is 0x{raw[place]:02X}") from None
+    if not text.strip():
+        raise InvalidJSON(_EMPTY)
+    return text
 
 
 def _require_object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InvalidJSON
+        raise InvalidJSON(f"body must be a JSON object, not {_KINDS[type(value)]}")
     return value
+
+
+def _shorten(sent: str) -> str:
+    """Returns what a client sent, as a part of a sentence to it."""
+    printable = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
+        for letter in sent[: MAX_QUOTED + 1]
+    )
+    return printable if len(printable) <= MAX_QUOTED else f"{printable[:MAX_QUOTED]}…"
 
 
 def read_bytes(request: HttpRequest) -> bytes:
     """Reads the bytes of the body; a second call returns the same. Raises InvalidJSON."""
     if not hasattr(request, "raw_body"):
         request.raw_body = _read(request)  # type: ignore[attr-defined]
-    raw: bytes | None = request.raw_body  # type: ignore[attr-defined]
-    if raw is None:
-        raise InvalidJSON
+    raw: bytes | str = request.raw_body  # type: ignore[attr-defined]
+    if isinstance(raw, str):
+        raise InvalidJSON(raw)
     return raw
 
 
-def _read(request: HttpRequest) -> bytes | None:
-    """Returns None where the body is too long or broke off."""
+def _read(request: HttpRequest) -> bytes | str:
+    """Returns the bytes, or a sentence where the body is too long or broke off."""
     try:
         raw: bytes = _get_stream(request).read(MAX_BYTES + 1)
     except OSError:  # the client disconnected or sent less than its Content-Length
-        return None
-    return raw if len(raw) <= MAX_BYTES else None
+        return "body ended before its Content-Length"
+    return raw if len(raw) <= MAX_BYTES else TOO_LARGE
 
 
 def _get_stream(request: HttpRequest) -> Any:
@@ -101,23 +150,27 @@ def _get_stream(request: HttpRequest) -> Any:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
+    raise InvalidJSON(f"body must not contain {constant}, which is no number in JSON")
 
 
 def _parse_float(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise ValueError(text)
+        _refuse_number(text)
     return number
 
 
 def _parse_integer(text: str) -> int:
-    number = int(text)
     try:
+        number = int(text)
         float(number)
-    except OverflowError:
-        raise ValueError(text) from None
+    except (OverflowError, ValueError):  # more digits than Python reads
+        _refuse_number(text)
     return number
+
+
+def _refuse_number(text: str) -> NoReturn:
+    raise InvalidJSON(f"body must not contain numbers beyond a double, such as {_shorten(text)}")
 
 
 def _get_children(value: Any) -> list[Any]:
@@ -126,15 +179,34 @@ def _get_children(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def is_storable(value: Any) -> bool:
-    """Tells whether PostgreSQL can store all texts in a value of JSON."""
-    stack = [value]
+def find_unstorable(value: Any) -> str | None:
+    """Says which field of a value of JSON PostgreSQL cannot store; None if it can store all."""
+    stack: list[tuple[str, Any]] = [("", value)]
     while stack:
-        item = stack.pop()
-        if isinstance(item, str) and UNSTORABLE.search(item):
-            return False
-        stack.extend(_get_children(item))
-    return True
+        path, item = stack.pop()
+        if isinstance(item, str) and (found := UNSTORABLE.search(item)):
+            what = "NUL characters" if found[0] == "\0" else "lone surrogates"
+            return f"{_shorten(path) or 'body'} must not contain {what}"
+        stack.extend(reversed(list(_list_parts(path, item))))
+    return None
+
+
+def _list_parts(path: str, item: Any) -> Iterator[tuple[str, Any]]:
+    """Yields the names and values in an object or array, each with its path."""
+    if isinstance(item, dict):
+        for name, child in item.items():
+            yield f"a name in {path or 'body'}", name
+            yield _join(path, name), child
+    elif isinstance(item, list):
+        for place, child in enumerate(item):
+            yield _join(path, place), child
+
+
+def _join(path: str, part: str | int) -> str:
+    """Returns the path of a child such as `context.items[2]`, as much of it as is shown."""
+    if len(path) > MAX_QUOTED:
+        return path
+    return f"{path}[{part}]" if isinstance(part, int) else f"{path}.{part}".removeprefix(".")
 
 
 def _measure_depth(value: Any) -> int:

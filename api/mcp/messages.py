@@ -30,10 +30,11 @@ def read_body(request: HttpRequest) -> Any:
     """Reads the JSON of the body. Raises RpcError."""
     try:
         return strict_json.read_value(request)
-    except strict_json.InvalidJSON:
+    except strict_json.InvalidJSON as error:
         raise RpcError(
             PARSE_ERROR,
             "The body must be JSON (application/json) of at most 256 KiB and 32 levels",
+            data=str(error),
         ) from None
 
 

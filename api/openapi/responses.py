@@ -7,6 +7,7 @@ from api.errors import (
     ApiError,
     CallUnderWay,
     IdempotencyKeyReused,
+    InvalidBody,
     InvalidDefaultResponse,
     InvalidResponseConfiguration,
     RateLimited,
@@ -28,6 +29,7 @@ from api.openapi.operations import (
 
 # Errors whose `data` is a sentence that names the field, each with an example.
 DETAILED: dict[type[ApiError], str] = {
+    InvalidBody: "body must be JSON: Expecting value at line 1, column 9",
     ValidationFailed: "priority must be one of: low, medium, high, critical",
     InvalidResponseConfiguration: "options array required for select response type",
     InvalidDefaultResponse: "default_response must match one of the configured options",

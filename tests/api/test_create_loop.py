@@ -14,7 +14,7 @@ from PIL import Image
 from accounts.models import User
 from loops.models import Loop
 from tests.api.bodies import LOOP, without
-from tests.api.wire import ID, TIME, Api, granted, refused
+from tests.api.wire import ID, TIME, Api, granted, refused, refused_at
 
 pytestmark = pytest.mark.django_db
 
@@ -179,7 +179,7 @@ def test_the_first_fault_wins(api: Api, owner_key: str) -> None:
 @pytest.mark.contract("create_loop.invalid_body")
 @pytest.mark.parametrize("body", [[], [LOOP], "name", 5, True])
 def test_a_body_is_an_object(api: Api, owner_key: str, body: Any) -> None:
-    refused(api(owner_key).post("/v1/api/loops", body), 400, "Invalid request body")
+    refused_at(api(owner_key).post("/v1/api/loops", body), "Invalid request body", "JSON object")
 
 
 @pytest.mark.contract("body.unknown_fields")

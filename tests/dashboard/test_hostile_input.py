@@ -150,8 +150,11 @@ def test_a_charset_of_the_clients_choice(owner: User, charset: str, path: str) -
 
 @pytest.mark.parametrize("path", ["/", "/dashboard/", "/inbox/", "/accounts/login/"])
 def test_a_cookie_with_nul(path: str) -> None:
-    response = Client().get(path, headers={"cookie": 'sessionid="\\000aaaaaaaaaa"'})
+    cookie = {"cookie": 'sessionid="\\000aaaaaaaaaa"'}
+    assert Client().get(path, headers=cookie).status_code == 400
+    response = Client().get(path, headers={**cookie, "accept": "application/json"})
     assert response.status_code == 400
+    assert response.json()["data"] == "cookies must not contain NUL"
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Kiritimati"])

@@ -86,20 +86,21 @@ def test_origins(agent: Agent, settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw",
+    ("raw", "reason"),
     [
-        b"",
-        b"{",
-        b"\xff",
-        b'{"jsonrpc": "2.0", "id": NaN}',
-        b'"\\u0000"',
-        b"[" * 33 + b"]" * 33,
-        b'{"a": "' + b"x" * 256 * 1024 + b'"}',
+        (b"", "body must not be empty"),
+        (b"{", "body must be JSON: Expecting property name"),
+        (b"\xff", "body must be UTF-8: byte 1 is 0xFF"),
+        (b'{"jsonrpc": "2.0", "id": NaN}', "body must not contain NaN"),
+        (b'"\\u0000"', "body must not contain NUL characters"),
+        (b"[" * 33 + b"]" * 33, "body must have at most 32 levels"),
+        (b'{"a": "' + b"x" * 256 * 1024 + b'"}', "body must have at most 262144 bytes"),
     ],
 )
-def test_what_is_no_json(plenty: str, raw: bytes) -> None:
+def test_what_is_no_json(plenty: str, raw: bytes, reason: str) -> None:
     response = send("POST", "/mcp", f"Bearer {plenty}", raw)
     assert (response.status_code, json_of(response)["error"]["code"]) == (400, -32700)
+    assert json_of(response)["error"]["data"].startswith(reason)
     assert json_of(response)["id"] is None
 
 
