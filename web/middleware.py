@@ -24,7 +24,7 @@ from web.error_pages import RETRY_AFTER, unavailable
 
 log = structlog.get_logger(__name__)
 
-ErrorHandler = Callable[[HttpRequest, Exception], HttpResponse]
+ErrorHandler = Callable[..., HttpResponse]
 
 
 def is_address(text: str) -> bool:

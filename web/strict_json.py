@@ -35,7 +35,14 @@ _JSON_TYPE = re.compile(r"\s*application/json\s*(;.*)?\Z", re.IGNORECASE | re.DO
 
 
 class InvalidJSON(ValueError):
-    """The text is not a JSON object, or not one that this service can store: says why."""
+    """The text is not a JSON object, or not one that this service can store: says why.
+
+    `line` is the line that is not JSON, if it is not.
+    """
+
+    def __init__(self, reason: str, *, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.line = line
 
 
 def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[str, Any]:
@@ -81,7 +88,7 @@ def parse_value(raw: bytes) -> Any:
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
         reason = f"{what} at line {error.lineno}, column {error.colno}"
-        raise InvalidJSON(f"body must be JSON: {reason}") from None
+        raise InvalidJSON(f"body must be JSON: {reason}", line=error.lineno) from None
     except RecursionError:
         raise InvalidJSON(_TOO_DEEP) from None
     if b"\\u" in raw and (fault := find_unstorable(value)):

@@ -167,8 +167,12 @@ class NewRequestForm(forms.Form):
         if typed:
             try:
                 parse_object(typed.encode(errors="replace"))
-            except InvalidJSON:
+            except InvalidJSON as error:
                 sentence = _('Enter a JSON object, such as {"order": 4821}')
+                if error.line is not None:
+                    sentence = _(
+                        'Line %(line)s is not JSON. Enter an object, such as {"order": 4821}'
+                    ) % {"line": error.line}
                 raise forms.ValidationError(sentence) from None
         return typed
 

@@ -128,6 +128,11 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
         ({"callback_url": "ftp://x"}, "callback_url", "Callback URL must be an absolute http"),
         ({"context": "[1]"}, "context", "Enter a JSON object"),
         ({"context": '{"a": 1e999}'}, "context", "Enter a JSON object"),
+        (
+            {"context": '{"a": 1,\n b: 2}'},
+            "context",
+            "Line 2 is not JSON. Enter an object, such as",
+        ),
         ({"loop": "x"}, "loop", "Select a valid choice."),
         ({"priority": "urgent"}, "priority", "Select a valid choice."),
     ],
