@@ -14,7 +14,7 @@ def main() -> None:
     import django
 
     django.setup()
-    from webhooks.dispatch import DISPATCHER
+    from webhooks.channel import DISPATCHER
 
     print("ready", flush=True)
     sys.stdin.readline()

@@ -14,7 +14,7 @@ from django.conf import settings
 from bench import seed
 from db.columns import dumps
 from db.ids import new_id
-from webhooks.dispatch import DISPATCHER
+from webhooks.channel import DISPATCHER
 from webhooks.models import Delivery
 from webhooks.services import Event, enqueue
 

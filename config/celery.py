@@ -66,10 +66,6 @@ def note_life(**_: object) -> None:
 def stop_deliveries(**_: object) -> None:
     """On SIGTERM, lets running attempts finish and be recorded, and starts no others."""
     # imported here because settings and apps are not ready when this module loads
-    from mailing import dispatch as queued_mail
-    from reviews.notifications.mail import dispatch as mail
-    from reviews.notifications.push import dispatch as push
-    from webhooks import dispatch as webhooks
+    from outbox.dispatcher import stop_all
 
-    for sender in (webhooks, push, mail, queued_mail):
-        sender.DISPATCHER.stop()
+    stop_all()

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection
@@ -25,7 +24,7 @@ STATES = {
     "58030",  # the disk reports an error
 }
 UNKNOWN = {"42P01", "42703"}  # a table, a column
-STEP, MAX_PAUSE = 0.2, 1.0  # seconds between two attempts of `outlast`
+STEP, MAX_PAUSE = 0.2, 1.0  # seconds between two attempts of `retry_until`
 
 
 def is_outage(error: BaseException | None) -> bool:
@@ -75,34 +74,23 @@ def read_state(error: BaseException | None) -> str | None:
     return state
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait for a database that is away.
-
-    It ends at `until`, in seconds of `time.monotonic`, or as soon as `stopping` is set.
-    """
-
-    until: float = 0.0
-    stopping: threading.Event = field(default_factory=threading.Event)
-
-    def wait(self, pause: float) -> bool:
-        """Waits `pause` seconds and returns True; returns False once there is no time for it."""
-        return time.monotonic() + pause <= self.until and not self.stopping.wait(pause)
-
-
-def outlast(ask: Callable[[], T], patience: Patience | None = None) -> T:
+def retry_until(
+    ask: Callable[[], T], until: float = 0.0, stopping: threading.Event | None = None
+) -> T:
     """Calls `ask` until the database can serve it, each time with a fresh connection.
 
     The first repeat follows at once: a connection may be older than the database's last restart.
-    Later ones follow only while `patience` lasts.
+    Later ones follow until a deadline, in seconds of `time.monotonic`, or until `stopping` is set.
     """
-    patience = patience or Patience()
+    stopping = stopping or threading.Event()
     pause = 0.0
     while True:
         try:
             return ask()
         except Error as error:
-            if not is_outage(error) or (pause and not patience.wait(pause)):
+            if not is_outage(error):
+                raise
+            if pause and (time.monotonic() + pause > until or stopping.wait(pause)):
                 raise
             connection.close()
             pause = min(pause + STEP, MAX_PAUSE)

@@ -6,10 +6,10 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.core.mail.message import EmailMessage
 
 from accounts import vault
-from mailing import outbox
+from mailing import queue
 from mailing.stored_message import to_text
 
-LIFE = 24 * 3600  # seconds after which an email is of no use, unless it has a `life` of its own
+LIFE = 24 * 3600  # seconds after which an email expires, unless it has a `life` of its own
 
 
 class QueueBackend(BaseEmailBackend):
@@ -18,7 +18,7 @@ class QueueBackend(BaseEmailBackend):
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         """Returns how many were queued. Raises QueueFull, and ValueError for what cannot be sent.
 
-        An email may say in its attribute `life` for how many seconds it is of use.
+        An email may say in its attribute `life` after how many seconds it expires.
         """
         count = 0
         for mail in email_messages:
@@ -26,7 +26,7 @@ class QueueBackend(BaseEmailBackend):
                 continue
             try:
                 sealed = vault.seal(to_text(mail))
-                outbox.enqueue(sealed, life=float(getattr(mail, "life", LIFE)))
+                queue.enqueue(sealed, life=float(getattr(mail, "life", LIFE)))
             except (OSError, ValueError):
                 if not self.fail_silently:
                     raise

@@ -3,8 +3,8 @@
 from celery import shared_task
 
 from db import sweeps, worker_status
-from mailing.dispatch import DISPATCHER
-from mailing.outbox import ANY_DUE
+from mailing.channel import CHANNEL, DISPATCHER
+from outbox.claiming import any_due
 
 
 @shared_task(expires=2)
@@ -14,4 +14,4 @@ def send_queued() -> int:
     return DISPATCHER.run_due()
 
 
-sweeps.register(send_queued, due=ANY_DUE)
+sweeps.register(send_queued, due=any_due(CHANNEL))

@@ -1,7 +1,7 @@
 """Pages of the notification settings: push subscriptions, emails, and the unsubscribe link."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -26,7 +26,7 @@ from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import services
 from reviews.notifications.mail import unsubscribe_link
 from reviews.notifications.push import vapid
-from reviews.notifications.push.dispatch import DISPATCHER
+from reviews.notifications.push.channel import DISPATCHER, post
 from reviews.notifications.push.message import Message, Target
 from reviews.notifications.push.subscription import InvalidSubscription, read_subscription
 from web.bidi import isolate
@@ -193,9 +193,8 @@ def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
     sent_at = services.begin_test(subscription=device)
     if sent_at is None:
         raise Http404
-    DISPATCHER.try_now(
-        message,
-        target,
+    DISPATCHER.do(
+        partial(post, message, target),
         lambda outcome: services.record_test(subscription=device, sent_at=sent_at, outcome=outcome),
     )
     return redirect("notifications")

@@ -8,10 +8,11 @@ from psycopg.types.json import Json
 from db.columns import dumps
 from loops.models import Loop
 from loops.services import AUDIENCE
+from outbox.items import Item
 from reviews.models import Request
 from reviews.notifications import enqueue
 from reviews.notifications.enqueue import ENQUEUE
-from reviews.notifications.push.outbox import Item
+from reviews.notifications.push.channel import Push
 
 _INPUT = (
     "id", "api_key_id", "processing_type", "type", "priority", "request_text",
@@ -48,7 +49,7 @@ class NotTheOwner(Exception):
     """The account did not create the loop, so it may not create requests in it."""
 
 
-def insert(request: Request) -> list[Item]:
+def insert(request: Request) -> list[Item[Push]]:
     """Inserts a new request for the active members of its loop, and fills in what SQL decides.
 
     Returns the pushes to them, claimed for this process, which sends them as soon as the

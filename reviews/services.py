@@ -25,7 +25,7 @@ from reviews.models import Feedback, Request
 from reviews.moving import TransitionLost as TransitionLost
 from reviews.moving import move_or_raise
 from reviews.moving import read_request as read_request
-from reviews.notifications.push.dispatch import DISPATCHER
+from reviews.notifications.push.channel import DISPATCHER
 from reviews.response_types import get_response_type
 from reviews.viewers import record_claimed
 
@@ -84,7 +84,7 @@ def create_request(
     if not request.broadcasted_to:
         raise NoActiveMembers
     if pushes:
-        transaction.on_commit(partial(DISPATCHER.send_at_once, pushes), robust=True)
+        transaction.on_commit(partial(DISPATCHER.send_now, pushes), robust=True)
     return request
 
 

@@ -24,7 +24,7 @@ def out_of_reach() -> Iterator[None]:
 
 
 def away_at_first(monkeypatch: pytest.MonkeyPatch, function: str, times: int) -> list[object]:
-    """The first calls of a function, such as `webhooks.outbox.record`, find the database away.
+    """The first calls of a function, such as `outbox.recording.record`, find the database away.
     Returns what all of its calls were given."""
     module, _, name = function.rpartition(".")
     real, calls = getattr(import_module(module), name), list[object]()

@@ -7,14 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from webhooks.engine import Engine
-
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
-    "config", "db", "web", "accounts", "webhooks", "mailing", "loops", "reviews", "api", "portal",
-    "dashboard", "signin", "front",
+    "config", "db", "web", "outbox", "accounts", "webhooks", "mailing", "loops", "reviews", "api",
+    "portal", "dashboard", "signin", "front",
 )  # fmt: skip
 NO_PLACE = {"utils.py", "helpers.py", "common.py", "signals.py", "misc.py"}
 
@@ -96,17 +92,13 @@ def assigns_status(text: str) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    "room", ["webhooks", "mailing", "reviews.notifications.push", "reviews.notifications.mail"]
-)
-def test_what_sends_has_one_shape(room: str) -> None:
-    """Webhooks, pushes and emails have the same modules and verbs (docs/architecture.md)."""
-    outbox, attempt, dispatch = (
-        importlib.import_module(f"{room}.{name}") for name in ("outbox", "attempt", "dispatch")
-    )
-    assert {"Item", "claim_due", "record", "give_back"} <= vars(outbox).keys()
-    assert {"DELAYS", "attempt"} <= vars(attempt).keys()
-    assert isinstance(dispatch.DISPATCHER, Engine)
+def test_a_claim_is_written_in_one_place() -> None:
+    writers = [
+        name
+        for name, path in MODULES.items()
+        if re.search("SET claim_id = (?!NULL)", path.read_text(encoding="utf-8"))
+    ]
+    assert writers == ["outbox.claiming"]
 
 
 # A deadline or the end of a lease, compared with a clock: in SQL, or in a look-up of the ORM.
@@ -145,8 +137,7 @@ def test_pages_and_the_api_do_not_talk_to_the_network() -> None:
     """No request waits for somebody else's server: rows go to workers, pushes to other threads."""
     talkers = {
         *("requests", "urllib3", "socket", "ssl", "http.client", "urllib.request", "smtplib.SMTP"),
-        *("webhooks.outbound", "webhooks.attempt", "webhooks.dispatch", "mailing.server"),
-        "reviews.notifications.push.attempt",
+        *("webhooks.outbound", "webhooks.posting", "webhooks.channel", "mailing.server"),
     }
     for name, path in MODULES.items():
         if name.split(".")[0] in ("web", "api", "portal", "dashboard", "signin"):

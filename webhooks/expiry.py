@@ -11,10 +11,10 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from webhooks import schedule
-from webhooks.attempt import DELAYS
+from outbox import schedule
+from webhooks.channel import DELAYS, INTERRUPTED
+from webhooks.circuits import FAILURES_TO_OPEN, MAX_PAUSE
 from webhooks.models import TEST_EVENT
-from webhooks.outbox import FAILURES_TO_OPEN, INTERRUPTED, MAX_PAUSE
 
 MAX_BATCH = 500  # in one statement; beat comes again in a second
 _EXPIRE = """
@@ -22,7 +22,7 @@ WITH held_back AS (
     SELECT d.id, c.account_id FROM webhooks_circuit c CROSS JOIN LATERAL (
         SELECT id FROM webhooks_delivery
          WHERE account_id = c.account_id AND host = c.host AND state = 'waiting'
-           AND next_attempt_at <= statement_timestamp() - make_interval(secs => %(patience)s)
+           AND next_attempt_at <= statement_timestamp() - make_interval(secs => %(longest)s)
          ORDER BY next_attempt_at LIMIT %(most)s FOR UPDATE SKIP LOCKED
     ) d WHERE c.open_until > statement_timestamp() AND c.failures >= %(failures)s LIMIT %(most)s
 ), lost AS (
@@ -33,7 +33,7 @@ WITH held_back AS (
     UPDATE webhooks_delivery SET state = 'dead', claim_id = NULL, is_manual = false
      WHERE (id, account_id) IN (TABLE held_back UNION TABLE lost) AND state = 'waiting'
        AND next_attempt_at <= statement_timestamp() - make_interval(
-           secs => CASE WHEN event = %(test_event)s THEN 0 ELSE %(patience)s END)
+           secs => CASE WHEN event = %(test_event)s THEN 0 ELSE %(longest)s END)
     RETURNING id, account_id
 ), closed AS (
     UPDATE webhooks_attempt SET finished_at = statement_timestamp(), error = %(interrupted)s
@@ -45,11 +45,11 @@ SELECT count(*) FROM dead
 
 def expire() -> int:
     """Ends at most 500 deliveries, and returns how many."""
-    patience = schedule.longest(DELAYS, scale=float(settings.WEBHOOK_SCHEDULE_SCALE))
+    longest = schedule.longest(DELAYS, scale=float(settings.WEBHOOK_SCHEDULE_SCALE))
     params: dict[str, Any] = {
-        "patience": patience,
+        "longest": longest,
         # half of the probes that fit into that time: they come late when threads are short
-        "failures": FAILURES_TO_OPEN + int(patience / MAX_PAUSE / 2),
+        "failures": FAILURES_TO_OPEN + int(longest / MAX_PAUSE / 2),
         "most": MAX_BATCH,
         "test_event": TEST_EVENT,
         "interrupted": INTERRUPTED,

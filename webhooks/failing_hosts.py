@@ -1,8 +1,8 @@
 """Knows which hosts of an account fail: notes it with each attempt, and reads it for pages.
 
 A host fails from a failed attempt until the next delivery to it that succeeds. Test events do not
-count. The notes are parts of the statement that records an attempt (`webhooks.outbox`), so they are
-as true as the attempts.
+count. The notes are parts of the statement that records an attempt (`webhooks.channel`), so they
+are as true as the attempts.
 """
 
 from dataclasses import dataclass

@@ -17,6 +17,7 @@ from db.columns import (
     bucket_constraint,
     owned_id_field,
 )
+from outbox.models import OutboxRow
 from webhooks.trace_context import LENGTH
 
 TEST_EVENT = "webhook.test"  # a person asks for it; it is attempted once
@@ -51,13 +52,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.order_by("-created_at", "-id")
 
 
-class Delivery(models.Model):
+class Delivery(OutboxRow):
     """One event for one receiver.
 
     `occurrence` names what happened and is unique: the database refuses a second row for one
-    final transition or one claim. The id derives from it (`webhooks.event_ids`). While an attempt
-    is under way, `claim_id` fences its writes and `next_attempt_at` is the end of its lease;
-    `newest_first` says that it was claimed as the newest of its host, before older ones.
+    final transition or one claim. The id derives from it (`webhooks.event_ids`).
     """
 
     class State(models.TextChoices):
@@ -83,11 +82,8 @@ class Delivery(models.Model):
     body = models.BinaryField()
     traceparent = models.CharField(max_length=LENGTH, null=True)  # noqa: DJ001 (null is no trace)
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
-    next_attempt_at = models.DateTimeField(db_default=Now())
-    claim_id = models.CharField(max_length=24, null=True)  # noqa: DJ001 (null is no claim)
-    failed_attempts = models.PositiveSmallIntegerField(default=0)
     is_manual = models.BooleanField(default=False)
-    newest_first = models.BooleanField(db_default=False)
+    newest_first = models.BooleanField(db_default=False)  # of the last release; goes in the next
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     delivered_at = models.DateTimeField(null=True)
     # the call that caused it (web.call_ids); null where background work did

@@ -31,8 +31,8 @@ from webhooks.failure_texts import (
     NOT_RESOLVED,
     NOT_RESOLVED_IN_TIME,
 )
-from webhooks.http_response import BrokenOff, FinalResponse, read_body
 from webhooks.networks import Network, may_reach, read_address
+from webhooks.responses import BrokenOff, FinalResponse, read_body
 
 MAX_RESPONSE = 16 * 1024
 USER_AGENT = "ReviewLoop-Webhooks/1"

@@ -7,6 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import connection, transaction
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
 from accounts import secret_services
@@ -15,7 +17,7 @@ from db.columns import dumps
 from db.ids import owned_id
 from db.times import iso
 from web import call_ids
-from webhooks import event_log, outbox
+from webhooks import event_log
 from webhooks.event_ids import event_id
 from webhooks.models import TEST_EVENT, Circuit, Delivery
 
@@ -176,7 +178,7 @@ def request_test(*, account_id: str, url: str, now: datetime) -> Delivery:
     """
     secret_services.read_secrets(account_id)
     User.objects.select_for_update(no_key=True).get(pk=account_id)  # two at once count each other
-    if outbox.count_tests(account_id) >= MAX_TESTS:
+    if _count_tests(account_id) >= MAX_TESTS:
         raise TooManyTests
     test_id = owned_id(account_id)
     payload = {"event": TEST_EVENT, "timestamp": iso(now), "data": {}}
@@ -186,3 +188,11 @@ def request_test(*, account_id: str, url: str, now: datetime) -> Delivery:
     row.is_manual = True
     row.save(update_fields=["is_manual"])
     return row
+
+
+def _count_tests(account_id: str) -> int:
+    """How many test events of the account wait, or are under way."""
+    mine = Delivery.objects.of_account(account_id).in_state("waiting")
+    # no parameter, so that the index of waiting test events serves
+    is_test = RawSQL(f"event = '{TEST_EVENT}'", [], output_field=BooleanField())  # noqa: S611
+    return int(mine.filter(is_test).count())

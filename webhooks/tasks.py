@@ -3,20 +3,23 @@
 from celery import shared_task
 
 from db import deliveries, pruning, sweeps, worker_status
+from outbox.claiming import any_due
 from webhooks import event_log, retention
-from webhooks.claim_sql import ANY_DUE
-from webhooks.dispatch import DISPATCHER
+from webhooks.channel import DISPATCHER, TEST, TESTS, WEBHOOK
 from webhooks.expiry import expire
 from webhooks.outage_emails import email_outages, forget_hosts
 
 
 @shared_task(expires=2)
 def deliver_due() -> int:
-    """Sends due webhooks, and returns how many it claimed."""
+    """Sends due webhooks and test events, and returns how many it claimed.
+
+    While webhooks are sent, the next tick's task comes to the test events.
+    """
     worker_status.record_heartbeat("deliver_due")
     if deliveries.are_on():  # else nothing had a chance
         expire()
-    return DISPATCHER.run_due()
+    return DISPATCHER.run_due() + TESTS.run_due()
 
 
 @shared_task(expires=20)
@@ -40,4 +43,4 @@ def prune_deliveries() -> int:
     return retention.prune(until=pruning.compute_end()) if deliveries.are_on() else 0
 
 
-sweeps.register(deliver_due, due=ANY_DUE)
+sweeps.register(deliver_due, due=f"({any_due(WEBHOOK)} OR {any_due(TEST)})")

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _lazy
 
 from db.columns import LookupField, bucket_constraint, owned_id_field
+from outbox.models import OutboxRow
 
 
 class PushSubscription(models.Model):
@@ -77,12 +78,11 @@ class EmailPreference(models.Model):
         return f"{self.mails} for {self.user_id}"
 
 
-class Notification(models.Model):
+class Notification(OutboxRow):
     """One message to send: one request, to one push subscription or to one person by email.
 
     The statement that creates the request inserts it. It belongs to the request's account, since
-    the recipient may review for many. While it waits, it is due at `next_attempt_at`; while it is
-    claimed, `claim_id` fences writes, and `next_attempt_at` is the end of the lease.
+    the recipient may review for many. `lane` is the host of the push service.
     """
 
     class Channel(models.TextChoices):
@@ -125,12 +125,10 @@ class Notification(models.Model):
         db_index=False,
         db_constraint=False,
     )
+    lane = models.CharField(max_length=255, blank=True, default="", db_default="")
     state = models.CharField(
         max_length=7, choices=State, default=State.WAITING, db_default=State.WAITING
     )
-    claim_id = models.CharField(max_length=24, null=True)  # noqa: DJ001
-    next_attempt_at = models.DateTimeField()
-    failed_attempts = models.PositiveSmallIntegerField(default=0, db_default=0)
     error = models.CharField(max_length=500, blank=True, default="", db_default="")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     done_at = models.DateTimeField(null=True)
@@ -165,9 +163,14 @@ class Notification(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["channel", "next_attempt_at"],
-                condition=Q(state="waiting"),
-                name="notification_due",
+                fields=["account", "lane", "next_attempt_at"],
+                condition=Q(state="waiting", channel="push"),
+                name="notification_push_lane",
+            ),
+            models.Index(
+                fields=["next_attempt_at"],
+                condition=Q(claim_id__isnull=False),
+                name="notification_claimed",
             ),
             models.Index(
                 fields=["recipient"],

@@ -3,11 +3,12 @@
 from typing import Any
 
 from db.ids import new_id, owned_id_sql
+from outbox.items import Item
 from reviews.models import Request
-from reviews.notifications.outbox import BY_MAIL, LANGUAGE
 from reviews.notifications.push import vapid
+from reviews.notifications.push.channel import LEASE, Push
 from reviews.notifications.push.message import Target, about_request
-from reviews.notifications.push.outbox import LEASE, Item
+from reviews.notifications.wanted import BY_MAIL, LANGUAGE
 from web import call_ids
 
 # Follows the CTEs of `loops.services.AUDIENCE` and `made (id, creator_id, loop_id, priority)`, and
@@ -17,8 +18,8 @@ from web import call_ids
 ENQUEUE = f"""
 pushed AS (
     INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,
-                                      subscription_id, claim_id, next_attempt_at, call_id)
-    SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'push', d.id,
+                                      subscription_id, lane, claim_id, next_attempt_at, call_id)
+    SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'push', d.id, d.host,
            %(push_claim)s::text,
            statement_timestamp() + make_interval(secs => %(push_lease)s::float), %(call_id)s::text
       FROM made CROSS JOIN reviewers u
@@ -54,27 +55,29 @@ def parameters() -> dict[str, Any]:
     }
 
 
-def read_items(rows: list[Any] | None, request: Request, *, claim_id: str) -> list[Item]:
+def read_items(rows: list[Any] | None, request: Request, *, claim_id: str) -> list[Item[Push]]:
     """The claimed pushes of a request that was just created, from `pushes.items`."""
     if not rows:
         return []
-    return [
-        Item(
-            pk,
-            claim_id,
-            request.creator_id,
-            request.pk,
-            0,
-            Target(*target),
-            about_request(
-                request_id=request.pk,
-                loop_name=loop_name,
-                text=request.request_text,
-                priority=request.priority,
-                seconds_left=request.timeout_seconds,
-                language=language,
-            ),
-            call_ids.current(),
+    items = []
+    for pk, loop_name, language, *target in rows:
+        message = about_request(
+            request_id=request.pk,
+            loop_name=loop_name,
+            text=request.request_text,
+            priority=request.priority,
+            seconds_left=request.timeout_seconds,
+            language=language,
         )
-        for pk, loop_name, language, *target in rows
-    ]
+        device = Target(*target)
+        items.append(
+            Item(
+                ids=(pk,),
+                claim_id=claim_id,
+                account=request.creator_id,
+                lane=device.host,
+                content=Push(request.pk, message, device),
+                call_id=call_ids.current(),
+            )
+        )
+    return items

@@ -10,9 +10,9 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from db.ids import owned_id
+from outbox.items import Outcome, Result
 from reviews.models import EmailPreference, PushSubscription
-from reviews.notifications.outbox import MAX_ERROR_LENGTH
-from reviews.notifications.outcome import Outcome, Result
+from reviews.notifications.channel import MAX_ERROR_LENGTH
 from reviews.notifications.push.subscription import Subscription
 
 MAX_SUBSCRIPTIONS = 20  # of one person; a further one replaces the oldest
@@ -114,9 +114,9 @@ def record_test(
     tested = _own(subscription).filter(test_sent_at=sent_at)
     if outcome is None:
         tested.update(test_result="busy")
-    elif outcome.result == Result.ACCEPTED:
+    elif outcome.result == Result.SENT:
         tested.update(test_result="accepted")
-    elif outcome.result == Result.GONE:
+    elif outcome.details.kind == "gone":
         tested.update(test_result="gone", is_on=False)
     else:
         tested.update(test_result=outcome.error[:MAX_ERROR_LENGTH])

@@ -3,11 +3,10 @@
 from celery import shared_task
 
 from db import pruning, sweeps, worker_status
-from reviews.notifications import outbox
-from reviews.notifications.mail import dispatch as mail
-from reviews.notifications.mail.outbox import ANY_DUE as ANY_MAIL_DUE
-from reviews.notifications.push import dispatch as push
-from reviews.notifications.push.outbox import ANY_DUE as ANY_PUSH_DUE
+from outbox.claiming import any_due
+from reviews.notifications import retention
+from reviews.notifications.mail import channel as mail
+from reviews.notifications.push import channel as push
 
 
 @shared_task(expires=2)
@@ -27,8 +26,8 @@ def mail_due() -> int:
 @shared_task(expires=60)
 def forget_old() -> int:
     """Deletes notifications that ended some days ago; returns how many."""
-    return pruning.run_batches(outbox.remove_old, batch=outbox.BATCH)
+    return pruning.run_batches(retention.remove_old, batch=retention.BATCH)
 
 
-sweeps.register(push_due, due=ANY_PUSH_DUE)
-sweeps.register(mail_due, due=ANY_MAIL_DUE)
+sweeps.register(push_due, due=any_due(push.CHANNEL))
+sweeps.register(mail_due, due=any_due(mail.CHANNEL))

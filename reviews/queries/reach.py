@@ -7,8 +7,8 @@ from django.db import connection
 
 from loops.active_members import ACTIVE_MEMBERS
 from reviews.models import Request
-from reviews.notifications.outbox import KEPT_DAYS
-from reviews.notifications.outcome import STALE
+from reviews.notifications.retention import KEPT_DAYS
+from webhooks.failure_texts import NOT_NEEDED
 
 MAX_REVIEWERS = 50
 
@@ -107,7 +107,7 @@ class Reach:
 
 def read_reach(request: Request) -> Reach:
     """Reads it in one statement."""
-    params = {"request": request.pk, "account": request.creator_id, "stale": STALE.error}
+    params = {"request": request.pk, "account": request.creator_id, "stale": str(NOT_NEEDED)}
     with connection.cursor() as cursor:
         cursor.execute(_REACH, params)
         rows = cursor.fetchall()

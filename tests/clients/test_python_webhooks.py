@@ -11,10 +11,10 @@ from reviewloop import InvalidSignature, webhooks
 from accounts import secret_services
 from accounts.models import User
 from accounts.webhook_secrets import Secret, new_secret
+from outbox.dispatcher import Dispatcher
 from tests.webhooks.conftest import Emit, dispatcher, emit_to, receiver
 from tests.webhooks.receivers import Received, Receiver
 from webhooks import signing
-from webhooks.dispatch import Dispatcher
 
 __all__ = ["dispatcher", "emit_to", "receiver"]  # fixtures
 
@@ -122,7 +122,7 @@ def test_an_unusable_secret_is_no_forgery(secret: str | list[str]) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_real_delivery_during_a_rotation(
-    owner: User, receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+    owner: User, receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     old = secret_services.read_secrets(owner.pk).current.text
     deliver(emit_to, receiver, dispatcher, [old])
@@ -134,7 +134,7 @@ def test_a_real_delivery_during_a_rotation(
 
 
 def deliver(
-    emit_to: Emit, receiver: Receiver, dispatcher: Dispatcher, known: list[str]
+    emit_to: Emit, receiver: Receiver, dispatcher: Dispatcher[Any], known: list[str]
 ) -> Received:
     """Delivers an event and verifies it with each of the secrets."""
     emit_to(receiver.url)

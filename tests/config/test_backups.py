@@ -34,8 +34,8 @@ from tests.reviews.conftest import Make, make_overdue
 from tests.reviews.conftest import make as make
 from tests.serving import database_url
 from tests.waiting import wait_until
+from tests.webhooks.conftest import claim
 from tests.webhooks.test_quiet_mode import BANNER
-from webhooks import outbox
 from webhooks.models import Delivery, LoggedEvent
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -132,7 +132,7 @@ def test_two_copies_are_quiet_and_send_the_same_events(
             assert "2 webhooks" in manage("deliveries")
             manage("deliveries", "on")
             assert deliveries.are_on()
-            assert len(outbox.claim_due(9)) == 2
+            assert len(claim(9)) == 2
     assert events[0] == events[1]
     assert len(events[0]) == 2
     tasks.settle_overdue()

@@ -14,7 +14,7 @@ from config.celery import app
 import django, structlog
 django.setup()
 app.log.setup(loglevel="ERROR", redirect_stdouts=True)
-log = structlog.get_logger("webhooks.dispatch")
+log = structlog.get_logger("outbox.dispatcher")
 log.info("webhook.attempted", delivery=7)
 log.debug("hidden")
 """
@@ -32,5 +32,5 @@ def test_the_level_is_ours(level: str, count: int) -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stderr.splitlines()]
-    ours = [line for line in lines if line["logger"] == "webhooks.dispatch"]
+    ours = [line for line in lines if line["logger"] == "outbox.dispatcher"]
     assert len(ours) == count

@@ -14,7 +14,7 @@ from loops.models import Loop, Membership
 from loops.services import join_loop
 from reviews import services, viewers
 from reviews.models import Notification, Request, Viewer
-from reviews.notifications.push.dispatch import DISPATCHER
+from reviews.notifications.push.channel import DISPATCHER
 from reviews.services import remove_member
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make, make_overdue
@@ -79,7 +79,7 @@ def test_one_has_a_device(owner: User, member: User, give_phone: GivePhone, make
     give_phone(member)
     give_phone(member)
     request = make()
-    DISPATCHER.recorder.settle()
+    DISPATCHER.settle()
     said = section(owner, request)
     assert "Nobody has opened it yet: 1 of 2 reviewers has no device for notifications" in said
     Notification.objects.filter(request=request, channel="push").update(state="sent", done_at=Now())
@@ -101,7 +101,7 @@ def test_all_were_told(owner: User, member: User, give_phone: GivePhone, make: M
     for person in (owner, member):
         give_phone(person)
     request = make()
-    DISPATCHER.recorder.settle()
+    DISPATCHER.settle()
     Notification.objects.filter(request=request).update(state="sent", done_at=Now())
     make_overdue(request)
     assert "Nobody opened it: 2 of 2 reviewers got a notification." in section(owner, request)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from typing import Any
 from unittest.mock import Mock
 
 import psycopg
@@ -10,7 +11,7 @@ from django.db import DataError, InterfaceError, InternalError, OperationalError
 from psycopg import errors
 
 from db import outages
-from db.outages import Patience, is_outage, outlast
+from db.outages import is_outage, retry_until
 
 LATER = time.monotonic() + 3600
 
@@ -80,26 +81,26 @@ def connection(monkeypatch: pytest.MonkeyPatch) -> Mock:
 def test_what_the_database_serves_in_the_end(connection: Mock) -> None:
     ask = Mock(side_effect=[*[OperationalError("refused")] * 7, "served"])
     stopping = Waited()
-    assert outlast(ask, Patience(LATER, stopping)) == "served"
+    assert retry_until(ask, LATER, stopping) == "served"
     assert stopping.pauses == [0.2, 0.4, 0.6, 0.8, 1.0, 1.0]  # and none before the second call
     assert connection.close.call_count == 7
 
 
 @pytest.mark.parametrize(
-    ("patience", "calls"),
-    [(Patience(), 2), (Patience(time.monotonic()), 2), (Patience(LATER, Waited(set_at=2)), 3)],
+    ("deadline", "calls"),
+    [((), 2), ((time.monotonic(),), 2), ((LATER, Waited(set_at=2)), 3)],
     ids=["none", "over", "stopping"],
 )
 @pytest.mark.usefixtures("connection")
-def test_patience_ends(patience: Patience, calls: int) -> None:
+def test_the_deadline_ends_it(deadline: tuple[Any, ...], calls: int) -> None:
     ask = Mock(side_effect=OperationalError("refused"))
     with pytest.raises(OperationalError):
-        outlast(ask, patience)
+        retry_until(ask, *deadline)
     assert ask.call_count == calls
 
 
 def test_a_fault_of_ours_is_not_repeated(connection: Mock) -> None:
     ask = Mock(side_effect=caused(ProgrammingError(), errors.UndefinedTable()))
     with pytest.raises(ProgrammingError):
-        outlast(ask, Patience(LATER))
+        retry_until(ask, LATER)
     assert (ask.call_count, connection.close.call_count) == (1, 0)

@@ -16,7 +16,7 @@ from config import celery, settings
 from db import sweeps, tasks, worker_status
 from db.ids import new_id
 from db.models import Heartbeat
-from mailing import outbox as mailing
+from mailing import queue as mailing
 from reviews import services
 from reviews.models import CounterChange, EmailPreference, Notification, Request
 from reviews.tasks import fold_counters

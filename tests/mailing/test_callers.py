@@ -12,10 +12,11 @@ from django.test import Client
 
 from accounts.models import User
 from loops.models import Loop
-from mailing.dispatch import Dispatcher
+from mailing.channel import AccountMail
 from mailing.models import QueuedMail
+from outbox.dispatcher import Dispatcher
 from reviews.models import Notification
-from reviews.notifications.mail import dispatch as notifications
+from reviews.notifications.mail.channel import NotificationMail
 from tests.mailing.mail_server import MailServer
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make
@@ -29,7 +30,7 @@ NEW = {"name": "Nora", "email": "nora@example.org", "password1": "correct horse 
 def delivered(server: MailServer) -> tuple[str, str]:
     """The recipient and the text of the one email, once the worker has sent it."""
     assert server.connections == 0
-    assert Dispatcher().run_due() == 1
+    assert Dispatcher(AccountMail()).run_due() == 1
     (((recipient,), mail),) = server.got
     body = mail.get_body(("plain",))
     assert body is not None
@@ -77,7 +78,7 @@ def test_notifications_of_requests_have_their_own_queue_and_are_not_queued_twice
 ) -> None:
     make()
     assert server.connections == 0
-    assert notifications.Dispatcher().run_due() == 2
+    assert Dispatcher(NotificationMail()).run_due() == 2
     assert not QueuedMail.objects.exists()
     assert len(server.got) == 2
     assert not Notification.objects.exclude(state="sent").exists()

@@ -1,5 +1,6 @@
 """Emails go through the queue: what callers get, what is stored, and what the server gets."""
 
+import importlib
 from datetime import timedelta
 from typing import Any
 
@@ -13,11 +14,14 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from accounts import vault
 from config import celery
 from db import worker_status
-from mailing import outbox, tasks
-from mailing.attempt import DELAYS, Outcome, judge
-from mailing.dispatch import DISPATCHER, Dispatcher
+from mailing import queue, tasks
+from mailing.channel import DELAYS, AccountMail
 from mailing.models import QueuedMail
 from mailing.stored_message import to_message, to_text
+from outbox import recording
+from outbox.claiming import claim
+from outbox.dispatcher import Dispatcher
+from outbox.items import Bounds, Item, Outcome, Result
 from tests.mailing.mail_server import MailServer
 from tests.outage import away_at_first
 
@@ -32,7 +36,14 @@ def send(**changes: Any) -> int:
 
 def run() -> int:
     """A run of a fresh worker."""
-    return Dispatcher().run_due()
+    return Dispatcher(AccountMail()).run_due()
+
+
+CHANNEL = AccountMail()
+
+
+def claimed() -> list[Item[Any]]:
+    return list(claim(CHANNEL, Bounds(5, 5, 5)).items)
 
 
 def make_due() -> None:
@@ -116,7 +127,7 @@ def test_without_a_recipient_nothing_is_queued(server: MailServer) -> None:
 
 
 def test_the_queue_is_bounded(server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbox, "MAX_WAITING", 2)
+    monkeypatch.setattr(queue, "MAX_WAITING", 2)
     send()
     send()
     with pytest.raises(OSError, match="Too many emails are waiting"):
@@ -237,35 +248,33 @@ def test_one_that_cannot_be_read_does_not_hold_up_the_others(
 
 def test_a_lost_worker_is_made_up_for_and_writes_nothing_more(server: MailServer) -> None:
     send()
-    (lost,) = outbox.claim_due(5)
-    assert outbox.claim_due(5) == []
+    (lost,) = claimed()
+    assert claimed() == []
     make_due()
-    (held,) = outbox.claim_due(5)
-    assert held.mail_id == lost.mail_id
-    outbox.record(lost, delay=None)
-    outbox.give_back([lost])
+    (held,) = claimed()
+    assert held.ids == lost.ids
+    assert recording.record(CHANNEL, lost, Outcome(Result.SENT)) is None
+    recording.give_back(CHANNEL, [lost])
     assert QueuedMail.objects.get().claim_id == held.claim_id
-    outbox.give_back([held])
+    recording.give_back(CHANNEL, [held])
     assert run() == 1
     assert len(server.got) == 1
 
 
-def test_a_stop_gives_back_what_was_not_attempted(server: MailServer) -> None:
+def test_a_stop_gives_back_what_was_not_attempted(
+    server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for _ in range(3):
         send()
-    worker = Dispatcher()
-    claimed = outbox.claim_due(5)
-    worker.stop()
-    assert worker._send(claimed) is False
-    assert QueuedMail.objects.filter(claim_id=None).count() == 3
-    assert server.got == []
+    worker = Dispatcher(AccountMail())
+    monkeypatch.setattr(worker.channel, "note", lambda *_: worker.stop())
+    assert worker.run_due() == 3
+    assert QueuedMail.objects.filter(claim_id=None).count() == 2
+    assert len(server.got) == 1
 
 
 def test_the_plan_fits_into_a_day() -> None:
     assert sum(DELAYS) * 1.2 < 86_400
-    assert judge(Outcome(), failed_before=0) is None
-    assert judge(Outcome("x", is_final=True), failed_before=0) is None
-    assert judge(Outcome("x"), failed_before=len(DELAYS)) is None
 
 
 def test_the_sweep_says_that_it_runs(server: MailServer) -> None:
@@ -274,13 +283,17 @@ def test_the_sweep_says_that_it_runs(server: MailServer) -> None:
     assert "send_queued" in worker_status.read_lags()
 
 
-def test_a_stopping_worker_stops_this_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped = []
-    monkeypatch.setattr(DISPATCHER, "stop", lambda: stopped.append(True))
-    for each in ("webhooks", "reviews.notifications.mail", "reviews.notifications.push"):
-        monkeypatch.setattr(f"{each}.dispatch.DISPATCHER.stop", lambda: None)
+def test_a_stopping_worker_stops_every_channel(monkeypatch: pytest.MonkeyPatch) -> None:
+    for room in ("webhooks", "reviews.notifications.push", "reviews.notifications.mail"):
+        importlib.import_module(f"{room}.channel")
+    stopped: list[str] = []
+
+    def stop(dispatcher: Dispatcher[Any]) -> None:
+        stopped.append(dispatcher.channel.name)
+
+    monkeypatch.setattr(Dispatcher, "stop", stop)
     celery.stop_deliveries()
-    assert stopped == [True]
+    assert {"webhook", "webhook test", "push", "notification mail", "mail"} <= set(stopped)
 
 
 def test_only_a_server_has_a_queue_before_it(settings: Settings) -> None:
@@ -304,7 +317,7 @@ def test_what_was_sent_is_recorded_once_the_database_is_back(
 ) -> None:
     """Otherwise it would be sent again when its lease runs out."""
     send()
-    calls = away_at_first(monkeypatch, "mailing.outbox.record", times=4)
+    calls = away_at_first(monkeypatch, "outbox.recording.record", times=4)
     assert run() == 1
     assert (len(calls), len(server.got)) == (5, 1)
     assert not QueuedMail.objects.exists()

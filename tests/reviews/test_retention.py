@@ -18,6 +18,7 @@ from config import variables
 from loops.keeping import MIN_DAYS
 from loops.models import Loop
 from loops.services import create_loop
+from outbox.schedule import longest
 from reviews import counters, retention, services, tasks
 from reviews.models import Feedback, Notification, Request, RequestWords, Viewer
 from reviews.queries import search
@@ -25,9 +26,8 @@ from reviews.viewers import record_opened
 from tests.conftest import Api
 from tests.reviews.conftest import FIELDS, Make, acting, make_overdue
 from webhooks import event_log
-from webhooks.attempt import DELAYS
+from webhooks.channel import DELAYS
 from webhooks.models import Attempt, Delivery, LoggedEvent
-from webhooks.schedule import longest
 
 FAR = 10.0  # seconds of a run
 HOOK = "http://127.0.0.1:9/"

@@ -14,7 +14,7 @@ from loops.services import invite_member
 from reviews import erasing, tasks
 from reviews.models import Request
 from reviews.notifications import services as notifications
-from reviews.notifications.push.dispatch import DISPATCHER
+from reviews.notifications.push.channel import DISPATCHER
 from tests.api.bodies import QUESTION
 from tests.conftest import Api, account
 from tests.portal import signed_in
@@ -25,10 +25,9 @@ from tests.reviews.notifications.conftest import push_key as push_key
 from tests.reviews.notifications.conftest import service as service
 from tests.schema.conftest import Rows
 from tests.schema.tables import OWNED, SURROGATES
+from tests.webhooks.conftest import claim, end, no_answer
 from web import form_tokens
-from webhooks import outbox
 from webhooks.models import Circuit, Delivery
-from webhooks.outbox import Outcome
 
 pytestmark = pytest.mark.django_db
 HOOK = "http://receiver.example/hook"
@@ -83,7 +82,7 @@ def live(owner: User, member: User, client: Api) -> None:
     asked = {"callback_url": HOOK, **QUESTION}
     path = f"/v1/api/loops/{loop.pk}/requests"
     late, answered = (client.post(path, asked).json()["data"]["request_id"] for _ in range(2))
-    DISPATCHER.recorder.settle()
+    DISPATCHER.settle()
     review = signed_in(member)
     for step in ({}, {"answer": "yes"}):
         review.post(f"/inbox/{answered}/{'answer' if step else 'claim'}/", step)
@@ -92,7 +91,7 @@ def live(owner: User, member: User, client: Api) -> None:
     assert tasks.settle_overdue() == 1
     tasks.fold_counters()
     client.post(path, asked, **{"Idempotency-Key": "once"})
-    fail(outbox.claim_due(9)[0])
+    fail(claim(9)[0])
     erasing.begin(person=account("leaver"))
     page.get("/dashboard/requests/export.csv")  # goes on for as long as nobody takes it
     assert {row.event for row in Delivery.objects.all()} == {
@@ -101,9 +100,8 @@ def live(owner: User, member: User, client: Api) -> None:
 
 
 def fail(item: Any) -> None:
-    outcome = Outcome(error="refused", unreachable=True)
-    assert outbox.record(item, outcome, state=Delivery.State.WAITING)
-    assert Circuit.objects.get().account_id == item.account_id
+    assert end(item, no_answer("refused"))
+    assert Circuit.objects.get().account_id == item.account
 
 
 def test_a_row_without_an_id_gets_one_in_the_bucket(owner: User) -> None:

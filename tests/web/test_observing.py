@@ -3,7 +3,6 @@
 import io
 import json
 import logging
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,9 +20,9 @@ from tests.api.bodies import question
 from tests.api.moments import let_pass
 from tests.conftest import Api
 from tests.portal import signed_in
+from tests.webhooks.conftest import attempt_and_record, claim
 from web import call_ids
 from web.observing import simplify
-from webhooks import dispatch, outbox
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
@@ -83,11 +82,11 @@ def test_from_a_page_to_the_delivery_and_the_log_of_the_worker(
     )
     assert answered.status_code == 303
     assert Delivery.objects.get().call_id == CALL
-    (item,) = outbox.claim_due(1)
-    dispatch.attempt_and_record(item, threading.Event())
+    (item,) = claim(1)
+    attempt_and_record(item)
     (line,) = read(lines, "webhook.attempted")
     assert line["request_id"] == CALL
-    assert line["delivery"] == item.delivery_id
+    assert line["delivery"] == item.content.delivery_id
     (page,) = [line for line in read(lines, "call.ended") if line["request_id"] == CALL]
     assert page["route"] == "/inbox/<request_id>/answer/"
 

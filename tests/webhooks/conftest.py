@@ -1,24 +1,70 @@
 """Deliveries in the outbox, and a dispatcher that delivers them for real."""
 
-import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Protocol
 
 import pytest
-from django.db import connections
 from django.db.models.functions import Now
 
 from accounts.models import User
 from db.ids import new_id
+from outbox import recording
+from outbox.claiming import FIRST, Claim, Lane
+from outbox.claiming import claim as claim_rows
+from outbox.dispatcher import Dispatcher
+from outbox.items import Bounds, Item, Outcome, Result
 from tests.webhooks.receivers import Receiver, receiving
-from webhooks import outbox
-from webhooks.dispatch import Dispatcher, attempt_and_record
-from webhooks.fair_queue import RESERVE
+from webhooks.channel import TEST, WEBHOOK, Webhook
 from webhooks.models import Circuit, Delivery
+from webhooks.posting import Exchange, Post, result_of
 from webhooks.services import Event, enqueue
 
 THREADS = 8
+
+
+def bounds(limit: int, **changes: Any) -> Bounds:
+    return Bounds(**{"limit": limit, "share": limit, "lane_share": limit, **changes})
+
+
+def claim_from(start: Lane, limit: int, **changes: Any) -> Claim[Post]:
+    """A claim of webhooks as another process makes it, which begins at a lane."""
+    return claim_rows(WEBHOOK, bounds(limit, **changes), start=start)
+
+
+def claim(limit: int, *, channel: Webhook = WEBHOOK, **changes: Any) -> list[Item[Post]]:
+    """What a claim gets; `changes` are of its bounds."""
+    return claim_rows(channel, bounds(limit, **changes), start=FIRST).items
+
+
+def end(item: Item[Post], outcome: Outcome) -> Result | None:
+    return recording.record(channel_of(item), item, outcome)
+
+
+def give_back(item: Item[Post]) -> None:
+    recording.give_back(channel_of(item), [item])
+
+
+def channel_of(item: Item[Post]) -> Webhook:
+    return WEBHOOK if item.lane else TEST
+
+
+def attempt_and_record(item: Item[Post]) -> None:
+    """Sends and records a claimed delivery on this thread."""
+    one = Dispatcher(channel_of(item))
+    later = time.monotonic() + one.channel.lease
+    one._send(replace(item, lease_ends=later))
+
+
+def answered(status: int, **changes: Any) -> Outcome:
+    """The outcome of an attempt that got a response."""
+    return Outcome(result_of(status), details=Exchange(status=status), **changes)
+
+
+def no_answer(error: str = "Connection refused") -> Outcome:
+    return Outcome(Result.RETRY, error, is_unreachable=True)
 
 
 class Emit(Protocol):
@@ -32,20 +78,12 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def dispatcher() -> Iterator[Dispatcher]:
+def dispatcher() -> Iterator[Dispatcher[Post]]:
     """Its threads close their database connections in the end."""
-    one = Dispatcher(THREADS)
+    one = Dispatcher(WEBHOOK, threads=THREADS)
     yield one
     one.stop()
-    everyone = threading.Barrier(THREADS + RESERVE)
-
-    def leave() -> None:
-        everyone.wait(10)
-        connections.close_all()
-
-    for leaving in [one._pool.submit(leave) for _ in range(THREADS + RESERVE)]:
-        leaving.result(20)
-    one._pool.shutdown()
+    one.close()
 
 
 @pytest.fixture
@@ -101,7 +139,7 @@ def end_pause() -> None:
 
 def deliver_here() -> int:
     """Attempts what is due, on this thread and in its transaction; returns how many."""
-    items = outbox.claim_due(50)
+    items = [*claim(50), *claim(50, channel=TEST)]
     for item in items:
-        attempt_and_record(item, threading.Event())
+        attempt_and_record(item)
     return len(items)

@@ -1,31 +1,40 @@
 """The circuit breaker of an account and host; a dead host delays no others (issue 3)."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db.models.functions import Now
 from pytest_django import Settings
 
 from accounts.models import User
+from outbox.dispatcher import Dispatcher
+from outbox.items import Outcome, Result
 from tests.waiting import stretched
-from tests.webhooks.conftest import Emit, end_pause, fresh, make_due
+from tests.webhooks.conftest import (
+    Emit,
+    answered,
+    claim,
+    end,
+    end_pause,
+    fresh,
+    make_due,
+    no_answer,
+)
 from tests.webhooks.receivers import Receiver, dead_url, receiving
-from webhooks import outbox
-from webhooks.dispatch import Dispatcher
 from webhooks.models import Attempt, Circuit, Delivery
-from webhooks.outbox import Outcome
 
 pytestmark = pytest.mark.django_db
 COMMITTED = pytest.mark.django_db(transaction=True)  # where threads look
-WAITING = Delivery.State.WAITING
 HOOK = "http://receiver.example/hook"
-DEAD_HOST = Outcome(error="Connection refused", unreachable=True)
+DEAD_HOST = no_answer("Connection refused")
 
 
 def fail_once(outcome: Outcome = DEAD_HOST) -> None:
     """One claim that ends like this, and is due again at once."""
-    (item,) = outbox.claim_due(1)
-    outbox.record(item, outcome, state=WAITING)
+    (item,) = claim(1)
+    end(item, outcome)
+    Delivery.objects.filter(pk=item.content.delivery_id).update(next_attempt_at=Now())
 
 
 def pause() -> float | None:
@@ -41,7 +50,7 @@ def test_five_failures_in_a_row_open_it(emit_to: Emit) -> None:
         fail_once()
         assert Circuit.objects.get().failures == number
     assert 25 < (pause() or 0) <= 30
-    assert outbox.claim_due(10) == []
+    assert claim(10) == []
 
 
 def test_an_answer_in_between_starts_the_count_anew(emit_to: Emit) -> None:
@@ -49,9 +58,9 @@ def test_an_answer_in_between_starts_the_count_anew(emit_to: Emit) -> None:
     for _ in range(3):
         for _ in range(4):
             fail_once()
-        fail_once(Outcome(status=500))
+        fail_once(answered(500))
         assert not Circuit.objects.exists()
-    assert len(outbox.claim_due(10)) > 1
+    assert len(claim(10)) > 1
 
 
 def test_a_refused_address_neither_opens_nor_closes_it(emit_to: Emit) -> None:
@@ -59,7 +68,7 @@ def test_a_refused_address_neither_opens_nor_closes_it(emit_to: Emit) -> None:
     for _ in range(3):
         fail_once()
     for _ in range(6):
-        fail_once(Outcome(error="10.0.0.1 is not a public address."))
+        fail_once(Outcome(Result.RETRY, "10.0.0.1 is not a public address."))
     assert Circuit.objects.get().failures == 3
 
 
@@ -69,11 +78,11 @@ def test_one_probe_at_a_time_and_the_pause_doubles_up_to_ten_minutes(emit_to: Em
         fail_once()
     for expected in (60, 120, 240, 480, 600, 600, 600):
         end_pause()
-        (probe,) = outbox.claim_due(10)
-        assert outbox.claim_due(10) == []
-        outbox.record(probe, DEAD_HOST, state=WAITING)
+        (probe,) = claim(10)
+        assert claim(10) == []
+        end(probe, DEAD_HOST)
         assert expected - 5 < (pause() or 0) <= expected
-        assert outbox.claim_due(10) == []
+        assert claim(10) == []
 
 
 def test_a_probe_that_is_answered_closes_it(emit_to: Emit) -> None:
@@ -81,40 +90,40 @@ def test_a_probe_that_is_answered_closes_it(emit_to: Emit) -> None:
     for _ in range(5):
         fail_once()
     end_pause()
-    fail_once(Outcome(status=503))
+    fail_once(answered(503))
     assert not Circuit.objects.exists()
-    assert len(outbox.claim_due(10)) == 4
+    assert len(claim(10)) == 4
 
 
 def test_failures_that_were_under_way_do_not_lengthen_the_pause(emit_to: Emit) -> None:
     emit_to(HOOK, count=10)
     for _ in range(3):
         fail_once()
-    for item in outbox.claim_due(4):
-        outbox.record(item, DEAD_HOST, state=WAITING, delay=60)
+    for item in claim(4):
+        end(item, DEAD_HOST)
     assert Circuit.objects.get().failures == 5
     assert 25 < (pause() or 0) <= 30
 
 
-def test_an_interrupted_delivery_is_in_doubt(emit_to: Emit) -> None:
+def test_an_interrupted_delivery_is_suspect(emit_to: Emit) -> None:
     """Its response may be what killed the worker; it uses up no attempt."""
     emit_to("https://receiver.example/")
-    for is_in_doubt in (False, True, True):
-        (item,) = outbox.claim_due(10)
-        assert (item.in_doubt, item.failed_attempts) == (is_in_doubt, 0)
+    for is_suspect in (False, True, True):
+        (item,) = claim(10)
+        assert (item.is_suspect, item.failed_attempts) == (is_suspect, 0)
         Delivery.objects.update(next_attempt_at=Now() - timedelta(seconds=1))
 
 
-def test_a_claim_tells_a_host_in_doubt_until_it_answers(emit_to: Emit) -> None:
+def test_a_host_is_suspect_until_it_answers(emit_to: Emit) -> None:
     deliveries = emit_to(HOOK, count=2)
     fail_once()
     emit_to("http://other.example/")
-    in_doubt = {item.host: item.in_doubt for item in outbox.claim_due(10)}
-    assert in_doubt == {"receiver.example": True, "other.example": False}
+    suspects = {item.content.host: item.is_suspect for item in claim(10)}
+    assert suspects == {"receiver.example": True, "other.example": False}
     make_due(*deliveries)
-    fail_once(Outcome(status=500))
-    Delivery.objects.update(claim_id=None)  # one that is still claimed is in doubt itself
-    assert [item.in_doubt for item in outbox.claim_due(10)] == [False, False]
+    fail_once(answered(500))
+    Delivery.objects.update(claim_id=None)  # one that is still claimed is suspect itself
+    assert [item.is_suspect for item in claim(10)] == [False, False]
 
 
 def test_a_probe_that_is_lost_is_followed_by_another(emit_to: Emit) -> None:
@@ -122,9 +131,9 @@ def test_a_probe_that_is_lost_is_followed_by_another(emit_to: Emit) -> None:
     for _ in range(5):
         fail_once()
     end_pause()
-    assert len(outbox.claim_due(10)) == 1
+    assert len(claim(10)) == 1
     make_due(*deliveries)
-    assert len(outbox.claim_due(10)) == 1
+    assert len(claim(10)) == 1
 
 
 def test_it_belongs_to_the_account_and_the_host(emit_to: Emit, member: User) -> None:
@@ -133,11 +142,11 @@ def test_it_belongs_to_the_account_and_the_host(emit_to: Emit, member: User) -> 
         fail_once()
     emit_to("http://receiver.example:8080/hook")
     emit_to(HOOK, member)
-    assert len(outbox.claim_due(10)) == 2
+    assert len(claim(10)) == 2
 
 
 @COMMITTED
-def test_a_receiver_comes_back(dispatcher: Dispatcher, emit_to: Emit) -> None:
+def test_a_receiver_comes_back(dispatcher: Dispatcher[Any], emit_to: Emit) -> None:
     """Refused connections open it; nothing is lost, and all arrive once the host answers."""
     with receiving() as receiver:
         url = receiver.url
@@ -157,7 +166,7 @@ def test_a_receiver_comes_back(dispatcher: Dispatcher, emit_to: Emit) -> None:
 
 @COMMITTED
 def test_5000_events_to_a_dead_host_delay_nobody_else(
-    dispatcher: Dispatcher,
+    dispatcher: Dispatcher[Any],
     emit_to: Emit,
     receiver: Receiver,
     owner: User,
@@ -185,7 +194,7 @@ def test_5000_events_to_a_dead_host_delay_nobody_else(
 
 @COMMITTED
 def test_a_url_without_a_host_that_answers_is_a_lane_too(
-    dispatcher: Dispatcher, emit_to: Emit
+    dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     (delivery,) = emit_to(dead_url())
     dispatcher.run_due()

@@ -1,25 +1,33 @@
-"""Claims of several workers at once, and the walk through more lanes than one claim sees."""
+"""Claims of several workers at once, and more lanes than one claim sees."""
 
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from accounts.services import create_account
 from db.ids import new_id
+from outbox import claiming
+from outbox.dispatcher import Dispatcher
+from outbox.items import Item
 from tests.backends import backends
 from tests.waiting import wait_until
-from tests.webhooks.conftest import Emit, event_of
-from webhooks import outbox
-from webhooks.models import Delivery
+from tests.webhooks.conftest import Emit, claim, claim_from, event_of
+from tests.webhooks.receivers import Receiver
+from webhooks.channel import WEBHOOK
+from webhooks.models import Circuit, Delivery
+from webhooks.posting import Post
 from webhooks.services import enqueue
 
-ONE_TRANSACTION = 4  # statements: savepoint, lanes, claim, release
+ONE_TRANSACTION = 5  # statements: savepoint, lock, claim, load, release
 
 
 def emit_to_hosts(account: User, count: int) -> None:
@@ -29,17 +37,14 @@ def emit_to_hosts(account: User, count: int) -> None:
 
 
 @contextmanager
-def claiming_elsewhere(*accounts: User) -> Iterator[None]:
-    """Another worker is in the middle of a claim for these accounts."""
+def claiming_elsewhere() -> Iterator[None]:
+    """Another worker is in the middle of a claim."""
     other = connection.copy()
     other.set_autocommit(False)
     try:
         with other.cursor() as cursor:
-            for account in accounts:
-                cursor.execute(
-                    "SELECT pg_advisory_xact_lock(%s, hashtext(%s))",
-                    [outbox._CLAIMS_OF_AN_ACCOUNT, account.pk],
-                )
+            params: dict[str, Any] = {"lock": claiming._LOCK, "channel": WEBHOOK.name}
+            cursor.execute(claiming._ONE_AT_A_TIME, params)
         yield
     finally:
         other.rollback()
@@ -51,70 +56,58 @@ def test_nothing_due_is_one_statement(
     emit_to: Emit, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     emit_to("http://a.example/")
-    assert len(outbox.claim_due(5)) == 1
+    assert len(claim(5)) == 1
     with django_assert_num_queries(ONE_TRANSACTION - 1):
-        assert outbox.claim_due(5) == []
+        assert claim(5) == []
 
 
 @pytest.mark.django_db
-def test_many_lanes_are_walked_through_in_turn(
-    owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outbox, "LANES", 10)
-    emit_to_hosts(owner, 45)
-    walk = outbox.Walk()
-    seen = [[item.host for item in outbox.claim_due(10, walk=walk)] for _ in range(6)]
-    assert [len(hosts) for hosts in seen] == [10, 10, 10, 10, 5, 0]
-    assert len({host for hosts in seen for host in hosts}) == 45
-    assert seen[0] < seen[1] < seen[2] < seen[3] < seen[4]
-
-
-@pytest.mark.django_db
-def test_a_claim_goes_on_to_lanes_that_have_room(
-    owner: User, member: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also from the last lane to the first, and past those of an account that has its share."""
-    monkeypatch.setattr(outbox, "LANES", 10)
-    first, second = sorted((owner, member), key=lambda user: user.pk)
-    emit_to_hosts(first, 35)
-    emit_to_hosts(second, 35)
-    walk = outbox.Walk()
-    claimed = Counter(item.account_id for item in outbox.claim_due(24, per_account=12, walk=walk))
-    assert claimed == {first.pk: 12, second.pk: 12}
-    claimed = Counter(item.account_id for item in outbox.claim_due(24, per_account=12, walk=walk))
-    assert claimed == {first.pk: 12, second.pk: 12}
-
-
-@pytest.mark.django_db
-def test_an_account_with_many_hosts_costs_few_statements(
-    owner: User, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    monkeypatch.setattr(outbox, "LANES", 10)
-    emit_to_hosts(owner, 95)
-    with django_assert_num_queries(ONE_TRANSACTION + ONE_TRANSACTION - 1):
-        assert len(outbox.claim_due(10, per_account=5)) == 5
+def test_claims_go_round_through_many_lanes(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claiming, "LANES", 10)
+    emit_to_hosts(owner, 25)
+    start, seen = claiming.FIRST, []
+    for _ in range(3):
+        found = claim_from(start, 20)
+        start = found.following
+        seen.append([item.lane for item in found.items])
+    assert [len(hosts) for hosts in seen] == [
+        10,
+        9,
+        6,
+    ]  # the last lane of a claim is looked at again
+    assert len({host for hosts in seen for host in hosts}) == 25
+    assert seen[0] < seen[1] < seen[2]
+    assert start == claiming.FIRST
 
 
 @pytest.mark.django_db(transaction=True)
-def test_accounts_of_another_claim_are_left_to_it(emit_to: Emit, owner: User, member: User) -> None:
-    emit_to("http://a.example/", owner, count=3)
-    emit_to("http://a.example/", member, count=3)
-    with claiming_elsewhere(owner):
-        assert {item.account_id for item in outbox.claim_due(9)} == {member.pk}
-    assert {item.account_id for item in outbox.claim_due(9)} == {owner.pk}
+def test_a_run_goes_through_all_lanes(
+    dispatcher: Dispatcher[Post], owner: User, monkeypatch: pytest.MonkeyPatch, receiver: Receiver
+) -> None:
+    """Also those behind lanes that may have nothing more, and those before where it began."""
+    monkeypatch.setattr(claiming, "LANES", 5)
+    emit_to_hosts(owner, 12)
+    Circuit.objects.bulk_create(
+        Circuit(account=owner, host=each.host, failures=9, open_until=Now() + timedelta(hours=1))
+        for each in Delivery.objects.all()
+    )
+    enqueue([event_of(owner, receiver.url, new_id())])
+    dispatcher._start = (owner.pk, "host0008.example")
+    assert dispatcher.run_due() == 1
+    assert len(receiver.got) == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_claim_waits_where_others_claim_for_all(emit_to: Emit, owner: User) -> None:
+def test_a_claim_waits_for_another(emit_to: Emit, owner: User) -> None:
     emit_to("http://a.example/", owner, count=3)
-    found: list[outbox.Item] = []
+    found: list[Item[Post]] = []
 
-    def claim() -> None:
-        found.extend(outbox.claim_due(9))
+    def work() -> None:
+        found.extend(claim(9))
         connection.close()
 
-    worker = threading.Thread(target=claim)
-    with claiming_elsewhere(owner):
+    worker = threading.Thread(target=work)
+    with claiming_elsewhere():
         worker.start()
         wait_until(lambda: backends("wait_event = 'advisory'"))
         assert found == []
@@ -127,18 +120,20 @@ def test_workers_that_claim_at_once_share_the_deliveries(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each delivery is claimed once, and no host gets more than its share."""
-    monkeypatch.setattr(outbox, "LANES", 3)
+    monkeypatch.setattr(claiming, "LANES", 3)
     people = [create_account(email=f"p{number}@example.com", name="P") for number in range(8)]
     urls = [f"http://h{number}.example/" for number in range(3)]
     enqueue(
         [event_of(person, url, new_id()) for person in people for url in urls for _ in range(6)]
     )
-    claims: list[outbox.Item] = []
+    claims: list[Item[Post]] = []
 
     def claim() -> None:
-        walk = outbox.Walk()
-        for _ in range(12):
-            claims.extend(outbox.claim_due(5, walk=walk))
+        start = claiming.FIRST
+        for _ in range(60):
+            found = claim_from(start, 5)
+            start = found.following
+            claims.extend(found.items)
         connection.close()
 
     workers = [threading.Thread(target=claim) for _ in range(4)]
@@ -146,8 +141,8 @@ def test_workers_that_claim_at_once_share_the_deliveries(
         worker.start()
     for worker in workers:
         worker.join(60)
-    assert len({item.delivery_id for item in claims}) == len(claims)
-    lanes = Counter((item.account_id, item.host) for item in claims)
+    assert len({item.ids for item in claims}) == len(claims)
+    lanes = Counter((item.account, item.lane) for item in claims)
     assert set(lanes.values()) == {4}  # WEBHOOK_PER_HOST; nothing was recorded meanwhile
     assert len(lanes) == len(people) * len(urls)
     assert Delivery.objects.filter(claim_id=None).count() == len(people) * len(urls) * 2

@@ -14,11 +14,12 @@ from django.db import IntegrityError
 from pytest_django import Settings
 
 from accounts.models import User
+from outbox.claiming import Claim
+from outbox.dispatcher import Dispatcher
 from tests.waiting import wait_until
 from tests.webhooks.conftest import Emit, event_of, fresh, make_due, seconds_to_next
 from tests.webhooks.receivers import Received, Receiver, Reply, dead_url, misbehaving
 from webhooks import outbound
-from webhooks.dispatch import Dispatcher
 from webhooks.models import Attempt, Delivery
 from webhooks.services import enqueue
 
@@ -40,7 +41,7 @@ def emit_for_statuses(
     return {status: emit_to(f"{receiver.url}?{status}")[0] for status in statuses}
 
 
-def test_2xx_is_success(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit) -> None:
+def test_2xx_is_success(receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit) -> None:
     deliveries = emit_for_statuses(receiver, emit_to, (200, 201, 202, 204, 226, 299))
     assert dispatcher.run_due() == len(deliveries)
     for status, emitted in deliveries.items():
@@ -56,7 +57,7 @@ def test_2xx_is_success(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emi
 
 
 def test_anything_else_is_tried_again(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     statuses = (300, 302, 307, 400, 401, 404, 408, 409, 418, 429, 500, 502, 503, 599)
     deliveries = emit_for_statuses(receiver, emit_to, statuses)
@@ -68,7 +69,7 @@ def test_anything_else_is_tried_again(
 
 
 def test_a_run_goes_on_with_what_waited_for_its_hosts_share(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, monkeypatch: pytest.MonkeyPatch
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the attempts under way end just after a claim that found every share taken."""
     emit_to(receiver.url, count=6)
@@ -79,9 +80,9 @@ def test_a_run_goes_on_with_what_waited_for_its_hosts_share(
         may_end.wait(10)
         return Reply(200)
 
-    def claim_then_let_them_end() -> int:
+    def claim_then_let_them_end() -> Claim[Any]:
         claimed = claim()
-        if not claimed:
+        if not claimed.rows:
             may_end.set()
             wait_until(dispatcher._is_idle)
         return claimed
@@ -92,7 +93,9 @@ def test_a_run_goes_on_with_what_waited_for_its_hosts_share(
     assert dispatcher.run_due() == len(receiver.got) == 6
 
 
-def test_what_an_attempt_keeps(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit) -> None:
+def test_what_an_attempt_keeps(
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
+) -> None:
     receiver.respond = lambda _: Reply(200, {"X-Told": "Gr\xf6\xdfe"}, b"\x00\xff" * 20_000)
     (delivery,) = emit_to(receiver.url)
     dispatcher.run_due()
@@ -110,7 +113,7 @@ def test_what_an_attempt_keeps(receiver: Receiver, dispatcher: Dispatcher, emit_
 
 
 def test_the_schedule_from_the_first_failure_to_the_last(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     answer(receiver, 500)
     (delivery,) = emit_to(receiver.url)
@@ -127,7 +130,7 @@ def test_the_schedule_from_the_first_failure_to_the_last(
 
 
 def test_every_attempt_has_the_same_bytes_and_id_and_its_own_time(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, owner: User
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit, owner: User
 ) -> None:
     answer(receiver, 503)
     (delivery,) = emit_to(receiver.url)
@@ -142,7 +145,7 @@ def test_every_attempt_has_the_same_bytes_and_id_and_its_own_time(
         assert abs(datetime.now(UTC) - sent_at) < timedelta(seconds=60)
 
 
-def test_410_is_the_end(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit) -> None:
+def test_410_is_the_end(receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit) -> None:
     answer(receiver, 410)
     (delivery,) = emit_to(receiver.url)
     assert dispatcher.run_due() == 1
@@ -151,7 +154,7 @@ def test_410_is_the_end(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emi
 
 
 def test_retry_after_is_honoured_up_to_a_day(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     def date(**distance: float) -> str:
         return format_datetime(datetime.now(UTC) + timedelta(**distance), usegmt=True)
@@ -181,7 +184,7 @@ def test_retry_after_is_honoured_up_to_a_day(
 
 
 def test_the_attempt_is_written_before_the_post(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     seen: list[Any] = []
 
@@ -197,7 +200,7 @@ def test_the_attempt_is_written_before_the_post(
 
 
 def test_what_cannot_be_reached_says_why_and_is_tried_again(
-    dispatcher: Dispatcher, emit_to: Emit
+    dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     errors = {
         dead_url(): "Connection refused",
@@ -215,7 +218,7 @@ def test_what_cannot_be_reached_says_why_and_is_tried_again(
 
 
 def test_one_that_never_answers_is_cut(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, settings: Settings
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit, settings: Settings
 ) -> None:
     settings.WEBHOOK_TIMEOUT_SECONDS = 0.3
     receiver.free.clear()
@@ -234,7 +237,7 @@ UNSPEAKABLE = (
 )
 
 
-def test_whatever_comes_back_can_be_recorded(dispatcher: Dispatcher, emit_to: Emit) -> None:
+def test_whatever_comes_back_can_be_recorded(dispatcher: Dispatcher[Any], emit_to: Emit) -> None:
     """What could not be would be tried again for ever, at the pace of the lease."""
     with contextlib.ExitStack() as servers:
         for head in UNSPEAKABLE:
@@ -247,7 +250,7 @@ def test_whatever_comes_back_can_be_recorded(dispatcher: Dispatcher, emit_to: Em
 
 
 def test_an_unforeseen_failure_is_an_attempt_too(
-    dispatcher: Dispatcher, emit_to: Emit, monkeypatch: pytest.MonkeyPatch
+    dispatcher: Dispatcher[Any], emit_to: Emit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise LookupError("unforeseen")

@@ -17,12 +17,12 @@ import pytest
 from accounts import secret_services
 from accounts.models import User
 from db.ids import new_id
+from outbox.dispatcher import Dispatcher
 from tests.reviews.test_events import KEYS
 from tests.webhooks.conftest import Emit, fresh
 from tests.webhooks.receivers import Received, Receiver
 from webhooks import services
-from webhooks.attempt import DELAYS
-from webhooks.dispatch import Dispatcher
+from webhooks.channel import DELAYS
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,7 +82,7 @@ def changed(got: Received, **headers: str) -> Received:
 
 @pytest.mark.parametrize("language", ["python", "js"])
 def test_the_snippets_verify_real_deliveries(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit,
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit,
     owner: User, tmp_path: Path, language: str,
 ) -> None:  # fmt: skip
     def deliver() -> Received:
@@ -149,7 +149,7 @@ def status_of(delivery: Delivery) -> int | None:
 
 
 def test_the_receiver_takes_each_event_once(
-    dispatcher: Dispatcher, emit_to: Emit, owner: User, tmp_path: Path
+    dispatcher: Dispatcher[Any], emit_to: Emit, owner: User, tmp_path: Path
 ) -> None:
     secret = secret_services.read_secrets(owner.pk).current.text
     with example(tmp_path, WEBHOOK_SECRET=secret) as first:
@@ -169,7 +169,7 @@ def test_the_receiver_takes_each_event_once(
 
 
 def test_the_receiver_refuses_what_others_signed(
-    dispatcher: Dispatcher, emit_to: Emit, tmp_path: Path
+    dispatcher: Dispatcher[Any], emit_to: Emit, tmp_path: Path
 ) -> None:
     with example(tmp_path, WEBHOOK_SECRET="whsec_" + base64.b64encode(b"x" * 32).decode()) as one:
         (delivery,) = emit_to(one.url)
@@ -179,7 +179,7 @@ def test_the_receiver_refuses_what_others_signed(
 
 
 def test_the_receiver_changes_over_during_a_rotation(
-    dispatcher: Dispatcher, emit_to: Emit, owner: User, tmp_path: Path
+    dispatcher: Dispatcher[Any], emit_to: Emit, owner: User, tmp_path: Path
 ) -> None:
     old = secret_services.read_secrets(owner.pk).current.text
     new = secret_services.rotate_secret(account=owner).text
@@ -194,7 +194,7 @@ def test_the_receiver_changes_over_during_a_rotation(
 
 
 def test_the_receiver_knows_own_secrets(
-    dispatcher: Dispatcher, emit_to: Emit, owner: User, tmp_path: Path
+    dispatcher: Dispatcher[Any], emit_to: Emit, owner: User, tmp_path: Path
 ) -> None:
     secret_services.set_secret(account=owner, text="мой секрет")
     with example(tmp_path, WEBHOOK_SECRET="мой секрет") as one:

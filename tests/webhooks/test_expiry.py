@@ -10,10 +10,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
-from tests.webhooks.conftest import Emit, fresh, make_due
-from webhooks import expiry, outbox, services
+from tests.webhooks.conftest import Emit, answered, claim, end, fresh, make_due
+from webhooks import expiry, services
+from webhooks.channel import INTERRUPTED, TEST
 from webhooks.models import Circuit, Delivery
-from webhooks.outbox import Outcome
 
 pytestmark = pytest.mark.django_db
 HOOK = "http://receiver.example/hook"
@@ -59,9 +59,9 @@ def test_nothing_dies_of_an_absence_of_ours(emit_to: Emit, owner: User) -> None:
     assert expiry.expire() == 0
     open_circuit(owner, minutes=-5)
     assert expiry.expire() == 0
-    (probe,) = outbox.claim_due(5)
+    (probe,) = claim(5)
     assert expiry.expire() == 0
-    outbox.record(probe, Outcome(status=204), state=Delivery.State.DELIVERED)
+    end(probe, answered(204))
     assert fresh(delivery).state == "delivered"
 
 
@@ -120,12 +120,12 @@ def test_two_workers_give_up_side_by_side(
 
 def test_a_test_event_whose_worker_was_lost_is_dead_and_never_claimed_again(owner: User) -> None:
     delivery = services.request_test(account_id=owner.pk, url=HOOK, now=timezone.now())
-    (item,) = outbox.claim_due(5)
-    assert (outbox.claim_due(5), expiry.expire()) == ([], 0)
+    (item,) = claim(5, channel=TEST)
+    assert (claim(5, channel=TEST), expiry.expire()) == ([], 0)
     make_due(delivery)
-    assert outbox.claim_due(5) == []
+    assert claim(5, channel=TEST) == []
     assert expiry.expire() == 1
     assert (fresh(delivery).state, fresh(delivery).claim_id) == ("dead", None)
-    assert delivery.attempts.get().error == outbox.INTERRUPTED
+    assert delivery.attempts.get().error == INTERRUPTED
     assert delivery.attempts.get().finished_at is not None
-    assert not outbox.record(item, Outcome(status=200), state=Delivery.State.DELIVERED)
+    assert not end(item, answered(200))

@@ -9,34 +9,35 @@ from django.db.models.functions import Now
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
+from outbox.items import Item, Outcome
 from tests.portal import signed_in, words
-from tests.webhooks.conftest import Emit, make_due
+from tests.webhooks.conftest import Emit, answered, claim, make_due, no_answer
+from tests.webhooks.conftest import end as recorded
 from tests.webhooks.log import LOG, NOW, attempted, made
-from webhooks import failing_hosts, outbox
+from webhooks import failing_hosts
+from webhooks.channel import TEST
 from webhooks.failing_hosts import read_failing
 from webhooks.models import Delivery, FailingHost
-from webhooks.outbox import Item, Outcome
+from webhooks.posting import Post
 from webhooks.queries import filter_log, read_hosts
 from webhooks.services import request_test
 
 pytestmark = pytest.mark.django_db
 HOOK = "http://receiver.example/hook"
 BROKEN, GONE, GOOD = (
-    Outcome(status=500),
-    Outcome(error="Timed out.", unreachable=True),
-    Outcome(204),
+    answered(500),
+    no_answer("Timed out."),
+    answered(204),
 )
 
 
-def end(item: Item, outcome: Outcome) -> None:
-    is_good = outcome.status == 204
-    state = Delivery.State.DELIVERED if is_good else Delivery.State.WAITING
-    assert outbox.record(item, outcome, state=state, delay=60)
+def end(item: Item[Post], outcome: Outcome) -> None:
+    assert recorded(item, outcome)
 
 
 def attempt(outcome: Outcome) -> None:
     """One claim that ends like this."""
-    (item,) = outbox.claim_due(1)
+    (item,) = claim(1)
     end(item, outcome)
 
 
@@ -60,33 +61,33 @@ def test_a_host_fails_from_its_first_failure_until_it_succeeds(emit_to: Emit, ow
 
 def test_a_lost_lease_notes_nothing(emit_to: Emit) -> None:
     deliveries = emit_to(HOOK)
-    (item,) = outbox.claim_due(1)
+    (item,) = claim(1)
     make_due(*deliveries)
-    (again,) = outbox.claim_due(1)
-    assert not outbox.record(item, BROKEN, state=Delivery.State.WAITING)
+    (again,) = claim(1)
+    assert not recorded(item, BROKEN)
     assert not FailingHost.objects.exists()
     end(again, GOOD)
 
 
 def test_test_events_do_not_count(emit_to: Emit, owner: User) -> None:
     test = request_test(account_id=owner.pk, url=HOOK, now=NOW)
-    (item,) = outbox.claim_due(1)
-    assert item.delivery_id == test.pk
-    outbox.record(item, BROKEN, state=Delivery.State.DEAD)
+    (item,) = claim(1, channel=TEST)
+    assert item.content.delivery_id == test.pk
+    end(item, BROKEN)
     assert not FailingHost.objects.exists()
     emit_to(HOOK)
     attempt(BROKEN)
     request_test(account_id=owner.pk, url=HOOK, now=NOW)
-    (item,) = outbox.claim_due(1)
-    outbox.record(item, GOOD, state=Delivery.State.DELIVERED)
+    (item,) = claim(1, channel=TEST)
+    end(item, GOOD)
     assert len(read_failing(owner.pk, most=5)) == 1
 
 
 def test_accounts_do_not_see_each_other(emit_to: Emit, owner: User, member: User) -> None:
     emit_to(HOOK)
     emit_to(HOOK, member)
-    for item in outbox.claim_due(2):
-        end(item, BROKEN if item.account_id == owner.pk else GOOD)
+    for item in claim(2):
+        end(item, BROKEN if item.account == owner.pk else GOOD)
     assert len(read_failing(owner.pk, most=5)) == 1
     assert read_failing(member.pk, most=5) == []
 
@@ -110,7 +111,7 @@ def test_waiting_deliveries_are_counted_up_to_a_bound(emit_to: Emit, owner: User
 
 def test_the_overview_names_them_before_anything_is_dead(emit_to: Emit, owner: User) -> None:
     emit_to(HOOK, count=3)
-    attempt(Outcome(status=503))
+    attempt(answered(503))
     browser = signed_in(owner)
     response = browser.get("/dashboard/")
     page = words(response)
@@ -195,7 +196,7 @@ class TestLog:
         self, emit_to: Emit, owner: User, django_assert_num_queries: DjangoAssertNumQueries
     ) -> None:
         emit_to(HOOK, count=60)
-        for item in outbox.claim_due(4):
+        for item in claim(4):
             end(item, BROKEN)
         browser = signed_in(owner)
         with django_assert_num_queries(6):  # session, person, pulse, deliveries, hosts, failing

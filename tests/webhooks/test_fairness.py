@@ -6,16 +6,17 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
 from pytest_django import Settings
 
 from accounts.models import User
+from outbox.dispatcher import Dispatcher
 from tests.waiting import stretched, wait_until
 from tests.webhooks.conftest import Emit, fresh
 from tests.webhooks.receivers import Receiver
-from webhooks.dispatch import Dispatcher
 from webhooks.models import Attempt
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,7 +35,7 @@ def silent_urls() -> Iterator[list[str]]:
 
 
 @contextlib.contextmanager
-def delivering(dispatcher: Dispatcher) -> Iterator[None]:
+def delivering(dispatcher: Dispatcher[Any]) -> Iterator[None]:
     """The dispatcher at work, until the end of the block."""
 
     def work() -> None:
@@ -51,7 +52,7 @@ def delivering(dispatcher: Dispatcher) -> Iterator[None]:
 
 
 def test_twenty_silent_hosts_of_one_account_hold_up_nobody_else(
-    dispatcher: Dispatcher,
+    dispatcher: Dispatcher[Any],
     emit_to: Emit,
     receiver: Receiver,
     silent_urls: list[str],

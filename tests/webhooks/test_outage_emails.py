@@ -16,10 +16,9 @@ from pytest_django import Settings
 from accounts.models import User
 from mailing.models import QueuedMail
 from mailing.server import QUEUE
-from tests.webhooks.conftest import Emit, make_due
-from webhooks import outage_emails, outbox
+from tests.webhooks.conftest import Emit, answered, claim, end, make_due
+from webhooks import outage_emails
 from webhooks.models import Delivery, FailingHost
-from webhooks.outbox import Outcome
 from webhooks.tasks import watch_hosts
 
 pytestmark = pytest.mark.django_db
@@ -31,11 +30,10 @@ def attempt(emit_to: Emit, status: int, times: int = 1, url: str = HOOK) -> None
     """Attempts of fresh deliveries that end with this status."""
     for _ in range(times):
         deliveries = emit_to(url)
-        (item,) = outbox.claim_due(1)
-        assert item.delivery_id == deliveries[0].pk
-        is_good = status < 300
-        state = Delivery.State.DELIVERED if is_good else Delivery.State.WAITING
-        outbox.record(item, Outcome(status=status), state=state, delay=3600)
+        (item,) = claim(1)
+        assert item.content.delivery_id == deliveries[0].pk
+        end(item, answered(status))
+        Delivery.objects.filter(state="waiting").update(next_attempt_at=Now() + timedelta(hours=1))
 
 
 def later(**passed: int) -> None:

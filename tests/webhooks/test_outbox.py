@@ -4,6 +4,7 @@ import threading
 import time
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -12,12 +13,22 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts.models import User
-from tests.webhooks.conftest import Emit, fresh, make_due
+from outbox.dispatcher import Dispatcher
+from outbox.items import Item, Result
+from tests.webhooks.conftest import (
+    THREADS,
+    Emit,
+    answered,
+    claim,
+    end,
+    fresh,
+    give_back,
+    make_due,
+    no_answer,
+)
 from tests.webhooks.receivers import Received, Receiver, Reply
-from webhooks import outbox
-from webhooks.dispatch import Dispatcher
 from webhooks.models import Attempt, Circuit, Delivery
-from webhooks.outbox import Item, Outcome
+from webhooks.posting import Post
 
 WAITING, DELIVERED, DEAD = Delivery.State.WAITING, Delivery.State.DELIVERED, Delivery.State.DEAD
 HOOK = "http://receiver.example/hook"
@@ -26,21 +37,18 @@ HOOK = "http://receiver.example/hook"
 @pytest.mark.django_db
 def test_a_claim_takes_what_it_needs_and_begins_the_attempt(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (item,) = outbox.claim_due(10)
+    (item,) = claim(10)
     attempt = delivery.attempts.get()
     assert item == Item(
-        delivery_id=delivery.pk,
-        attempt_id=attempt.pk,
+        ids=(delivery.pk,),
         claim_id=str(fresh(delivery).claim_id),
-        account_id=delivery.account_id,
-        host="receiver.example",
-        url=HOOK,
-        body=bytes(delivery.body),
-        failed_attempts=0,
+        account=delivery.account_id,
+        lane="receiver.example",
+        content=Post(delivery.pk, attempt.pk, "receiver.example", HOOK, bytes(delivery.body)),
     )
     assert attempt.finished_at is None
     assert fresh(delivery).next_attempt_at - attempt.started_at == timedelta(seconds=60)
-    assert outbox.claim_due(10) == []
+    assert claim(10) == []
 
 
 @pytest.mark.django_db
@@ -49,68 +57,64 @@ def test_what_is_not_due_is_left_alone(emit_to: Emit) -> None:
     Delivery.objects.filter(pk=later.pk).update(next_attempt_at=Now() + timedelta(minutes=1))
     Delivery.objects.filter(pk=dead.pk).update(state=DEAD)
     Delivery.objects.filter(pk=delivered.pk).update(state=DELIVERED, delivered_at=Now())
-    assert outbox.claim_due(10) == []
+    assert claim(10) == []
     assert not Attempt.objects.exists()
 
 
 @pytest.mark.django_db
 def test_a_lease_that_runs_out_is_claimed_anew_and_fences_the_first_off(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (lost,) = outbox.claim_due(1)
+    (lost,) = claim(1)
     make_due(delivery)
-    (held,) = outbox.claim_due(1)
-    assert (held.delivery_id, held.body) == (lost.delivery_id, lost.body)
+    (held,) = claim(1)
+    assert (held.ids, held.content.body) == (lost.ids, lost.content.body)
     assert held.claim_id != lost.claim_id
 
     before = fresh(delivery)
-    for outcome, state in [
-        (Outcome(status=200), DELIVERED),
-        (Outcome(error="gone", unreachable=True), WAITING),
-        (Outcome(status=410), DEAD),
-    ]:
-        assert outbox.record(lost, outcome, state=state, delay=5) is False
+    for outcome in (answered(200), no_answer("gone"), answered(410)):
+        assert end(lost, outcome) is None
     assert vars(fresh(delivery)) | {"_state": 0} == vars(before) | {"_state": 0}
-    interrupted = Attempt.objects.get(pk=lost.attempt_id)
-    assert interrupted.finished_at == Attempt.objects.get(pk=held.attempt_id).started_at
+    interrupted = Attempt.objects.get(pk=lost.content.attempt_id)
+    assert interrupted.finished_at == Attempt.objects.get(pk=held.content.attempt_id).started_at
     assert interrupted.error == "Interrupted: no result was recorded in time."
     assert interrupted.status_code is None
     assert not Circuit.objects.exists()
 
-    assert outbox.record(held, Outcome(status=200), state=DELIVERED) is True
+    assert end(held, answered(200)) == Result.SENT
     assert fresh(delivery).state == "delivered"
-    assert outbox.record(held, Outcome(status=500), state=WAITING) is False
+    assert end(held, answered(500)) is None
     assert fresh(delivery).state == "delivered"
 
 
 @pytest.mark.django_db
 def test_a_late_worker_closes_no_circuit(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (lost,) = outbox.claim_due(1)
+    (lost,) = claim(1)
     make_due(delivery)
-    outbox.claim_due(1)
+    claim(1)
     Circuit.objects.create(account_id=delivery.account_id, host="receiver.example", failures=4)
-    outbox.record(lost, Outcome(status=200), state=DELIVERED)
+    end(lost, answered(200))
     assert Circuit.objects.get().failures == 4
 
 
 @pytest.mark.django_db
 def test_a_lease_that_ran_out_unnoticed_still_counts(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (item,) = outbox.claim_due(1)
+    (item,) = claim(1)
     make_due(delivery)
-    assert outbox.record(item, Outcome(status=200), state=DELIVERED) is True
-    assert outbox.claim_due(1) == []
+    assert end(item, answered(200)) == Result.SENT
+    assert claim(1) == []
 
 
 @pytest.mark.django_db
 def test_a_host_gets_a_few_at_a_time(emit_to: Emit, settings: Settings) -> None:
     settings.WEBHOOK_PER_HOST = 3
     emit_to(HOOK, count=5)
-    first = outbox.claim_due(50)
+    first = claim(50)
     assert len(first) == 3
-    assert outbox.claim_due(50) == []
-    outbox.record(first[0], Outcome(status=200), state=DELIVERED)
-    assert len(outbox.claim_due(50)) == 1
+    assert claim(50) == []
+    end(first[0], answered(200))
+    assert len(claim(50)) == 1
 
 
 @pytest.mark.django_db
@@ -126,7 +130,7 @@ def test_spellings_of_a_host_share_its_lane(emit_to: Emit, settings: Settings, o
     settings.WEBHOOK_PER_HOST = 2
     emit_to(HOOK, count=2)
     emit_to(other, count=2)
-    assert len(outbox.claim_due(50)) == 2
+    assert len(claim(50)) == 2
 
 
 @pytest.mark.django_db
@@ -139,11 +143,11 @@ def test_accounts_take_turns(
     others = [member, outsider, operator]
     for account in others:
         emit_to("http://theirs.example/", account)
-    claimed = Counter(item.account_id for item in outbox.claim_due(16))
+    claimed = Counter(item.account for item in claim(16))
     assert claimed == {owner.pk: 13, **{account.pk: 1 for account in others}}
 
     emit_to("http://theirs.example/", member, count=3)
-    claimed = Counter(item.account_id for item in outbox.claim_due(4))
+    claimed = Counter(item.account for item in claim(4))
     assert claimed == {member.pk: 3, owner.pk: 1}
 
 
@@ -154,36 +158,31 @@ def test_an_account_gets_no_more_than_is_asked_for(
     for account in (owner, member, outsider):
         for number in range(5):
             emit_to(f"http://host-{number}.example/", account, count=4)
-    claimed = Counter(
-        item.account_id for item in outbox.claim_due(50, per_account=8, exceptions={owner.pk: 3})
-    )
-    assert claimed == {owner.pk: 3, member.pk: 8, outsider.pk: 8}
-    claimed = Counter(
-        item.account_id for item in outbox.claim_due(50, per_account=8, exceptions={owner.pk: 0})
-    )
+    claimed = Counter(item.account for item in claim(50, share=8, full_accounts=[owner.pk]))
     assert claimed == {member.pk: 8, outsider.pk: 8}
+    assert len(claim(50, share=3, full_accounts=[member.pk, outsider.pk])) == 3
 
 
 @pytest.mark.django_db
 def test_the_oldest_of_a_lane_comes_first(emit_to: Emit) -> None:
     new, old = emit_to(HOOK, count=2)
     make_due(old)
-    assert [item.delivery_id for item in outbox.claim_due(1)] == [old.pk]
-    assert [item.delivery_id for item in outbox.claim_due(1)] == [new.pk]
+    assert [item.content.delivery_id for item in claim(1)] == [old.pk]
+    assert [item.content.delivery_id for item in claim(1)] == [new.pk]
 
 
 @pytest.mark.django_db
 def test_statements_of_a_claim_and_of_a_record(emit_to: Emit) -> None:
-    """The lock and the claim, however many are claimed; one for each record."""
+    """The lock, the claim and the load, however many are claimed; one for each record."""
     for number in range(5):
         emit_to(f"http://host-{number}.example/", count=4)
     with CaptureQueriesContext(connection) as queries:
-        items = outbox.claim_due(20)
+        items = claim(20)
     assert len(items) == 20
-    assert sum("SAVEPOINT" not in query["sql"] for query in queries) == 2
-    for outcome in (Outcome(status=204), Outcome(error="x", unreachable=True)):
+    assert sum("SAVEPOINT" not in query["sql"] for query in queries) == 3
+    for outcome in (answered(204), no_answer("x")):
         with CaptureQueriesContext(connection) as queries:
-            outbox.record(items.pop(), outcome, state=DELIVERED)
+            end(items.pop(), outcome)
         assert len(queries) == 1
 
 
@@ -194,12 +193,12 @@ def test_workers_that_claim_at_once_never_share_nor_exceed(
     settings.WEBHOOK_PER_HOST = 5
     emit_to(HOOK, count=40)
     emit_to("http://other.example/", count=40)
-    claimed: list[Item] = []
+    claimed: list[Item[Post]] = []
     together = threading.Barrier(6)
 
     def work() -> None:
         together.wait(10)
-        claimed.extend(outbox.claim_due(4))
+        claimed.extend(claim(4))
         connection.close()
 
     workers = [threading.Thread(target=work) for _ in range(6)]
@@ -207,13 +206,16 @@ def test_workers_that_claim_at_once_never_share_nor_exceed(
         worker.start()
     for worker in workers:
         worker.join(20)
-    assert Counter(item.host for item in claimed) == {"receiver.example": 5, "other.example": 5}
-    assert len({item.delivery_id for item in claimed}) == Attempt.objects.count() == 10
+    assert Counter(item.lane for item in claimed) == {
+        "receiver.example": 5,
+        "other.example": 5,
+    }
+    assert len({item.ids for item in claimed}) == Attempt.objects.count() == 10
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_receiver_sees_no_more_than_its_share_at_once(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, settings: Settings
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit, settings: Settings
 ) -> None:
     settings.WEBHOOK_PER_HOST = 2
     gate = threading.Barrier(2)
@@ -231,11 +233,11 @@ def test_a_receiver_sees_no_more_than_its_share_at_once(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_lost_worker_is_made_up_for(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     """It claimed and died: the same id and bytes go out once its lease has run out."""
     (delivery,) = emit_to(receiver.url)
-    outbox.claim_due(1)
+    claim(1)
     assert dispatcher.run_due() == 0
     make_due(delivery)
     assert dispatcher.run_due() == 1
@@ -248,7 +250,7 @@ def test_a_lost_worker_is_made_up_for(
 
 @pytest.mark.django_db(transaction=True)
 def test_what_waited_too_long_for_a_thread_is_claimed_anew(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, settings: Settings
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit, settings: Settings
 ) -> None:
     """Its POST could outlive the lease, and another worker would post it at the same time."""
     settings.WEBHOOK_PER_HOST = 100
@@ -259,7 +261,7 @@ def test_what_waited_too_long_for_a_thread_is_claimed_anew(
         return Reply()
 
     receiver.respond = slowly
-    count = 3 * dispatcher.threads
+    count = 3 * THREADS
     emit_to(receiver.url, count=count)
     assert dispatcher.run_due() > count
     assert len(receiver.got) == Delivery.objects.filter(state=DELIVERED).count() == count
@@ -268,7 +270,7 @@ def test_what_waited_too_long_for_a_thread_is_claimed_anew(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_stop_gives_back_what_was_claimed_ahead(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, settings: Settings
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit, settings: Settings
 ) -> None:
     settings.WEBHOOK_PER_HOST = 100
 
@@ -280,7 +282,7 @@ def test_a_stop_gives_back_what_was_claimed_ahead(
     emit_to(receiver.url, count=30)
     dispatcher.run_due()
     made = len(receiver.got)
-    assert 1 <= made <= dispatcher.threads
+    assert 1 <= made <= THREADS
     assert Attempt.objects.filter(status_code=204).count() == Attempt.objects.count() == made
     assert Delivery.objects.filter(state=WAITING, claim_id=None).count() == 30 - made
 
@@ -288,12 +290,12 @@ def test_a_stop_gives_back_what_was_claimed_ahead(
 @pytest.mark.django_db
 def test_only_the_holder_of_a_claim_gives_it_back(emit_to: Emit) -> None:
     (delivery,) = emit_to(HOOK)
-    (lost,) = outbox.claim_due(1)
+    (lost,) = claim(1)
     make_due(delivery)
-    (held,) = outbox.claim_due(1)
-    outbox.give_back(lost)
+    (held,) = claim(1)
+    give_back(lost)
     assert fresh(delivery).claim_id == held.claim_id
     assert Attempt.objects.count() == 2
-    outbox.give_back(held)
-    assert Attempt.objects.get().pk == lost.attempt_id
-    assert len(outbox.claim_due(1)) == 1
+    give_back(held)
+    assert Attempt.objects.get().pk == lost.content.attempt_id
+    assert len(claim(1)) == 1

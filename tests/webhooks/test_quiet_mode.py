@@ -18,16 +18,16 @@ from db import deliveries
 from loops.models import Loop
 from mailing import tasks as mailing
 from mailing.models import QueuedMail
+from outbox.dispatcher import Dispatcher
+from outbox.items import Item
 from reviews.models import Notification
 from reviews.notifications import tasks as notifications
-from reviews.notifications.push.dispatch import DISPATCHER
-from reviews.notifications.push.outbox import Item
+from reviews.notifications.push.channel import DISPATCHER, Push
 from tests.api.bodies import question
 from tests.conftest import Api
 from tests.portal import signed_in, words
 from tests.webhooks.log import made
 from webhooks import tasks
-from webhooks.dispatch import Dispatcher
 from webhooks.models import Attempt, Delivery
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,7 +42,7 @@ def turn_on(
     request: pytest.FixtureRequest,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
-    dispatcher: Dispatcher,
+    dispatcher: Dispatcher[Any],
 ) -> TurnOn:
     """Deliveries are off; this turns them on, as an operator does."""
     monkeypatch.setattr(tasks, "DISPATCHER", dispatcher)
@@ -100,14 +100,13 @@ def test_an_old_delivery_behind_a_pause_does_not_die(owner: User) -> None:
 
 
 def test_pushes_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    offered: list[object] = []
-    written: list[Any] = []
-    monkeypatch.setattr(DISPATCHER.pool, "offer", offered.append)
-    monkeypatch.setattr(DISPATCHER.recorder, "put", lambda *entry: written.append(entry))
-    item = Item("1", "claim", "account", "request", 0, None, None)
-    assert DISPATCHER.send_at_once([item]) == []
-    assert not offered
-    assert written == [(item, None)]
+    returned: list[Any] = []
+    monkeypatch.setattr(DISPATCHER, "_give_back", returned.extend)
+    content = Push("request", None, None)
+    item = Item(ids=("1",), claim_id="claim", account="account", lane="", content=content)
+    DISPATCHER.send_now([item])
+    DISPATCHER.settle()
+    assert returned == [item]
 
 
 @pytest.mark.parametrize("page", ["/", "/accounts/login/", "/inbox/", "/dashboard/"])

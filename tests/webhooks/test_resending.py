@@ -2,19 +2,19 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db.models.functions import Now
 
 from accounts import secret_services, vault
 from accounts.models import User
-from tests.webhooks.conftest import Emit, deliver_here, fresh, make_due
+from outbox.dispatcher import Dispatcher
+from tests.webhooks.conftest import Emit, answered, claim, deliver_here, end, fresh, make_due
 from tests.webhooks.receivers import Receiver, Reply, dead_url
 from tests.webhooks.test_signatures import plain_header_matches, standard_webhooks_match
-from webhooks import outbox, services
-from webhooks.dispatch import Dispatcher
+from webhooks import services
 from webhooks.models import Circuit, Delivery
-from webhooks.outbox import Outcome
 
 pytestmark = pytest.mark.django_db
 COMMITTED = pytest.mark.django_db(transaction=True)  # where threads look
@@ -27,7 +27,7 @@ def kill(delivery: Delivery) -> None:
 
 @COMMITTED
 def test_a_dead_one_is_sent_again_with_its_id_and_bytes_and_a_fresh_schedule(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     receiver.respond = lambda _: Reply(410)
     (delivery,) = emit_to(receiver.url)
@@ -52,7 +52,7 @@ def test_a_dead_one_is_sent_again_with_its_id_and_bytes_and_a_fresh_schedule(
 
 @COMMITTED
 def test_a_delivered_one_is_sent_again(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     (delivery,) = emit_to(receiver.url)
     dispatcher.run_due()
@@ -65,7 +65,7 @@ def test_a_delivered_one_is_sent_again(
 
 @COMMITTED
 def test_one_that_waits_need_not_wait_any_longer(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit
 ) -> None:
     receiver.respond = lambda _: Reply(500)
     (delivery,) = emit_to(receiver.url)
@@ -77,11 +77,11 @@ def test_one_that_waits_need_not_wait_any_longer(
 
 def test_one_that_is_under_way_is_left_alone(emit_to: Emit) -> None:
     (delivery,) = emit_to("http://receiver.example/")
-    (item,) = outbox.claim_due(1)
+    (item,) = claim(1)
     with pytest.raises(services.NotResendable):
         services.resend(account_id=delivery.account_id, delivery_id=delivery.pk)
     assert fresh(delivery).claim_id == item.claim_id
-    assert outbox.record(item, Outcome(status=204), state=Delivery.State.DELIVERED)
+    assert end(item, answered(204))
 
 
 def test_nobody_elses_delivery_is_there(emit_to: Emit, outsider: User) -> None:
@@ -96,7 +96,9 @@ def test_nobody_elses_delivery_is_there(emit_to: Emit, outsider: User) -> None:
 
 
 @COMMITTED
-def test_all_the_dead_since_a_moment(emit_to: Emit, member: User, dispatcher: Dispatcher) -> None:
+def test_all_the_dead_since_a_moment(
+    emit_to: Emit, member: User, dispatcher: Dispatcher[Any]
+) -> None:
     old, dead, gone, waiting = emit_to("http://receiver.example/", count=4)
     (theirs,) = emit_to("http://receiver.example/", member)
     for delivery in (old, dead, gone, theirs):
@@ -146,15 +148,13 @@ def test_a_test_event_says_what_came_back(receiver: Receiver, owner: User) -> No
 
 @pytest.mark.parametrize("status", [500, 410, 302])
 @COMMITTED
-def test_a_test_event_is_never_tried_again(
-    receiver: Receiver, dispatcher: Dispatcher, owner: User, status: int
-) -> None:
+def test_a_test_event_is_never_tried_again(receiver: Receiver, owner: User, status: int) -> None:
     receiver.respond = lambda _: Reply(status, {"Retry-After": "1"})
     delivery = services.request_test(account_id=owner.pk, url=receiver.url, now=NOW)
-    assert dispatcher.run_due() == 1
+    assert deliver_here() == 1
     assert (fresh(delivery).state, delivery.attempts.get().status_code) == ("dead", status)
     make_due(delivery)
-    assert dispatcher.run_due() == 0
+    assert deliver_here() == 0
     assert len(receiver.got) == 1
 
 

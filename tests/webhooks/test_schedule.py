@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from webhooks.attempt import DELAYS
-from webhooks.schedule import longest, next_delay, read_retry_after
+from outbox.schedule import longest, next_delay, read_retry_after
+from webhooks.channel import DELAYS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = 86_400.0

@@ -2,8 +2,8 @@
 
 import hashlib
 import hmac
-import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db.models.functions import Now
@@ -12,10 +12,9 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from accounts import secret_services
 from accounts.models import User, WebhookSecret
-from tests.webhooks.conftest import Emit, fresh, make_due
+from outbox.dispatcher import Dispatcher
+from tests.webhooks.conftest import Emit, attempt_and_record, claim, fresh, make_due
 from tests.webhooks.receivers import Received, Receiver, Reply
-from webhooks import outbox
-from webhooks.dispatch import Dispatcher, attempt_and_record
 from webhooks.models import Attempt
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,14 +41,14 @@ def secret_of(account: User) -> str:
 
 
 @pytest.fixture
-def deliver(receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit) -> "Deliver":
+def deliver(receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit) -> "Deliver":
     return Deliver(receiver, dispatcher, emit_to)
 
 
 class Deliver:
     """`deliver()` is what the receiver got of a fresh event."""
 
-    def __init__(self, receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit) -> None:
+    def __init__(self, receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit) -> None:
         self.receiver, self.dispatcher, self.emit_to = receiver, dispatcher, emit_to
 
     def __call__(self, account: User | None = None) -> Received:
@@ -84,7 +83,7 @@ def test_an_own_secret_keys_both_with_its_bytes(deliver: Deliver, owner: User, t
 
 
 def test_a_set_secret_counts_from_the_next_attempt(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit, owner: User
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit, owner: User
 ) -> None:
     receiver.respond = lambda _: Reply(500)
     (delivery,) = emit_to(receiver.url)
@@ -153,7 +152,7 @@ def test_a_set_secret_ends_a_rotation(deliver: Deliver, owner: User) -> None:
 
 
 def test_a_secret_that_nobody_can_read_is_its_accounts_trouble_alone(
-    receiver: Receiver, dispatcher: Dispatcher, emit_to: Emit,
+    receiver: Receiver, dispatcher: Dispatcher[Any], emit_to: Emit,
     owner: User, member: User, settings: Settings,
 ) -> None:  # fmt: skip
     secret_of(owner)
@@ -172,9 +171,9 @@ def test_a_secret_counts_for_what_was_claimed_before_it_was_set(
 ) -> None:
     old = secret_of(owner)
     emit_to(receiver.url, count=2)
-    first, second = outbox.claim_due(2)
-    attempt_and_record(first, threading.Event())
+    first, second = claim(2)
+    attempt_and_record(first)
     secret_services.set_secret(account=owner, text="a secret of my own")
-    attempt_and_record(second, threading.Event())
+    attempt_and_record(second)
     assert plain_header_matches(receiver.got[0], old)
     assert plain_header_matches(receiver.got[1], "a secret of my own")

@@ -10,10 +10,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import User
-from tests.webhooks.conftest import Emit, deliver_here, fresh
+from tests.webhooks.conftest import Emit, claim, deliver_here, fresh, give_back
 from tests.webhooks.receivers import Receiver, dead_url
-from webhooks import outbox, services
-from webhooks.claim_sql import TESTS_AT_ONCE
+from webhooks import services
+from webhooks.channel import TEST, TESTS_AT_ONCE
 from webhooks.models import Circuit, Delivery
 from webhooks.services import MAX_TESTS, TooManyTests, host_of
 
@@ -35,29 +35,28 @@ def test_it_goes_before_a_backlog_and_through_an_open_circuit(emit_to: Emit, own
     emit_to("http://other.example/hook", count=30)
     open_circuit(owner, "receiver.example")
     test = ask(owner)
-    first, *others = outbox.claim_due(2)
-    assert {item.delivery_id for item in (first, *others)} > {test.pk}
-    (item,) = (item for item in (first, *others) if item.is_test)
-    assert item.in_doubt  # half of the threads, over all accounts
+    (item,) = claim(2, channel=TEST)  # which has threads of its own
+    assert item.content.delivery_id == test.pk
+    assert {item.content.host for item in claim(9)} == {"other.example"}
 
 
 def test_an_account_has_a_few_under_way_and_each_once(owner: User, member: User) -> None:
     tests = [ask(owner, f"http://host-{number}.example/") for number in range(MAX_TESTS)]
     theirs = ask(member)
-    claimed = {item.delivery_id: item for item in outbox.claim_due(50)}
+    claimed = {item.content.delivery_id: item for item in claim(50, channel=TEST)}
     assert set(claimed) == {theirs.pk, *(each.pk for each in tests[:TESTS_AT_ONCE])}
-    assert outbox.claim_due(50) == []
-    outbox.give_back(claimed[tests[0].pk])
-    (item,) = outbox.claim_due(50)
-    assert item.delivery_id in {each.pk for each in tests[:1] + tests[TESTS_AT_ONCE:]}
+    assert claim(50, channel=TEST) == []
+    give_back(claimed[tests[0].pk])
+    (item,) = claim(50, channel=TEST)
+    assert item.content.delivery_id in {each.pk for each in tests[:1] + tests[TESTS_AT_ONCE:]}
 
 
 def test_it_takes_no_place_of_a_delivery(emit_to: Emit, owner: User, settings: Settings) -> None:
     settings.WEBHOOK_PER_HOST = 2
     ask(owner)
-    assert len(outbox.claim_due(50)) == 1
+    assert len(claim(50, channel=TEST)) == 1
     made = emit_to(HOOK, count=2)
-    assert {item.delivery_id for item in outbox.claim_due(50)} == {each.pk for each in made}
+    assert {item.content.delivery_id for item in claim(50)} == {each.pk for each in made}
 
 
 def test_its_failure_opens_no_circuit(owner: User) -> None:

@@ -1,5 +1,7 @@
-"""Writes the email of a batch."""
+"""Writes the email of a letter."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,7 +15,6 @@ from django.utils.translation import gettext as _
 
 from accounts.time_zones import find_zone
 from reviews.notifications.mail import unsubscribe_link
-from reviews.notifications.mail.outbox import Batch, Item
 from reviews.plain_text import excerpt, extract_headline
 from web.bidi import isolate
 from web.humanize import format_long_moment
@@ -23,30 +24,55 @@ MAX_REQUESTS = 10  # that an email describes; further ones are counted
 MAX_EXCERPT = 300  # characters of a request
 
 
-def compose(batch: Batch, server: BaseEmailBackend | None = None) -> EmailMultiAlternatives:
-    """The email of a batch in its recipient's language, in text and HTML.
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A claimed notification, with what an email says of its request."""
+
+    notification_id: str
+    failed_attempts: int
+    call_id: str | None
+    request_id: str
+    loop_name: str
+    text: str
+    priority: str
+    timeout_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One email to one person, about several requests; the most urgent one comes first."""
+
+    recipient_id: str
+    email: str
+    time_zone: str
+    language: str
+    subjects: tuple[Subject, ...] = ()
+
+
+def compose(letter: Letter, server: BaseEmailBackend | None = None) -> EmailMultiAlternatives:
+    """The email of a letter in its recipient's language, in text and HTML.
 
     It has an unsubscribe header (RFC 8058).
     """
-    with translation.override(known_or_english(batch.language)):
-        return _compose(batch, server)
+    with translation.override(known_or_english(letter.language)):
+        return _compose(letter, server)
 
 
-def _compose(batch: Batch, server: BaseEmailBackend | None) -> EmailMultiAlternatives:
-    link = unsubscribe_link.make(batch.recipient_id)
-    zone = find_zone(batch.time_zone)
+def _compose(letter: Letter, server: BaseEmailBackend | None) -> EmailMultiAlternatives:
+    link = unsubscribe_link.make(letter.recipient_id)
+    zone = find_zone(letter.time_zone)
     context = {
-        "requests": [describe(item, zone) for item in batch.items[:MAX_REQUESTS]],
-        "more": max(0, len(batch.items) - MAX_REQUESTS),
+        "requests": [describe(item, zone) for item in letter.subjects[:MAX_REQUESTS]],
+        "more": max(0, len(letter.subjects) - MAX_REQUESTS),
         "inbox": settings.SITE_URL + reverse("inbox"),
         "settings": settings.SITE_URL + reverse("notifications"),
         "unsubscribe": link,
         **describe_language(),
     }
     mail = EmailMultiAlternatives(
-        subject=subject(batch.items),
+        subject=subject(letter.subjects),
         body=render_to_string("reviews/mail.txt", context),
-        to=[batch.email],
+        to=[letter.email],
         connection=server,
         headers={
             "List-Unsubscribe": f"<{link}>",
@@ -58,7 +84,7 @@ def _compose(batch: Batch, server: BaseEmailBackend | None) -> EmailMultiAlterna
     return mail
 
 
-def subject(items: list[Item]) -> str:
+def subject(items: tuple[Subject, ...]) -> str:
     """The headline of the first request, and how many others there are."""
     first = items[0]
     text = isolate(extract_headline(first.text, 70))
@@ -69,7 +95,7 @@ def subject(items: list[Item]) -> str:
     return text
 
 
-def describe(item: Item, zone: ZoneInfo) -> dict[str, Any]:
+def describe(item: Subject, zone: ZoneInfo) -> dict[str, Any]:
     """What an email says of a request."""
     return {
         "loop": excerpt(item.loop_name, 100),

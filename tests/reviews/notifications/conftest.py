@@ -11,7 +11,7 @@ from db.ids import new_id
 from reviews.models import PushSubscription
 from reviews.notifications import services
 from reviews.notifications.push import vapid
-from reviews.notifications.push.dispatch import DISPATCHER
+from reviews.notifications.push.channel import DISPATCHER
 from reviews.notifications.push.subscription import read_subscription
 from tests.reviews.conftest import make as make
 from tests.reviews.notifications.push_service import Phone, PushService, push_service
@@ -34,12 +34,11 @@ def push_key(settings: Settings) -> str:
 @pytest.fixture
 def service(push_key: str) -> Iterator[PushService]:
     """What is under way is over before the database goes."""
-    DISPATCHER.recorder.idle = 0.05
     with push_service() as one:
         yield one
         one.release()
-        DISPATCHER.recorder.settle()
-        DISPATCHER.recorder.close()
+        DISPATCHER.settle()
+        DISPATCHER.close()
 
 
 @pytest.fixture

@@ -3,12 +3,13 @@
 from django.db import connection, transaction
 
 from loops.services import AUDIENCE
+from outbox.items import Item
 from reviews.models import Request
 from reviews.notifications import enqueue
-from reviews.notifications.push.outbox import Item
+from reviews.notifications.push.channel import Push
 
 
-def enqueue_for(request: Request) -> list[Item]:
+def enqueue_for(request: Request) -> list[Item[Push]]:
     """What the statement that creates a request does besides."""
     params = enqueue.parameters()
     with transaction.atomic(), connection.cursor() as cursor:

@@ -12,7 +12,7 @@ from accounts.models import User
 from bench.serving import children as children_of
 from loops.models import Loop
 from reviews.models import Notification, Request
-from reviews.notifications.push.dispatch import DISPATCHER
+from reviews.notifications.push.channel import DISPATCHER
 from tests.api.bodies import QUESTION
 from tests.reviews.notifications.conftest import KEY, GivePhone
 from tests.reviews.notifications.push_service import PushService

@@ -14,11 +14,11 @@ from django.db.models.functions import Now
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
+from outbox.dispatcher import Dispatcher
 from reviews import services as review_services
 from reviews.models import EmailPreference, Notification, Request
 from reviews.notifications import services
-from reviews.notifications.mail.attempt import DELAYS
-from reviews.notifications.mail.dispatch import Dispatcher
+from reviews.notifications.mail.channel import NotificationMail
 from tests.outage import away_at_first
 from tests.reviews.conftest import Make
 from tests.reviews.notifications.conftest import GivePhone
@@ -54,7 +54,7 @@ def test_everybody_without_a_device_gets_one(
 ) -> None:
     make()
     assert mailoutbox == []
-    assert Dispatcher().run_due() == 2
+    assert Dispatcher(NotificationMail()).run_due() == 2
     assert {mail.to[0] for mail in mailoutbox} == {owner.email, member.email}
     assert states() == [("mail", "sent")] * 2
     assert Request.objects.get().notifications_sent == 0  # pushes alone count
@@ -65,7 +65,7 @@ def test_what_it_says(make: Make, member: User, mailoutbox: list[EmailMultiAlter
     User.objects.filter(pk=member.pk).update(time_zone="Asia/Tokyo")
     request = make(priority="critical", request_text="Refund **order 4821** <b>" + "x " * 900)
     Request.objects.update(timeout_at=datetime(2027, 1, 31, 20, 30, tzinfo=UTC))
-    Dispatcher().run_due()
+    Dispatcher(NotificationMail()).run_due()
     (mail,) = mailoutbox
     read = parsed(mail)
     url = f"http://testserver/inbox/{request.pk}/"
@@ -133,7 +133,7 @@ def test_one_mail_a_minute_bundles_what_came_meanwhile(
     make: Make, mailoutbox: list[EmailMultiAlternatives]
 ) -> None:
     make(request_text="First?")
-    mailer = Dispatcher()
+    mailer = Dispatcher(NotificationMail())
     assert mailer.run_due() == 1
     for number in range(12):
         make(request_text=f"Later {number}?")
@@ -166,7 +166,7 @@ def test_nobody_is_told_of_what_is_over(
         EmailAddress.objects.filter(user=member).update(verified=False)
     else:
         User.objects.filter(pk=member.pk).update(is_active=False)
-    Dispatcher().run_due()
+    Dispatcher(NotificationMail()).run_due()
     assert mailoutbox == []
     assert states() == [("mail", "dropped")]
 
@@ -176,10 +176,10 @@ def test_who_got_no_email_waits_for_no_minute(
     make: Make, owner: User, mailoutbox: list[EmailMultiAlternatives]
 ) -> None:
     review_services.cancel_request(request_id=make().pk, account_id=owner.pk)
-    Dispatcher().run_due()
+    Dispatcher(NotificationMail()).run_due()
     assert mailoutbox == []
     make()
-    Dispatcher().run_due()
+    Dispatcher(NotificationMail()).run_due()
     assert len(mailoutbox) == 1
 
 
@@ -189,7 +189,7 @@ def test_a_time_zone_that_is_no_longer_known(
 ) -> None:
     User.objects.filter(pk=member.pk).update(time_zone="Europe/Atlantis")
     make()
-    Dispatcher().run_due()
+    Dispatcher(NotificationMail()).run_due()
     assert len(mailoutbox) == 1
 
 
@@ -200,7 +200,7 @@ def test_a_text_without_anything_visible(
 ) -> None:
     make(priority="critical", request_text=text)
     make(request_text="Should we refund order 4821?")
-    Dispatcher().run_due()
+    Dispatcher(NotificationMail()).run_due()
     (mail,) = mailoutbox
     assert "refund order 4821" in mail.body
 
@@ -222,7 +222,7 @@ def test_what_a_filter_refuses_takes_no_other_request_with_it(
         mailoutbox.append(mail)
 
     monkeypatch.setattr(EmailBackend, "send_messages", filter_content)
-    Dispatcher().run_due()
+    Dispatcher(NotificationMail()).run_due()
     assert len(offered) == 4
     assert len(mailoutbox) == 2
     assert sorted(states()) == [("mail", "dropped"), ("mail", "sent"), ("mail", "sent")]
@@ -235,8 +235,8 @@ def test_what_was_sent_is_recorded_once_the_database_is_back(
 ) -> None:
     """Otherwise it would be sent again when its lease runs out."""
     make()
-    calls = away_at_first(monkeypatch, "reviews.notifications.mail.outbox.record", times=4)
-    assert Dispatcher().run_due() == 1
+    calls = away_at_first(monkeypatch, "outbox.recording.record", times=4)
+    assert Dispatcher(NotificationMail()).run_due() == 1
     assert (len(calls), len(mailoutbox)) == (5, 1)
     assert states() == [("mail", "sent")]
 
@@ -273,7 +273,7 @@ def test_a_mail_server_that_fails(
     settings.EMAIL_BACKEND = "tests.reviews.notifications.test_mails.Failing"
     Failing.error = error
     make()
-    assert Dispatcher().run_due() == 1
+    assert Dispatcher(NotificationMail()).run_due() == 1
     row = Notification.objects.get()
     assert row.state == state
     assert row.error
@@ -288,16 +288,16 @@ def test_it_is_given_up_in_the_end(make: Make, settings: Settings) -> None:
     settings.EMAIL_BACKEND = "tests.reviews.notifications.test_mails.Failing"
     Failing.error = TimeoutError()
     make(timeout_seconds=86_400)
-    mailer, runs = Dispatcher(), 0
+    mailer, runs = Dispatcher(NotificationMail()), 0
     while mailer.run_due():
         runs += 1
         minute_later()
-    assert runs == len(DELAYS) + 1
+    assert runs == len(NotificationMail.delays) + 1
     assert states() == [("mail", "dropped")]
 
 
-def test_a_run_with_nothing_to_do_is_one_statement(
+def test_a_run_with_nothing_to_do_is_one_claim(
     db: None, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(1):
-        assert Dispatcher().run_due() == 0
+    with django_assert_num_queries(4):  # savepoint, lock, claim, release
+        assert Dispatcher(NotificationMail()).run_due() == 0

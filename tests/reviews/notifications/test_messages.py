@@ -9,14 +9,13 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric import ec
 from pytest_django import Settings
 
-from reviews.notifications.outcome import Result
+from outbox.schedule import next_delay
 from reviews.notifications.push import message as messages
 from reviews.notifications.push import vapid
-from reviews.notifications.push.attempt import DELAYS, result_of
+from reviews.notifications.push.channel import CHANNEL, judge_status
 from reviews.notifications.push.message import Message, Target, about_request
 from tests.reviews.notifications.push_service import Phone, claims, decode, decrypt
 from tests.webhooks.receivers import Received
-from webhooks.schedule import next_delay
 
 
 def about(**changes: Any) -> Message:
@@ -125,28 +124,31 @@ def test_it_is_kept_until_the_deadline(push_key: str, seconds_left: float, ttl: 
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (200, Result.ACCEPTED),
-        (201, Result.ACCEPTED),
-        (301, Result.REJECTED),
-        (400, Result.REJECTED),
-        (403, Result.REJECTED),
-        (404, Result.GONE),
-        (410, Result.GONE),
-        (413, Result.REJECTED),
-        (429, Result.RETRY),
-        (500, Result.RETRY),
-        (503, Result.RETRY),
+        (200, "accepted"),
+        (201, "accepted"),
+        (301, "rejected"),
+        (400, "rejected"),
+        (403, "rejected"),
+        (404, "gone"),
+        (410, "gone"),
+        (413, "rejected"),
+        (429, "retry"),
+        (500, "retry"),
+        (503, "retry"),
     ],
 )
-def test_what_an_answer_means(status: int, expected: Result) -> None:
-    assert result_of(status) == expected
+def test_what_an_answer_means(status: int, expected: str) -> None:
+    outcome = judge_status(status, endpoint="https://push.example.com/1")
+    assert outcome.details.kind == expected
 
 
 def test_the_schedule_ends_and_honours_retry_after() -> None:
     def delay(attempts: int, retry_after: float | None = None) -> float | None:
-        return next_delay(DELAYS, failed_attempts=attempts, chance=0.5, retry_after=retry_after)
+        return next_delay(
+            CHANNEL.delays, failed_attempts=attempts, chance=0.5, retry_after=retry_after
+        )
 
     assert [delay(number) for number in (1, 2, 7)] == [2, 5, 300]
     assert delay(1, 120.0) == 120
     assert delay(8, 120.0) == 600
-    assert delay(len(DELAYS) + 1) is None
+    assert delay(len(CHANNEL.delays) + 1) is None

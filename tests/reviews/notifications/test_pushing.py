@@ -1,6 +1,6 @@
 """Pushes of a new request, against a push service on loopback that reads what it gets."""
 
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,13 +11,14 @@ from pytest_django import Settings
 
 from accounts.models import User
 from db.ids import owned_id
+from outbox import recording
+from outbox.claiming import claim
+from outbox.dispatcher import Dispatcher
+from outbox.items import Bounds, Item, Outcome, Result
 from reviews import services as review_services
 from reviews.models import Notification, PushSubscription, Request
 from reviews.notifications import services
-from reviews.notifications.outcome import Outcome, Result, State
-from reviews.notifications.push import outbox
-from reviews.notifications.push.dispatch import DISPATCHER, Dispatcher
-from reviews.notifications.push.outbox import Item
+from reviews.notifications.push.channel import CHANNEL, DISPATCHER, Push, Verdict
 from tests.backends import waiting_for_locks
 from tests.reviews.conftest import Make
 from tests.reviews.notifications.conftest import GivePhone, device_of
@@ -42,13 +43,15 @@ def make(make: Make) -> Make:
     return make_alone
 
 
-def send(pushes: list[Item], *, sender: Dispatcher = DISPATCHER) -> int:
+REJECTED = Outcome(Result.FAILED, "x", details=Verdict("rejected"))
+
+
+def send(pushes: list[Item[Push]], *, sender: Dispatcher[Push] = DISPATCHER) -> int:
     """How many of the pushes were accepted, once all are over and recorded."""
-    futures = sender.send_at_once(pushes)
-    assert not wait(futures, timeout=20).not_done
-    sender.recorder.settle()
-    outcomes = [future.result() for future in futures]
-    return sum(each is not None and each.result == Result.ACCEPTED for each in outcomes)
+    ids = [pk for item in pushes for pk in item.ids]
+    sender.send_now(pushes)
+    sender.settle()
+    return int(Notification.objects.filter(pk__in=ids, state="sent").count())
 
 
 def states(request: Request) -> list[tuple[str, str]]:
@@ -188,9 +191,9 @@ def test_nobody_waits_for_a_service_that_never_answers(
         give_phone(member)
     request = make()
     service.hold()
-    futures = DISPATCHER.send_at_once(enqueue_for(request))
-    assert len(futures) == 3
-    assert not any(future.done() for future in futures)
+    DISPATCHER.send_now(enqueue_for(request))
+    wait_until(lambda: len(service.got) == 3)
+    assert sent(request) == 0
     service.release()
     wait_until(lambda: sent(request) == 3)
 
@@ -200,11 +203,10 @@ def test_a_process_pushes_on_a_few_threads(
 ) -> None:
     for _ in range(9):
         give_phone(member)
-    sender = Dispatcher(threads=2)
-    sender.recorder.idle = 0.05
+    sender = Dispatcher(CHANNEL, threads=2)
     assert send(enqueue_for(make()), sender=sender) == 9
     assert service.receiver.most_at_once <= 2
-    sender.recorder.close()
+    sender.close()
 
 
 def test_two_workers_share(
@@ -215,11 +217,9 @@ def test_two_workers_share(
     request = make()
     enqueue_for(request)
     make_due(request)
-    workers = [Dispatcher(threads=4), Dispatcher(threads=4)]
-    for worker in workers:
-        worker.recorder.idle = 0.05
+    workers = [Dispatcher(CHANNEL, threads=4), Dispatcher(CHANNEL, threads=4)]
 
-    def work(worker: Dispatcher) -> int:
+    def work(worker: Dispatcher[Push]) -> int:
         try:
             return worker.run_due()
         finally:
@@ -228,7 +228,7 @@ def test_two_workers_share(
     with ThreadPoolExecutor(2) as pool:
         assert sum(pool.map(work, workers)) == 20
     for worker in workers:
-        worker.recorder.close()
+        worker.close()
     assert len({received.path for received in service.got}) == len(service.got) == 20
     assert sent(request) == 20
 
@@ -237,17 +237,16 @@ def test_what_finds_no_room_goes_to_the_worker_at_once(
     make: Make, give_phone: GivePhone, member: User, service: PushService
 ) -> None:
     phones = [give_phone(member) for _ in range(5)]
-    sender = Dispatcher(threads=1, room=1)
-    sender.recorder.idle = 0.05
+    sender = Dispatcher(CHANNEL, threads=1, room=2)
     request = make()
     service.hold()
-    assert len(sender.send_at_once(enqueue_for(request))) <= 2
+    sender.send_now(enqueue_for(request))
     back = Notification.objects.filter(channel="push", state="waiting", claim_id=None)
     wait_until(lambda: back.count() >= 3)
     service.release()
     assert DISPATCHER.run_due() >= 3
     wait_until(lambda: sent(request) == 5)
-    sender.recorder.close()
+    sender.close()
     assert len(service.got) == len(phones)
 
 
@@ -272,10 +271,13 @@ def test_who_lost_the_lease_writes_nothing(
     (late,) = enqueue_for(request)
     make_due(request)
     assert DISPATCHER.run_due() == 1
-    outbox.record(late, Outcome(Result.ACCEPTED), state=State.SENT)
-    outbox.record(late, Outcome(Result.RETRY, "x"), state=State.WAITING, delay=1)
-    outbox.record(late, Outcome(Result.REJECTED, "x"), state=State.DROPPED)
-    outbox.give_back([late])
+    for outcome in (
+        Outcome(Result.SENT, details=Verdict("accepted")),
+        Outcome(Result.RETRY, "x", details=Verdict("retry")),
+        REJECTED,
+    ):
+        assert recording.record(CHANNEL, late, outcome) is None
+    recording.give_back(CHANNEL, [late])
     assert sent(request) == 1
     assert states(request)[0] == ("push", "sent")
 
@@ -300,17 +302,16 @@ def test_two_last_pushes_that_fail_at_once_become_one_email(
         give_phone(member)
     request = make()
     one, other = enqueue_for(request)
-    rejected = Outcome(Result.REJECTED, "x")
 
     def drop_other() -> None:
         try:
-            outbox.record(other, rejected, state=State.DROPPED)
+            recording.record(CHANNEL, other, REJECTED)
         finally:
             connection.close()
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            outbox.record(one, rejected, state=State.DROPPED)
+            recording.record(CHANNEL, one, REJECTED)
             late = pool.submit(drop_other)
             wait_until(lambda: late.done() or waiting_for_locks())
         late.result(20)
@@ -395,5 +396,5 @@ def test_slow_hosts_leave_threads_to_the_others(
     request = make()
     enqueue_for(request)
     make_due(request)
-    assert len(outbox.claim_due(8, per_host=4, busy_hosts=[])) == 4
-    assert outbox.claim_due(8, per_host=4, busy_hosts=["127.0.0.1"]) == []
+    assert len(claim(CHANNEL, Bounds(8, 8, 4)).items) == 4
+    assert claim(CHANNEL, Bounds(8, 8, 4, full_lanes=["127.0.0.1"])).items == []

@@ -12,16 +12,17 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
+from outbox.items import Outcome, Result
 from reviews.models import EmailPreference, PushSubscription
 from reviews.notifications import services
 from reviews.notifications.mail import unsubscribe_link
-from reviews.notifications.outcome import Outcome, Result
-from reviews.notifications.push.dispatch import DISPATCHER
+from reviews.notifications.push.channel import DISPATCHER, Verdict
 from tests.portal import signed_in, words
 from tests.reviews.notifications.conftest import GivePhone, device_of
 from tests.reviews.notifications.push_service import PushService
 from tests.waiting import wait_until
 
+FAILED = Outcome(Result.RETRY, "x", details=Verdict("retry"))
 pytestmark = pytest.mark.django_db
 COMMITTED = pytest.mark.django_db(transaction=True)  # where another thread writes
 PATH = "/settings/notifications/"
@@ -147,7 +148,7 @@ def test_a_test_for_which_there_is_no_room(
     member: User, give_phone: GivePhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     device = device_of(give_phone(member))
-    monkeypatch.setattr(DISPATCHER.pool, "offer", lambda _: None)
+    monkeypatch.setattr(DISPATCHER, "room", 0)
     signed_in(member).post(f"{PATH}devices/{device.pk}/test/")
     wait_until(lambda: PushSubscription.objects.filter(test_result="busy").exists())
 
@@ -158,8 +159,8 @@ def test_an_earlier_test_says_nothing_of_a_later_one(member: User, give_phone: G
     second = services.begin_test(subscription=device)
     assert first is not None
     assert second is not None
-    accepted = Outcome(Result.ACCEPTED)
-    services.record_test(subscription=device, sent_at=first, outcome=Outcome(Result.RETRY, "x"))
+    accepted = Outcome(Result.SENT, details=Verdict("accepted"))
+    services.record_test(subscription=device, sent_at=first, outcome=FAILED)
     assert device_of_pk(device.pk).test_result == ""
     services.record_test(subscription=device, sent_at=second, outcome=accepted)
     assert device_of_pk(device.pk).test_result == "accepted"
@@ -173,7 +174,7 @@ def test_a_failed_test_in_german(member: User, give_phone: GivePhone) -> None:
     device = device_of(give_phone(member))
     sent_at = services.begin_test(subscription=device)
     assert sent_at is not None
-    failed = Outcome(Result.REJECTED, "No complete response within 5 s.")
+    failed = Outcome(Result.FAILED, "No complete response within 5 s.", details=Verdict("rejected"))
     services.record_test(subscription=device, sent_at=sent_at, outcome=failed)
     said = words(signed_in(member, headers={"accept-language": "de"}).get(PATH))
     assert "Der Push-Dienst hat abgelehnt." in said
