@@ -88,8 +88,10 @@ class Threads:
     def _answer(self, client: Client, message: Message) -> None:
         if message.parts is not None:
             self._go_on(client, message)
-        elif not client.is_gone:  # else it went while its request was in the queue
+        elif not client.is_gone:
             self._begin(client, message)
+        elif seat := message.environ.pop(RESUMED, None):  # it went while its request was queued
+            seat.leave()
 
     def _begin(self, client: Client, message: Message) -> None:
         response = Response()

@@ -21,6 +21,7 @@ from web.json_clients import asks_for_json
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _BEGINNING = 4096
+_DIGITS = 20  # of a Content-Length
 _CHUNK = 8  # bytes on the wire for one of the body, in the smallest chunks
 _METHOD = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}(?= )")
 _KNOWN_METHOD = b"TRACE"
@@ -64,7 +65,8 @@ class Reader:
     """Reads one request after the other; `complete` has those that nobody has taken yet."""
 
     __slots__ = (
-        "_base", "_begun", "_body", "_environ", "_fields", "_limits", "_memory", "_method", "_now",
+        "_base", "_begun", "_body", "_environ", "_fields", "_is_behind", "_limits", "_memory",
+        "_method", "_now",
         "_parser", "_raw", "_remote", "_say", "_seen", "_size", "_started", "_target", "_version",
         "_weight", "complete", "deadline",
     )  # fmt: skip
@@ -76,6 +78,7 @@ class Reader:
         self.complete: deque[Message] = deque()
         self._parser = HttpRequestParser(self)
         self._method = b""  # one that the parser does not know
+        self._is_behind = False  # whether `_seen` begins with the end of another request
         self.deadline = self._now() + self._limits.first
         self._started = False  # whether a part of the next request has arrived
         self._seen = b""  # its head
@@ -91,6 +94,7 @@ class Reader:
     def feed(self, data: bytes) -> None:
         """Reads more bytes. Raises Refusal; nothing can be read after that."""
         if self._environ is None:
+            self._is_behind &= bool(self._seen)
             self._seen = self._seen + data if self._seen else data
         else:
             self._raw += len(data)
@@ -109,7 +113,7 @@ class Reader:
                 raise self._refuse_head()
             return
         if self._started and not self._seen:  # it began behind another request
-            self._seen = data[-_BEGINNING:]
+            self._seen, self._is_behind = data[-_BEGINNING:], True
         if len(self._seen) > self._limits.head:
             raise self._refuse_head()
 
@@ -136,7 +140,7 @@ class Reader:
     def _read_method(self) -> None:
         """Reads a request whose method the parser does not know: Django says 404, 405 or 401."""
         match = _METHOD.match(self._seen)
-        if match is None or self._method:
+        if match is None or self._method or self._is_behind:
             raise self._refusal(501, "The method is unknown.")
         self._method, data = match[0], _KNOWN_METHOD + self._seen[match.end() :]
         self._parser, self._seen = HttpRequestParser(self), b""
@@ -198,6 +202,8 @@ class Reader:
         length = environ.get("CONTENT_LENGTH")
         if length is None and "HTTP_TRANSFER_ENCODING" not in environ:
             return
+        if length is not None and len(length) > _DIGITS:
+            raise BadHead("The Content-Length has too many digits.")
         self._begun = self._now()
         self.deadline = self._limits.body_deadline(self._begun, 0)
         if length is not None and int(length) > self._limits.body:

@@ -145,3 +145,42 @@ def test_the_connections_of_threads_are_kept(service: str, owner_key: str) -> No
     for _ in range(20):
         assert requests.get(f"{service}/v1/test", headers=headers, timeout=10).ok
     assert 1 <= len(backends() - listening()) <= 5
+
+
+NEW_LOOP = b'{"name": "Smuggled", "icon": "bell"}'
+
+
+def test_what_follows_a_request_does_not_execute_it_again(service: str, owner_key: str) -> None:
+    """The beginning of a method that no parser knows comes in the same segment as the request."""
+    key = b"Authorization: Bearer " + owner_key.encode()
+    lines = (b"POST /v1/api/loops HTTP/1.1", HOST, key, b"Content-Type: application/json")
+    head = b"\r\n".join((*lines, b"Content-Length: %d" % len(NEW_LOOP), b"", b""))
+    with connect(service) as caller:
+        caller.send(head + NEW_LOOP + b"PO")
+        assert caller.read().status == 201
+        caller.send(b"XX /healthz HTTP/1.1\r\n" + HOST + b"\r\n\r\n")
+        assert b"HTTP/1.1 20" not in caller.read_all()
+    assert Loop.objects.filter(name="Smuggled").count() == 1
+
+
+def test_bytes_of_a_body_are_no_request(service: str) -> None:
+    """The last 4,096 bytes of the segment look like a request."""
+    inner = b"".join([b"ASK /healthz HTTP/1.1\r\n", HOST, b"\r\n\r\n"]).ljust(4094)
+    head = b"POST /healthz HTTP/1.1\r\n" + HOST + b"\r\nContent-Length: %d\r\n\r\n"
+    with connect(service) as caller:
+        caller.send(head % len(inner) + inner + b"PO")
+        assert caller.read().status == 405
+        caller.send(b"XX / HTTP/1.1\r\n" + HOST + b"\r\n\r\n")
+        rest = caller.read_all()
+        assert rest.count(b"HTTP/1.1 ") == rest.count(b"HTTP/1.1 400") + rest.count(b"HTTP/1.1 501")
+
+
+@pytest.mark.parametrize("digits", [b"9" * 4400, b"0" * 4399 + b"1"])
+def test_a_length_of_thousands_of_digits(service: str, service_log: Path, digits: bytes) -> None:
+    """Python reads no number that long."""
+    before = service_log.stat().st_size
+    answer = exchange(
+        service, b"POST /v1/api/loops HTTP/1.1", HOST, b"Content-Length: " + digits, body=b"x"
+    )
+    assert answer.status == 400
+    assert "Traceback" not in service_log.read_text()[before:]
