@@ -1,6 +1,6 @@
 """`GET /api/events`: what happens to the account's requests, as server-sent events.
 
-A stream has a seat in the web server (`web.late_answers`) and no thread. It is called again when
+A stream has a place in a waiting list (`web.waiting`) and no thread. It is called again when
 something has happened to the account, and every BEAT seconds. Each time it checks its key and reads
 what is new in the log (`webhooks.event_log`); `api.hints` only says when.
 """
@@ -23,7 +23,7 @@ from api.hints import start_listening, topic_of_account
 from api.views import ApiView
 from db.ids import normalize_id
 from reviews.lifecycle.settling import scope_to_account, settle_unlocked
-from web.late_answers import Seat, get_resumed, get_streams, keep_open
+from web.waiting import Waiter, get_deferred, get_resumed
 from webhooks import event_log, places
 from webhooks.event_log import Entry, Page, Position
 
@@ -42,26 +42,21 @@ class Events(ApiView):
     failures: ClassVar = {"GET": ReadEventsFailed}
 
     def get(self, call: Call) -> HttpResponse:
-        seat = get_resumed(call.request.META)
-        if seat is not None:
-            return send(call, seat, seat.state, b"")
+        waiter = get_resumed(call.request.META)
+        if waiter is not None:
+            return send(call, waiter, waiter.state, b"")
         place = read_place(call)
-        seat = take_seat(call)
-        try:
-            return send(call, seat, *find_place(call.account.id, place))
-        except BaseException:
-            if seat:
-                seat.leave()
-            raise
+        waiter = take_place(call)
+        return send(call, waiter, *find_place(call.account.id, place))
 
     def handle_error(self, exc: Exception) -> HttpResponse:
         """Says in a stream that has begun why it ends; it goes on after an outage."""
-        seat = get_resumed(self.request.META)
-        if seat is None:
+        waiter = get_resumed(self.request.META)
+        if waiter is None:
             return super().handle_error(exc)
         error = exc if isinstance(exc, ApiError) else self.convert_unexpected(exc)
         if isinstance(error, ServiceUnavailable):
-            return keep_for(OUTAGE, self.request, seat, AWAY)
+            return keep_for(OUTAGE, self.request, waiter, AWAY)
         envelope = build_envelope(error.sentence, error.detail, error=True)
         return build_stream(format_event(CLOSED, dumps({**envelope, "status": error.status})))
 
@@ -111,44 +106,45 @@ def find_position(account_id: str, place: Place) -> Position | None:
     return event_log.resume(account_id, place.text.lower())
 
 
-def take_seat(call: Call) -> Seat | None:
-    """Takes a seat for a stream; None where the server has none, and for HEAD.
+def take_place(call: Call) -> Waiter | None:
+    """Takes a place for a stream; None where the server has none for this client, and for HEAD.
 
     Raises TooManyStreams, ServiceUnavailable.
     """
-    environ = call.request.META
-    room = get_streams(environ)
-    if room is None or call.request.method == "HEAD":
+    deferred = get_deferred(call.request.META)
+    if deferred is None or not deferred.has_streams or call.request.method == "HEAD":
         return None
-    seat = room.take(topic_of_account(call.account.id), call.caller.key_id, BEAT)
-    if seat is None:
-        raise ServiceUnavailable if room.is_full else TooManyStreams
-    start_listening(environ)
-    return seat
+    topic = topic_of_account(call.account.id)
+    waiter = deferred.take(deferred.streams, topic, call.caller.key_id, BEAT)
+    if waiter is None:
+        raise ServiceUnavailable if deferred.streams.is_full else TooManyStreams
+    start_listening(deferred)
+    return waiter
 
 
-def send(call: Call, seat: Seat | None, position: Position, begin: bytes) -> HttpResponse:
-    """Sends what is new, and keeps the seat; without one, that is the whole response."""
+def send(call: Call, waiter: Waiter | None, position: Position, begin: bytes) -> HttpResponse:
+    """Sends what is new, and keeps the waiter; without one, that is the whole response."""
     page = event_log.read(call.account.id, position)
     beat = b"" if begin else COMMENT + format_marker(call.account.id, page.position)
     text = begin + (format_page(page) or beat)
-    if seat is None:
+    if waiter is None:
         return build_stream(text)
-    seat.state = page.position
+    waiter.state = page.position
     if not page.entries:
         settle_unlocked(scope_to_account(call.account.id))  # its events come by a hint
-    return keep_for(BEAT, call.request, seat, text, is_due=not page.is_last)
+    return keep_for(BEAT, call.request, waiter, text, is_due=not page.is_last)
 
 
 def keep_for(
-    seconds: float, request: HttpRequest, seat: Seat, text: bytes, *, is_due: bool = False
+    seconds: float, request: HttpRequest, waiter: Waiter, text: bytes, *, is_due: bool = False
 ) -> HttpResponse:
-    """Sends a part, and keeps the seat until the next one; not if the server stops."""
-    seat.renew(seconds)
-    if seat.remaining > 0:
-        keep_open(request.META, seat)
+    """Sends a part, and keeps the waiter until the next one; not if the server stops."""
+    waiter.renew(seconds)
+    deferred = get_deferred(request.META)
+    if deferred and waiter.remaining > 0:
+        deferred.keep_open()
     if is_due:
-        seat.renew(0)
+        waiter.renew(0)
     return build_stream(text)
 
 

@@ -4,23 +4,22 @@ One connection of each process listens. A notification only says when to read ag
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from db.ids import bucket_of
 from db.listening import Listener
 from reviews.lifecycle.transitions import CHANGED_CHANNEL
-from web.late_answers import Room, get_room, get_streams
+from web.waiting import Deferred, WaitingList
 
-_listeners: dict[int, Listener] = {}  # by room: one in each process, several in tests
+_listeners: dict[int, Listener] = {}  # by waiting list: one in each process, several in tests
 
 
-def start_listening(environ: dict[str, Any]) -> None:
-    """Has the seats of this process woken from now on; does nothing if they are already."""
-    rooms = Rooms(get_room(environ), get_streams(environ))
-    listener = _listeners.get(id(rooms.waiting))
+def start_listening(deferred: Deferred) -> None:
+    """Has the waiters of this process woken from now on; does nothing if they are already."""
+    lists = WaitingLists(deferred.waiting, deferred.streams)
+    listener = _listeners.get(id(lists.waiting))
     if listener is None:
-        made = Listener(CHANGED_CHANNEL, rooms.wake, rooms.wake_all)
-        listener = _listeners.setdefault(id(rooms.waiting), made)
+        made = Listener(CHANGED_CHANNEL, lists.wake, lists.wake_all)
+        listener = _listeners.setdefault(id(lists.waiting), made)
     listener.start()
 
 
@@ -30,20 +29,17 @@ def topic_of_account(account_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class WaitingLists:
     """The calls that wait for a request, and the streams that wait for an account's events."""
 
-    waiting: Room | None
-    streams: Room | None
+    waiting: WaitingList
+    streams: WaitingList
 
     def wake(self, changed_id: str) -> None:
         """Wakes who waits for a request that has ended, or for an event of its account."""
-        if self.waiting:
-            self.waiting.wake(changed_id)
-        if self.streams:
-            self.streams.wake(topic_of_account(changed_id))
+        self.waiting.wake(changed_id)
+        self.streams.wake(topic_of_account(changed_id))
 
     def wake_all(self) -> None:
-        for room in (self.waiting, self.streams):
-            if room:
-                room.wake_all()
+        self.waiting.wake_all()
+        self.streams.wake_all()

@@ -1,6 +1,6 @@
 """`GET /api/requests/{id}?wait=N`: the response comes as soon as the request has ended.
 
-While it waits the call has a seat in the web server (`web.late_answers`) and no thread.
+While it waits the call has a place in a waiting list (`web.waiting`) and no thread.
 `api.hints` says when to read the request again.
 """
 
@@ -13,7 +13,7 @@ from django.http import HttpRequest, QueryDict
 from api.errors import ValidationFailed
 from api.hints import start_listening
 from reviews.lifecycle.states import OPEN
-from web.late_answers import Seat, get_resumed, get_room, keep
+from web.waiting import Waiter, get_deferred
 
 MAX_SECONDS = 50
 MARGIN = 0.1  # seconds behind a deadline, for a clock that is ahead of the database's
@@ -31,36 +31,34 @@ def read_seconds(params: QueryDict) -> int | None:
     raise ValidationFailed(f"wait must be an integer between 1 and {MAX_SECONDS}")
 
 
-def take_seat(request: HttpRequest, request_id: str, *, key_id: str, seconds: int) -> Seat | None:
-    """Returns the seat of a call that has waited, or takes a new one.
+def take_place(
+    request: HttpRequest, request_id: str, *, key_id: str, seconds: int
+) -> Waiter | None:
+    """Returns the waiter of a call that has waited, or takes a place for a new one.
 
-    None if there is no room: then the call is answered at once.
+    None if there is no place: then the call is answered at once.
     """
-    resumed = get_resumed(request.META)
-    if resumed is not None:
-        return resumed
-    room = get_room(request.META)
-    seat = room.take(request_id, key_id, seconds) if room else None
-    if seat:
-        start_listening(request.META)
-    return seat
+    deferred = get_deferred(request.META)
+    if deferred is None:
+        return None
+    if deferred.is_resumed:
+        return deferred.waiter
+    waiter = deferred.take(deferred.waiting, request_id, key_id, seconds)
+    if waiter:
+        start_listening(deferred)
+    return waiter
 
 
 def read_or_wait(
-    request: HttpRequest, seat: Seat, read: Callable[[], dict[str, Any]]
+    request: HttpRequest, waiter: Waiter, read: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Returns the single read; keeps the seat if the request is open and time is left."""
-    is_kept = False
-    try:
-        shown = read()
-        seconds = seconds_to_wait(shown)
-        is_kept = seconds > 0 and seat.remaining > 0
-        if is_kept:
-            seat.shorten(seconds)
-            keep(request.META, seat)
-    finally:
-        if not is_kept:
-            seat.leave()
+    """Returns the single read; defers the response if the request is open and time is left."""
+    shown = read()
+    seconds = seconds_to_wait(shown)
+    deferred = get_deferred(request.META)
+    if deferred and seconds > 0 and waiter.remaining > 0:
+        waiter.shorten(seconds)
+        deferred.keep()
     return shown
 
 

@@ -108,14 +108,14 @@ class RequestDetails(ApiView):
         seconds = long_polling.read_seconds(call.query_params)
         if seconds is None:
             return respond_with(read(call, valid_id))
-        seat = long_polling.take_seat(
+        waiter = long_polling.take_place(
             call.request, valid_id, key_id=call.caller.key_id, seconds=seconds
         )
-        if seat is None:
+        if waiter is None:
             response = respond_with(read(call, valid_id))
             response[long_polling.HEADER] = long_polling.NOT_APPLIED
             return response
-        shown = long_polling.read_or_wait(call.request, seat, lambda: read(call, valid_id))
+        shown = long_polling.read_or_wait(call.request, waiter, lambda: read(call, valid_id))
         response = respond_with(shown)
         response[long_polling.HEADER] = str(seconds)
         return response

@@ -38,7 +38,7 @@ from api.idempotency import Once
 from db.outages import is_outage, note_outage
 from db.times import iso_from_unix
 from web import metrics, strict_json
-from web.late_answers import get_resumed
+from web.waiting import get_resumed
 
 log = structlog.get_logger(__name__)
 

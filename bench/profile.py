@@ -5,7 +5,6 @@ The application is called in this process, without a server. A timer of CPU time
 and each interruption counts for the part that its innermost known frame belongs to.
 """
 
-import io
 import json
 import os
 import signal
@@ -66,8 +65,8 @@ def statement_of(frame: FrameType | None) -> str:
     return "statement: the request"
 
 
-def environ(request: str) -> dict[str, Any]:
-    """Builds the WSGI environment of a GET from its text on the wire."""
+def build_meta(request: str) -> dict[str, Any]:
+    """Builds the META of a GET from its text on the wire."""
     line, *headers = request.rstrip().split("\r\n")
     found: dict[str, Any] = {
         "REQUEST_METHOD": "GET",
@@ -78,8 +77,6 @@ def environ(request: str) -> dict[str, Any]:
         "SERVER_PROTOCOL": "HTTP/1.1",
         "REMOTE_ADDR": "127.0.0.1",
         "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(),
-        "wsgi.errors": sys.stderr,
     }
     for header in headers:
         name, _, value = header.partition(": ")
@@ -89,10 +86,12 @@ def environ(request: str) -> dict[str, Any]:
 
 def sample(application: Callable[..., Any], requests: list[str]) -> dict[str, float]:
     """Measures microseconds of CPU per call, by part."""
+    from web.asgi import Request
+
     counts: Counter[str] = Counter()
 
     def call(request: str) -> None:
-        response = application(environ(request), lambda status, headers: None)
+        response = application(Request(build_meta(request), b""))
         b"".join(response)
         response.close()
 
@@ -115,7 +114,7 @@ def sample(application: Callable[..., Any], requests: list[str]) -> dict[str, fl
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from config.wsgi import application
+    from config.asgi import application
 
     cast = Cast(**json.load(sys.stdin))
     print(json.dumps(sample(application, api.calls(cast)["poll"])))

@@ -60,7 +60,7 @@ def build_bare_command(port: int, environment: Mapping[str, str]) -> tuple[str, 
     granian = (sys.executable, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws")
     size = ("--workers", workers, "--blocking-threads", threads, "--log-level", "error")
     address = ("--host", "127.0.0.1", "--port", str(port))
-    return (*granian, *address, *size, "config.wsgi:application")
+    return (*granian, *address, *size, "bench.floor_wsgi:application")
 
 
 @contextmanager

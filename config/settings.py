@@ -33,7 +33,6 @@ ALLOWED_HOSTS = variables.read_list("ALLOWED_HOSTS") or [str(_site.hostname)]
 CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
 IS_HTTPS = _site.scheme == "https"
 ROOT_URLCONF = "config.urls"
-WSGI_APPLICATION = "config.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -124,7 +123,7 @@ TEMPLATES = [
 
 # Data
 
-# config/wsgi.py says web, config/celery.py worker.
+# config/asgi.py says web, config/celery.py worker.
 PROCESS_KIND = variables.read_choice("PROCESS_KIND", ("command", "web", "worker"))
 WEB_LOCK_SECONDS = read_seconds("WEB_LOCK_SECONDS", default=2)
 WEB_DATABASE_SECONDS = read_seconds(

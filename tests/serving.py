@@ -64,7 +64,7 @@ def start(log: Path, *options: str, database: str = "") -> "tuple[subprocess.Pop
 def answers(port: int) -> bool:
     try:
         return requests.get(f"http://127.0.0.1:{port}/readyz", timeout=5).ok
-    except requests.ConnectionError:
+    except (requests.ConnectionError, requests.Timeout):  # its worker has not started yet
         return False
 
 

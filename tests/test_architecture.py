@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
     "config", "db", "web", "outbox", "accounts", "webhooks", "mailing", "loops", "reviews", "api",
-    "portal", "dashboard", "signin", "front",
+    "portal", "dashboard", "signin",
 )  # fmt: skip
 NO_PLACE = {"utils.py", "helpers.py", "common.py", "signals.py", "misc.py"}
 

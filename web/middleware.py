@@ -55,7 +55,7 @@ class DatabaseLimitsMiddleware:
 class ProbeMiddleware:
     """Answers /healthz and /readyz before the Host is checked: probes call a machine's address.
 
-    The web server (front/readiness.py) answers /healthz itself.
+    The web server (front.py) answers /healthz itself.
     """
 
     VIEWS = {"/healthz": health.healthz, "/readyz": health.readyz}

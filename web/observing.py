@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from web import call_ids, metrics
-from web.late_answers import KEPT, RESUMED
+from web.waiting import get_resumed, is_kept
 
 log = structlog.get_logger("access")
 QUIET = ("/healthz", "/readyz", "/metrics", "/static/")
@@ -36,11 +36,11 @@ class ObservingMiddleware:
         call_id = call_ids.begin(request.META.get(_GIVEN, ""))
         request.META[_GIVEN] = call_id  # also when it is called again after waiting
         began = request.META.setdefault(_BEGAN, time.monotonic())
-        has_waited = RESUMED in request.META
+        has_waited = get_resumed(request.META) is not None
         try:
             response = self.get_response(request)
             response.headers[call_ids.HEADER] = call_id
-            if KEPT not in request.META:
+            if not is_kept(request.META):
                 report(request, response, time.monotonic() - began, has_waited=has_waited)
             return response
         finally:

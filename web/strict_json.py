@@ -140,20 +140,10 @@ def read_bytes(request: HttpRequest) -> bytes:
 def _read(request: HttpRequest) -> bytes | str:
     """Returns the bytes, or a sentence where the body is too long or broke off."""
     try:
-        raw: bytes = _get_stream(request).read(MAX_BYTES + 1)
+        raw: bytes = request.read(MAX_BYTES + 1)
     except OSError:  # the client disconnected or sent less than its Content-Length
         return "body ended before its Content-Length"
     return raw if len(raw) <= MAX_BYTES else TOO_LARGE
-
-
-def _get_stream(request: HttpRequest) -> Any:
-    """Returns the stream of the body, also for chunked bodies.
-
-    Django treats a body without Content-Length as empty, but chunked bodies have no such header.
-    For them the server marks the end of the input.
-    """
-    chunked = not request.META.get("CONTENT_LENGTH") and request.META.get("wsgi.input_terminated")
-    return request.META["wsgi.input"] if chunked else request
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -27,8 +27,8 @@ from opentelemetry.trace import (
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from web import call_ids
-from web.late_answers import KEPT, RESUMED
 from web.observing import QUIET, simplify
+from web.waiting import get_resumed, is_kept
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _TRACE_CONTEXT = TraceContextTextMapPropagator()
@@ -72,7 +72,7 @@ class TracingMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info.startswith(QUIET) or RESUMED in request.META:
+        if request.path_info.startswith(QUIET) or get_resumed(request.META):
             return self.get_response(request)
         method = request.method if request.method in METHODS else "_OTHER"
         span = get_tracer().start_span(
@@ -93,7 +93,7 @@ class TracingMiddleware:
                 route = simplify(match.route)
                 span.update_name(f"{method} {route}")
                 span.set_attribute("http.route", route)
-            if KEPT not in request.META:  # else it waits for its answer, and has no status yet
+            if not is_kept(request.META):  # else it waits for its answer, and has no status yet
                 note_status(span, response.status_code, fails_from=500)
             return response
 

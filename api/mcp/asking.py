@@ -15,7 +15,7 @@ from api.openapi.operations import Schema
 from api.requests import LoopRequests, RequestDetails
 from reviews.lifecycle import states
 from reviews.models import Request
-from web.late_answers import get_resumed
+from web.waiting import get_resumed
 
 _ASKED = (
     "request_text",
@@ -68,16 +68,16 @@ class AskHuman:
     def run(self, exchange: Exchange, given: Arguments) -> Result:
         arguments.check_names(given, self.names)
         wait = arguments.read_wait(given) or str(MAX_SECONDS)
-        seat = get_resumed(exchange.request.META)
+        waiter = get_resumed(exchange.request.META)
         # a call that has waited is made again, and has created its request already
-        request_id = seat.topic if seat else self._create(exchange, given)
+        request_id = waiter.topic if waiter else self._create(exchange, given)
         query = {} if exchange.revision.takes_tasks else {"wait": wait}
         try:
             request = exchange.call(
                 RequestDetails, "GET", ids={"request_id": request_id}, query=query, is_free=True
             )["request"]
         except (RpcError, ToolFailed) as failure:  # as an error it would be asked again
-            if failure.status >= 500 and seat:
+            if failure.status >= 500 and waiter:
                 exchange.trust_first_check()
             return build_result(build_unread_answer(request_id))
         if exchange.revision.takes_tasks and request["status"] in states.OPEN:

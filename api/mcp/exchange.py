@@ -21,7 +21,7 @@ from api.mcp.errors import ToolFailed, build_access_error
 from api.mcp.revisions import Revision
 from api.views import FREE, ApiView
 from db.ids import normalize_id
-from web.late_answers import KEPT, ROOM
+from web.waiting import DEFERRED
 
 _HEADERS = (
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
@@ -73,8 +73,6 @@ class Exchange:
         called = view()
         called.setup(inner, **(ids or {}))
         response = called.dispatch(inner, **(ids or {}))
-        if KEPT in inner.META:
-            self.request.META[KEPT] = inner.META[KEPT]
         return self._read(response, is_known=called.quota is not None)
 
     def call_or_poll(self, view: type[ApiView], request_id: Any, **call: Any) -> dict[str, Any]:
@@ -135,7 +133,7 @@ class Exchange:
         if is_free:
             environment[FREE] = True
         if not self.may_wait:
-            environment.pop(ROOM, None)
+            environment.pop(DEFERRED, None)
         return environment
 
     def _may_poll(self, request_id: Any) -> bool:

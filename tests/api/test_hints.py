@@ -7,12 +7,12 @@ import psycopg
 import pytest
 
 from accounts.models import User
-from api.hints import Rooms, topic_of_account
-from front.parked_calls import Room
+from api.hints import WaitingLists, topic_of_account
 from reviews import services, tasks
 from reviews.lifecycle.transitions import CHANGED_CHANNEL
 from tests.reviews.conftest import Make, make, make_overdue
 from tests.serving import database_url
+from web.waiting import WaitingList
 
 __all__ = ["make"]  # a fixture
 OWNER, OTHER = "0" * 21 + "abc", "0" * 21 + "abd"
@@ -21,16 +21,14 @@ REQUEST = "1" * 21 + "abc"
 
 @pytest.mark.parametrize("changed", [REQUEST, OWNER])
 def test_who_is_woken(changed: str) -> None:
-    rooms = Rooms(Room(9, 9), Room(9, 9))
-    assert rooms.waiting
-    assert rooms.streams
-    waiting = [rooms.waiting.take(each, "", 9) for each in (REQUEST, "2" * 24)]
-    streams = [rooms.streams.take(topic_of_account(each), "", 9) for each in (OWNER, OTHER)]
-    rooms.wake(changed)
-    assert [seat.is_woken for seat in waiting if seat] == [changed == REQUEST, False]  # type: ignore[attr-defined]
-    assert [seat.is_woken for seat in streams if seat] == [True, False]  # type: ignore[attr-defined]
-    rooms.wake_all()
-    assert all(seat.is_woken for seat in [*waiting, *streams] if seat)  # type: ignore[attr-defined]
+    lists = WaitingLists(WaitingList(9, 9), WaitingList(9, 9))
+    waiting = [lists.waiting.take(each, "", 9) for each in (REQUEST, "2" * 24)]
+    streams = [lists.streams.take(topic_of_account(each), "", 9) for each in (OWNER, OTHER)]
+    lists.wake(changed)
+    assert [each.is_woken for each in waiting if each] == [changed == REQUEST, False]
+    assert [each.is_woken for each in streams if each] == [True, False]
+    lists.wake_all()
+    assert all(each.is_woken for each in [*waiting, *streams] if each)
 
 
 @pytest.mark.django_db(transaction=True)

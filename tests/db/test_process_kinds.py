@@ -18,7 +18,7 @@ SHOW = (
 @pytest.mark.parametrize(
     ("entry", "lock", "statement"),
     [
-        ("import config.wsgi", 2000, 7000),
+        ("import config.asgi", 2000, 7000),
         ("import config.celery", 10000, 300000),
         ("import django; django.setup()", 30000, 0),  # manage.py
     ],
@@ -37,7 +37,7 @@ def test_the_entry_point_decides(entry: str, lock: int, statement: int) -> None:
 
 def test_limits_that_contradict_each_other_are_refused() -> None:
     answer = subprocess.run(
-        [sys.executable, "-c", "import config.wsgi"],
+        [sys.executable, "-c", "import config.asgi"],
         cwd=ROOT,
         env={**ENVIRONMENT, "WEB_LOCK_SECONDS": "8"},
         capture_output=True,

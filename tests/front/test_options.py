@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from front.__main__ import read_options
+from front import read_options
 
 
 @pytest.mark.parametrize(

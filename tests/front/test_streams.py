@@ -4,15 +4,14 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
-from wsgiref.types import StartResponse
 
 import pytest
+from django.http import HttpResponse
 
-from front.parked_calls import Room
-from tests.front.toy import Caller, Toy, get, toy
+from tests.front.toy import Caller, Toy, deferred_of, get, toy
 from tests.waiting import wait_until
-from web.late_answers import get_resumed, get_streams, keep_open
+from web.asgi import Request
+from web.waiting import WaitingList, get_resumed
 
 BIG = 1024 * 1024
 
@@ -24,31 +23,32 @@ class Wire:
     beat: float = 30.0
     sent: dict[str, list[bytes]] = field(default_factory=dict)
     calls: int = 0
-    room: Any = None
+    places: WaitingList = field(default_factory=lambda: WaitingList(0, 0))
     is_broken: bool = False
 
-    def __call__(self, environ: dict[str, Any], start: StartResponse) -> list[bytes]:
+    def __call__(self, request: Request) -> HttpResponse:
         self.calls += 1
-        self.room = get_streams(environ)
-        topic, _, group = environ["PATH_INFO"].strip("/").partition("/")
-        seat = get_resumed(environ) or self.room.take(topic, group, self.beat)
-        if seat is None:
-            start("429 Too Many Requests", [])
-            return [b"full"]
+        deferred = deferred_of(request)
+        self.places = deferred.streams
+        topic, _, group = request.path.strip("/").partition("/")
+        waiter = get_resumed(request.META)
+        waiter = waiter or deferred.take(deferred.streams, topic, group, self.beat)
+        if waiter is None:
+            return HttpResponse("full", status=429)
         if self.is_broken:
             raise RuntimeError("as the test wants it")
         lines = self.sent.get(topic, [])
-        seen = seat.state or 0
-        seat.state = len(lines)
-        seat.renew(self.beat)
-        if not (seat.remaining == 0 or lines[-1:] == [b"end"]):
-            keep_open(environ, seat)
-        start("200 OK", [("Content-Type", "text/plain"), ("X-Call", str(self.calls))])
-        return lines[seen:] or [b"."]
+        seen = waiter.state or 0
+        waiter.state = len(lines)
+        waiter.renew(self.beat)
+        if not (waiter.remaining == 0 or lines[-1:] == [b"end"]):
+            deferred.keep_open()
+        content = b"".join(lines[seen:]) or b"."
+        return HttpResponse(content, content_type="text/plain", headers={"X-Call": str(self.calls)})
 
     def put(self, topic: str, line: bytes) -> None:
         self.sent.setdefault(topic, []).append(line)
-        self.room.wake(topic)
+        self.places.wake(topic)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_parts_come_when_there_are_any(callers: ExitStack) -> None:
         wire.put("0", b"zero")
         assert {chunk(caller) for caller in streams[1::2]} == {b"two"}
         assert {chunk(caller) for caller in streams[::2]} == {b"zero"}
-        assert wire.room.count() == 100
+        assert server.app.streams.count() == 100
 
 
 def test_a_stream_that_ends_leaves_its_connection_to_others(callers: ExitStack) -> None:
@@ -114,30 +114,19 @@ def test_it_beats(callers: ExitStack) -> None:
         assert [chunk(caller) for _ in range(3)] == [b"."] * 3
 
 
-def test_a_client_of_http_1_0_reads_until_the_end(callers: ExitStack) -> None:
-    wire = Wire()
-    with toy(wire) as server:
-        caller = callers.enter_context(server.connect())
-        caller.send(b"GET /a HTTP/1.0\r\n\r\n")
-        wait_until(lambda: wire.calls == 1)
-        wire.put("a", b"end")
-        head, _, body = caller.read_all().partition(b"\r\n\r\n")
-        assert (b"chunked" in head, body) == (False, b".end")
-
-
 def test_there_is_room_for_so_many(callers: ExitStack) -> None:
     wire = Wire()
     with toy(wire, streams=3, streams_of_one=2) as server:
         for _ in range(2):
             open_stream(server, callers, "/a/anna")
         assert server.exchange(get("/a/anna")).status == 429
-        assert not wire.room.is_full
+        assert not server.app.streams.is_full
         open_stream(server, callers, "/a/ben")
-        assert wire.room.is_full
+        assert server.app.streams.is_full
         assert server.exchange(get("/a/carla")).status == 429
-        assert server.server.room.count() == 0  # calls that wait have seats of their own
+        assert server.app.waiting.count() == 0  # calls that wait have seats of their own
         callers.close()
-        wait_until(lambda: wire.room.count() == 0)
+        wait_until(lambda: server.app.streams.count() == 0)
 
 
 def test_a_server_that_stops_ends_them(callers: ExitStack) -> None:
@@ -157,13 +146,12 @@ def test_a_stream_that_fails_breaks_off(callers: ExitStack) -> None:
         wire.is_broken = True
         wire.put("a", b"lost")
         assert caller.is_closed()
-        room: Room = server.server.streams
-        wait_until(lambda: room.count() == 0)
+        wait_until(lambda: server.app.streams.count() == 0)
 
 
 def fill(wire: Wire, server: Toy) -> None:
     """Sends until the client's buffers and the server's are full."""
-    while all(connection.is_writable for connection in server.server.connections):
+    while not any(connection.flow.write_paused for connection in server.connections()):
         before = wire.calls
         wire.put("a", b"x" * BIG)
         wait_until(lambda before=before: wire.calls > before)  # type: ignore[misc]
@@ -174,7 +162,6 @@ def test_who_does_not_read_is_not_called_for(callers: ExitStack) -> None:
     with toy(wire) as server:
         caller = open_stream(server, callers, "/a")
         fill(wire, server)
-        wait_until(lambda: any(each.current.hold for each in server.server.connections))  # type: ignore[union-attr]
         calls = wire.calls
         for _ in range(5):
             wire.put("a", b"more")
@@ -192,7 +179,7 @@ def test_who_never_reads_is_cut(callers: ExitStack) -> None:
     with toy(wire, stalled=0.2) as server:
         open_stream(server, callers, "/a")
         fill(wire, server)
-        wait_until(lambda: wire.room.count() == 0)
+        wait_until(lambda: server.app.streams.count() == 0)
 
 
 def test_a_stopping_server_does_not_wait_for_who_never_reads(callers: ExitStack) -> None:
@@ -210,19 +197,33 @@ def test_the_system_ends_what_nobody_confirms(callers: ExitStack) -> None:
     wire = Wire()
     with toy(wire, stalled=7.0) as server:
         open_stream(server, callers, "/a")
-        (connection,) = server.server.connections
-        one = connection._transport.get_extra_info("socket")
+        (connection,) = server.connections()
+        one = connection.transport.get_extra_info("socket")
         assert one.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 7000
 
 
 def test_a_server_that_holds_none_says_so_to_the_application() -> None:
-    rooms: list[object] = []
+    places: list[bool] = []
 
-    def application(environ: dict[str, Any], start: StartResponse) -> list[bytes]:
-        rooms.append(get_streams(environ))
-        start("200 OK", [])
-        return []
+    def handler(request: Request) -> HttpResponse:
+        places.append(deferred_of(request).has_streams)
+        return HttpResponse()
 
-    with toy(application, streams=0) as server:
+    with toy(handler, streams=0) as server:
         server.exchange(get("/"))
-    assert rooms == [None]
+    with toy(handler) as server:
+        server.exchange(get("/"))
+        server.exchange(b"GET / HTTP/1.0\r\n\r\n")
+    assert places == [False, True, False]
+
+
+def test_who_leaves_with_requests_sent_ahead_gives_its_place_back(callers: ExitStack) -> None:
+    """uvicorn tells the last of the requests of a connection alone that the client is gone."""
+    wire = Wire()
+    with toy(wire) as server:
+        caller = open_stream(server, callers, "/a")
+        caller.send(get("/b") + get("/c"))
+        wait_until(lambda: any(connection.pipeline for connection in server.connections()))
+        callers.close()
+        wait_until(lambda: server.app.streams.count() == 0)
+        assert wire.calls == 1

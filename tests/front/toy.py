@@ -1,19 +1,20 @@
 """The web server in a thread, with an application of the test, and raw clients."""
 
-import asyncio
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
-from wsgiref.types import StartResponse, WSGIApplication
 
-import uvloop
+import uvicorn
+from django.http import HttpResponse
 
-from front.limits import Limits
-from front.server import Server
+from front import Application, Handler, Limits, Protocol, configure
 from tests.waiting import wait_until
+from web.asgi import Request
+from web.waiting import Deferred, get_deferred
 
 PATIENCE = 10.0  # seconds
 
@@ -23,13 +24,16 @@ class Toy:
     """A running server; `stop` is what SIGTERM does."""
 
     port: int
-    loop: asyncio.AbstractEventLoop
-    event: asyncio.Event
-    server: Server
+    app: Application
+    server: uvicorn.Server
     thread: threading.Thread
 
     def stop(self) -> None:
-        self.loop.call_soon_threadsafe(self.event.set)
+        self.server.should_exit = True
+        self.app.loop.call_soon_threadsafe(self.app.stop)
+
+    def connections(self) -> list[Protocol]:
+        return list(self.server.server_state.connections)  # type: ignore[arg-type]
 
     def connect(self) -> "Caller":
         return Caller(socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE))
@@ -102,48 +106,49 @@ class Caller:
 
 
 @contextmanager
-def toy(application: WSGIApplication, threads: int = 2, **limits: Any) -> Iterator[Toy]:
-    """Serves the application until the end of the block."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    listener.setblocking(False)
-    started: list[Toy] = []
-    ready = threading.Event()
-
-    async def serve() -> None:
-        event = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        chosen = Limits(**{"parting": 0.05, **limits})  # idle connections hold up no test's end
-        server = Server(application, site="http://review.test:81", threads=threads, limits=chosen)
-        port = listener.getsockname()[1]
-        started.append(Toy(port, loop, event, server, threading.current_thread()))
-        await server.serve(listener, ready.set, event)
-
-    def run() -> None:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(serve())
-
-    thread = threading.Thread(target=run)
+def toy(handler: Handler, threads: int = 2, **limits: Any) -> Iterator[Toy]:
+    """Serves what the handler answers until the end of the block."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    app = Application(handler, "http://review.test:81", threads, Limits(**limits))
+    server = uvicorn.Server(configure(app))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    port = listener.getsockname()[1]
     thread.start()
-    assert ready.wait(PATIENCE)
     try:
-        yield started[0]
+        wait_until(lambda: server.started or not thread.is_alive())
+        yield Toy(port, app, server, thread)
     finally:
         if thread.is_alive():
-            started[0].stop()
-            thread.join()
-        listener.close()
+            server.should_exit = True
+            with suppress(RuntimeError):  # it has just ended
+                app.loop.call_soon_threadsafe(app.stop)
+        thread.join()
 
 
-def echo(environ: dict[str, Any], start: StartResponse) -> list[bytes]:
-    """Responds with what arrived, a line for each key of the environment; the body last."""
-    body = environ["wsgi.input"].read()
-    lines = [f"{key}={environ[key]}" for key in sorted(environ) if not key.startswith("wsgi.")]
-    start("200 OK", [("Content-Type", "text/plain")])
-    return ["\n".join([*lines, ""]).encode("latin-1"), body]
+def echo(request: Request) -> HttpResponse:
+    """Responds with what arrived, a line for each key of META; the body last."""
+    meta = request.META
+    lines = [f"{key}={meta[key]}" for key in sorted(meta) if not key.startswith(("wsgi.", "web."))]
+    content = "\n".join([*lines, ""]).encode("latin-1", "replace") + request.read()
+    return HttpResponse(content, content_type="text/plain")
+
+
+def hello(request: Request) -> HttpResponse:
+    """What the processes of test_supervisor serve; /slow takes a moment."""
+    if request.path == "/slow":
+        time.sleep(1)
+    return HttpResponse("Hello world!")
+
+
+def deferred_of(request: Request) -> Deferred:
+    """What defers the response to a request of this server."""
+    deferred = get_deferred(request.META)
+    assert deferred
+    return deferred
 
 
 def settings_of(answer: Answer) -> dict[str, str]:
-    """The environment that `echo` saw."""
+    """The META that `echo` saw."""
     lines = answer.body.decode("latin-1").split("\n")
     return {key: value for key, _, value in (line.partition("=") for line in lines)}
 
@@ -157,13 +162,13 @@ class Gate:
     opened: threading.Event = field(default_factory=threading.Event)
     threads: set[int] = field(default_factory=set)
 
-    def __call__(self, environ: dict[str, Any], start: StartResponse) -> list[bytes]:
+    def __call__(self, request: Request) -> HttpResponse:
         self.threads.add(threading.get_ident())
-        if environ["PATH_INFO"] == "/wait":
+        if request.path == "/wait":
             self.waiting += 1
             assert self.opened.wait(PATIENCE)
             self.ended += 1
-        return echo(environ, start)
+        return echo(request)
 
     def hold(self, count: int) -> None:
         wait_until(lambda: self.waiting == count)

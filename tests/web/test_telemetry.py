@@ -31,23 +31,22 @@ SECRETS = ("rl_live_secretsecret", "ada@example.com", "s3cr3t-cookie", "whsec_",
 # What a web process does: it loads the application, forks, and answers calls in the child.
 AFTER_THE_FORK = f"""
 import os, sys
-from io import BytesIO
 import structlog
-from config.wsgi import application
+from config.asgi import application
+from web.asgi import Request
 assert "sentry_sdk" not in sys.modules
 if os.fork():
     sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
-environ = {{
+meta = {{
     "REQUEST_METHOD": "GET", "PATH_INFO": "/v1/api/requests/0123456789abcdef01234567",
     "QUERY_STRING": "q=private", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
     "HTTP_HOST": "localhost", "SERVER_PROTOCOL": "HTTP/1.1", "REMOTE_ADDR": "127.0.0.1",
     "HTTP_TRACEPARENT": "{TRACEPARENT}", "HTTP_X_REQUEST_ID": "call-7",
     "HTTP_AUTHORIZATION": "Bearer rl_live_secretsecret", "HTTP_COOKIE": "sessionid=s3cr3t-cookie",
-    "wsgi.input": BytesIO(b""), "wsgi.url_scheme": "http", "wsgi.errors": sys.stderr,
-    "wsgi.multithread": True, "wsgi.multiprocess": True, "wsgi.run_once": False,
-    "wsgi.version": (1, 0),
+    "wsgi.url_scheme": "http",
 }}
-b"".join(application(environ, lambda status, headers, error=None: print(status)))
+response = application(Request(meta, b""))
+print(response.status_code, response.reason_phrase)
 structlog.contextvars.bind_contextvars(request_id="call-7")
 key = "rl_live_secretsecret"
 try:
@@ -114,7 +113,7 @@ def test_a_web_process_reports_after_its_fork() -> None:
 def test_nothing_is_imported_while_it_is_off() -> None:
     """Redis's client imports the SDK of OpenTelemetry by itself, where it is installed."""
     done = run(
-        "import sys, logging, config.wsgi\n"
+        "import sys, logging, config.asgi\n"
         "from config.celery import app\n"
         "app.loader.import_default_modules()\n"
         "logging.getLogger('reviews').error('a line for the log')\n"

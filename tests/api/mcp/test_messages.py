@@ -15,7 +15,7 @@ from reviews.models import Request
 from tests.api.mcp.wire import LEGACY, MODERN, QUESTION, Agent, left
 from tests.api.wire import Api, Ask, json_of, send
 from tests.conftest import encode
-from web.late_answers import ROOM
+from web.waiting import DEFERRED, Deferred, WaitingList
 
 pytestmark = pytest.mark.django_db
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -164,11 +164,12 @@ def test_nothing_in_a_batch_waits(plenty: str, ask: Ask) -> None:
     """Whoever waits is answered again, and so would be the rest of the batch."""
     taken: list[str] = []
 
-    class Room:
-        def take(self, topic: str, *_: Any) -> None:
+    class Full(WaitingList):
+        def take(self, topic: str, group: str, seconds: float) -> None:
             taken.append(topic)
 
-    environment: Any = {ROOM: Room()}
+    full = Full(0, 0)
+    environment: Any = {DEFERRED: Deferred(full, full)}
     look = {"name": "get_answer", "arguments": {"request_id": ask(), "wait": 50}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": look}
     for body, places in ((message, 1), ([message, message], 1)):

@@ -1,11 +1,11 @@
-"""The WSGI application of the web server."""
+"""What the web server runs: Django's synchronous handler (front.py)."""
 
 import os
 
 import django
 from django.urls import get_resolver
 
-from web.wsgi import Handler
+from web.asgi import Handler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("PROCESS_KIND", "web")

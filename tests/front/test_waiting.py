@@ -1,19 +1,17 @@
-"""A request whose answer comes later holds a seat and no thread."""
+"""A request whose answer comes later holds a place and no thread."""
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
-from wsgiref.types import StartResponse
 
 import pytest
+from django.http import HttpResponse
 
-from front.parked_calls import Room
-from tests.front.toy import Caller, Toy, get, toy
+from tests.front.toy import Caller, Toy, deferred_of, get, toy
 from tests.waiting import wait_until
-from web.late_answers import get_resumed, get_room, keep
+from web.asgi import Request
+from web.waiting import WaitingList, get_resumed
 
 
 @dataclass
@@ -23,31 +21,31 @@ class Board:
     seconds: float = 30.0
     up: set[str] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
-    room: Any = None
+    places: WaitingList = field(default_factory=lambda: WaitingList(0, 0))
     between: threading.Event | None = None  # set: the test comes between the look and the answer
 
-    def __call__(self, environ: dict[str, Any], start: StartResponse) -> list[bytes]:
-        topic, _, group = environ["PATH_INFO"].strip("/").partition("/")
+    def __call__(self, request: Request) -> HttpResponse:
+        topic, _, group = request.path.strip("/").partition("/")
         self.calls.append(topic)
-        self.room = get_room(environ)
-        seat = get_resumed(environ) or self.room.take(topic, group, self.seconds)
+        deferred = deferred_of(request)
+        self.places = deferred.waiting
+        waiter = get_resumed(request.META)
+        waiter = waiter or deferred.take(deferred.waiting, topic, group, self.seconds)
         is_up = topic in self.up
         if self.between is not None:
             self.between.wait(10)
-        if seat is None:
+        if waiter is None:
             word = "full"
-        elif not is_up and seat.remaining > 0:
-            keep(environ, seat)
+        elif not is_up and waiter.remaining > 0:
+            deferred.keep()
             word = "dropped"
         else:
-            seat.leave()
             word = "up" if is_up else "over"
-        start("200 OK", [("Content-Type", "text/plain")])
-        return [word.encode()]
+        return HttpResponse(word, content_type="text/plain")
 
     def put(self, topic: str) -> None:
         self.up.add(topic)
-        self.room.wake(topic)
+        self.places.wake(topic)
 
 
 def ask(server: Toy, callers: ExitStack, path: str) -> Caller:
@@ -76,7 +74,7 @@ def test_hundreds_wait_and_one_thread_answers_others(callers: ExitStack) -> None
         assert board.calls.count("topic-0") == 150  # nobody else was called again
         board.put("topic-0")
         assert {caller.read().body for caller in waiting[::2]} == {b"up"}
-        assert board.room.count() == 0
+        assert server.app.waiting.count() == 0
 
 
 def test_the_connection_goes_on_behind_it(callers: ExitStack) -> None:
@@ -107,7 +105,7 @@ def test_its_time_ends(callers: ExitStack) -> None:
         waiting = [ask(server, callers, "/never") for _ in range(100)]
         assert {caller.read().body for caller in waiting} == {b"over"}
         assert len(board.calls) == 200  # no timer fires early, which would be a call in vain
-        assert board.room.count() == 0
+        assert server.app.waiting.count() == 0
 
 
 def test_who_hangs_up_leaves(callers: ExitStack) -> None:
@@ -116,9 +114,9 @@ def test_who_hangs_up_leaves(callers: ExitStack) -> None:
         for number in range(20):
             ask(server, callers, f"/{number}")
         wait_until(lambda: len(board.calls) == 20)
-        assert board.room.count() == 20
+        assert server.app.waiting.count() == 20
         callers.close()
-        wait_until(lambda: board.room.count() == 0)
+        wait_until(lambda: server.app.waiting.count() == 0)
         board.put("1")
         assert server.exchange(get("/1")).body == b"up"
         assert len(board.calls) == 21  # nobody called for those who are gone
@@ -149,20 +147,18 @@ def test_a_server_that_stops_answers_what_waits(callers: ExitStack) -> None:
         assert (answer.body, answer.headers["connection"]) == (b"over", "close")
 
 
-def test_a_resumed_request_that_fails_gives_its_seat_back() -> None:
+def test_a_resumed_request_that_fails_gives_its_place_back() -> None:
     calls = []
 
-    def application(environ: dict[str, Any], start: StartResponse) -> list[bytes]:
-        calls.append(json.dumps(environ["PATH_INFO"]))
-        if get_resumed(environ):
+    def handler(request: Request) -> HttpResponse:
+        calls.append(request.path)
+        if get_resumed(request.META):
             raise RuntimeError("on the second call")
-        seat = get_room(environ).take("topic", "", 0.1)  # type: ignore[union-attr]
-        assert seat is not None
-        keep(environ, seat)
-        start("200 OK", [])
-        return []
+        deferred = deferred_of(request)
+        assert deferred.take(deferred.waiting, "topic", "", 0.1)
+        deferred.keep()
+        return HttpResponse()
 
-    with toy(application) as server:
+    with toy(handler) as server:
         assert server.exchange(get("/")).status == 500
-        room: Room = server.server.room
-        assert (len(calls), room.count()) == (2, 0)
+        assert (len(calls), server.app.waiting.count()) == (2, 0)
