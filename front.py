@@ -635,7 +635,7 @@ class Application:
         async with self._free:
             if client.is_gone():
                 raise Gone
-            return await self.loop.run_in_executor(self._threads, function, *given)
+            return await asyncio.wrap_future(self._threads.submit(function, *given))
 
     def _call_django(self, meta: dict[str, Any], body: bytes) -> Answer:
         """Runs on a thread. A failure is a response, unless one has begun: Django itself fails
@@ -771,12 +771,42 @@ def share_metrics() -> None:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Opens the socket of all workers, or takes the one that systemd holds open for the service."""
-    if os.environ.get("LISTEN_PID") == str(os.getpid()):
-        return socket.socket(fileno=3)
+@dataclass(frozen=True)
+class Address:
+    """Stands for the socket of a worker, which opens it when it is handed over: the system shares
+    connections among such sockets, and a busy worker takes none that another could answer."""
+
+    host: str
+    port: int
+
+    def __reduce__(self) -> tuple[Callable[..., socket.socket], tuple[str, int, bool]]:
+        return open_socket, (self.host, self.port, True)
+
+
+def open_socket(host: str, port: int, is_shared: bool) -> socket.socket:
+    """Opens a socket that listens; with `is_shared` others may do so, too."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=2048)
+    return socket.create_server((host, port), family=family, backlog=2048, reuse_port=is_shared)
+
+
+def listen(host: str, port: int, workers: int) -> tuple[Any, socket.socket]:
+    """Returns what the workers get as their socket, and the socket that keeps the port.
+
+    One worker, or workers where only Linux could share connections among them, get the one of this
+    process, which outlives them. So do those whose socket systemd holds open.
+    """
+    if os.environ.get("LISTEN_PID") == str(os.getpid()):
+        held = socket.socket(fileno=3)
+        return held, held
+    if workers == 1 or sys.platform != "linux":
+        held = open_socket(host, port, is_shared=False)
+        return held, held
+    open_socket(host, port, is_shared=False).close()  # or another service would share its calls
+    held = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    held.bind((host, port))
+    return Address(host, port), held
 
 
 def main() -> int:
@@ -785,14 +815,15 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     share_metrics()
     try:
-        listener = listen(options.host, options.port)
+        listener, held = listen(options.host, options.port, options.workers)
     except OSError as error:
         print(f"Cannot listen on {options.host}:{options.port}: {error}", file=sys.stderr)
         return 1
     limits = Limits(waiting=options.waiting, streams=options.streams)
     start = Start(options.application, options.threads, limits)
     supervisor = Multiprocess(configure(start, factory=True, workers=options.workers), [listener])
-    supervisor.run()
+    with held:
+        supervisor.run()
     return int(any(each.exitcode == STARTUP_FAILURE for each in supervisor.processes))
 
 

@@ -1,7 +1,7 @@
 """Leases for exports: one account exports one thing at a time, so nobody holds all threads.
 
 The lease is renewed while pages are read. A client that takes nothing is cut off by the web server
-(front/limits.py, `stalled`) before its lease ends.
+(front.py, `stalled`) before its lease ends.
 """
 
 import time

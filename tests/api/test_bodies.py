@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.http import HttpResponse
+from django.test import Client
 
 from accounts.models import User
 from loops.models import Loop

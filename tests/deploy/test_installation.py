@@ -190,7 +190,7 @@ def test_a_person_answers_while_servers_restart(
 
     tries = call_while_servers_restart(installation, owner_key, loop)
     assert Request.objects.count() == len(tries) + 1
-    # Where the system does not drop new connections for us, a few are cut off (front.server).
+    # Nobody holds the sockets of this installation open, so a few are cut off.
     assert sum(tries) - len(tries) <= max(CALLERS, len(tries) / 100)
     assert collector.events() == []  # of Sentry: nothing failed
 

@@ -1,5 +1,6 @@
 """Clients that die while they are woken: every place is free afterwards."""
 
+import random
 import select
 import socket
 import struct
@@ -8,15 +9,19 @@ from pathlib import Path
 
 import pytest
 import requests
+from django.http import HttpResponse
 
 from accounts.models import User
 from loops.services import create_loop
 from reviews import services
 from reviews.models import Request
 from tests.conftest import key_of
+from tests.front.toy import Toy, deferred_of, get, toy
 from tests.reviews.conftest import FIELDS, Make, acting, make
 from tests.serving import serving
 from tests.waiting import stretched, wait_until
+from web.asgi import Request as DjangoRequest
+from web.waiting import WaitingList, get_resumed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -109,3 +114,52 @@ def test_who_dies_while_it_is_woken_gives_its_place_back(
             crowd.reset()
         wait_until(lambda: applied(site, other, idle) and applied(site, keys[0], request))
         wait_until(crowd.listen)
+
+
+def keep_once(request: DjangoRequest) -> HttpResponse:
+    """Defers its response; streams go on until their client leaves or the server stops."""
+    deferred = deferred_of(request)
+    is_stream = request.path == "/stream"
+    places = deferred.streams if is_stream else deferred.waiting
+    topic = f"topic-{request.GET['n']}"
+    waiter = get_resumed(request.META)
+    is_new = waiter is None
+    waiter = waiter or deferred.take(places, topic, "", 30)
+    if waiter is not None and waiter.remaining > 0 and (is_new or is_stream):
+        (deferred.keep_open if is_stream else deferred.keep)()
+    return HttpResponse("x")
+
+
+def storm(server: Toy, lists: tuple[WaitingList, WaitingList], chance: random.Random) -> None:
+    """A thousand wait beside fifty streams. They leave while they are queued, running, waiting,
+    woken or answered."""
+    callers = []
+    for number in range(1050):
+        caller = server.connect()
+        caller.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NOW)
+        caller.send(get(f"{'/stream' if number % 21 == 0 else '/wait'}?n={number % 4}"))
+        callers.append(caller)
+        if chance.random() < 0.3:
+            callers.pop(chance.randrange(len(callers))).socket.close()
+        if chance.random() < 0.05:
+            lists[chance.randrange(2)].wake(f"topic-{number % 4}")
+    for topic in range(4):
+        for places in lists:
+            places.wake(f"topic-{topic}")
+        for caller in callers[topic::4][:150]:
+            caller.socket.close()
+    for caller in callers:
+        caller.socket.close()
+
+
+def test_who_leaves_at_any_moment_gives_its_place_back() -> None:
+    with toy(keep_once, waiting_of_one=3000, streams_of_one=1000) as server:
+        lists = (server.app.waiting, server.app.streams)
+        for seed in range(10):
+            storm(server, lists, random.Random(seed))
+            if seed < 9:  # the last ones leave while it stops
+                wait_until(lambda: [places.count() for places in lists] == [0, 0], 30)
+        server.stop()
+        server.thread.join(30)
+        assert not server.thread.is_alive()
+        assert [places.count() for places in lists] == [0, 0]

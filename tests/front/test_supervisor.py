@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import requests
 
 from bench.serving import children, free_port, is_python_worker
 from local.apps import ROOT
+from tests.front.toy import Caller
 from tests.waiting import stretched, wait_until
 
 COUNT = 3
@@ -92,15 +93,22 @@ def test_workers_share_the_port_and_stop_when_asked() -> None:
 def test_what_has_arrived_when_it_stops_is_answered() -> None:
     """That a connection which comes now is not reset is up to who holds the socket open."""
     port = free_port()
-    with running(port) as parent, ThreadPoolExecutor(CALLERS) as pool:
+    with running(port) as parent, ExitStack() as stack:
         wait_until(lambda: serves(port))
-        address = f"http://127.0.0.1:{port}/slow"
-        calls = [pool.submit(requests.get, address, timeout=20) for _ in range(COUNT)]
-        wait_until(lambda: all(call.running() for call in calls))
-        wait_until(lambda: serves(port))
+        callers = []
+        for _ in range(CALLERS):
+            connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+            caller = stack.enter_context(Caller(connection))
+            caller.send(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n")
+            caller.send(b"Expect: 100-continue\r\n\r\n")
+            assert caller.read().status == 100
+            callers.append(caller)
         parent.send_signal(signal.SIGTERM)
-        assert {call.result(20).status_code for call in calls} == {200}
-        assert parent.wait(10) == 0
+        for caller in callers:
+            caller.send(b"x")
+            answer = caller.read()
+            assert (answer.status, answer.body) == (200, b"Hello world!")
+        assert parent.wait(20) == 0
 
 
 def test_a_socket_that_systemd_holds_outlives_the_server() -> None:

@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -134,9 +133,7 @@ def echo(request: Request) -> HttpResponse:
 
 
 def hello(request: Request) -> HttpResponse:
-    """What the processes of test_supervisor serve; /slow takes a moment."""
-    if request.path == "/slow":
-        time.sleep(1)
+    """What the processes of test_supervisor serve."""
     return HttpResponse("Hello world!")
 
 
