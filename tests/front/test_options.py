@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from front import read_options
+from front import configure, read_options
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,7 @@ def test_numbers_that_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["front", "--port", "8001", "--streams", "0"])
     options = read_options()
     assert (options.port, options.streams, options.workers, options.threads) == (8001, 0, 1, 8)
+
+
+def test_connections_are_kept_longer_than_proxies_keep_them() -> None:
+    assert configure("tests.front.toy:hello").timeout_keep_alive > 60

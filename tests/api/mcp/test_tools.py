@@ -164,7 +164,7 @@ def test_a_question_that_somebody_has_claimed(agent: Agent, ask: Ask, member: Us
 def test_how_long_it_waits(agent: Agent, loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
     monkeypatch.setattr(
-        "api.long_polling.take_seat", lambda *_, seconds, **__: waits.append(seconds)
+        "api.long_polling.take_place", lambda *_, seconds, **__: waits.append(seconds)
     )
     asked = agent.data("ask_human", loop_id=loop.pk, **QUESTION)
     agent.data("ask_human", loop_id=loop.pk, **QUESTION, wait=7)
