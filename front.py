@@ -813,6 +813,8 @@ def main() -> int:
     """Runs the workers until SIGTERM or SIGINT; returns the exit status."""
     options = read_options()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
+    # Nothing may come behind the reason why a worker cannot start.
+    logging.getLogger("uvicorn.error").addFilter(lambda record: "died" in record.getMessage())
     share_metrics()
     try:
         listener, held = listen(options.host, options.port, options.workers)

@@ -142,7 +142,8 @@ def test_systemd_finds_nothing(tmp_path: Path) -> None:
             "/opt/review-loop/.venv/bin/python", "/bin/true"
         )
         (tmp_path / path.name).write_text(text.replace("/opt/review-loop", str(ROOT)))
-    (tmp_path / "review-loop-web@.service").rename(tmp_path / "review-loop-web@8000.service")
+    for kind in ("service", "socket"):
+        (tmp_path / f"review-loop-web@.{kind}").rename(tmp_path / f"review-loop-web@8000.{kind}")
     for unit in sorted(tmp_path.glob("review-loop*")):
         found = subprocess.run(
             [verify, "verify", "--man=no", unit],
