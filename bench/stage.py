@@ -70,7 +70,7 @@ class Stage:
 
     @contextmanager
     def upkeep(self, size: str) -> Iterator[None]:
-        """Folds the totals of a database every second, as beat and a worker do."""
+        """Aggregates the totals of a database every second, as beat and a worker do."""
         process = subprocess.Popen(
             [sys.executable, "-m", "bench.upkeep"],
             cwd=ROOT,

@@ -1,5 +1,7 @@
-"""`python -m bench.upkeep` folds the totals every second, as beat and a worker do, and does nothing
-else, so that background work does not distort the calls. Ends when its input ends."""
+"""`python -m bench.upkeep` aggregates the totals every second, as beat and a worker do.
+
+It runs no other background work, which would distort the measured calls. It ends with its input.
+"""
 
 import os
 import select

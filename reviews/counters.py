@@ -1,8 +1,8 @@
 """Keeps the number of requests by scope, status and priority, so that lists need not count rows.
 
 A trigger on the table of requests writes a `CounterChange` in the statement that changes a
-request. `fold` adds the changes to `Counter` every second. Readers add both tables in one
-snapshot, so their result equals count(*) before and after a fold.
+request. `aggregate` adds the changes to `Counter` every second. Readers add both tables in one
+snapshot, so their result equals count(*) before and after it.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from reviews.lifecycle.settling import read_settled, scope_to_loops
 from reviews.lifecycle.states import OPEN
 
-FOLD_BATCH = 5000
+AGGREGATE_BATCH = 5000
 _ONE_REPAIRS_AT_A_TIME = 0x52657461  # of this database's advisory locks
 
 _BY_SCOPE = """
@@ -22,17 +22,17 @@ SELECT loop_id, creator_id, status, priority, n FROM reviews_counterchange
  UNION ALL
 SELECT creator_id, creator_id, status, priority, n FROM reviews_counterchange
 """
-_FOLD = """
+_AGGREGATE = """
 WITH taken AS (
     DELETE FROM reviews_counterchange WHERE id IN (
         SELECT id FROM reviews_counterchange ORDER BY id LIMIT %(batch)s FOR UPDATE SKIP LOCKED)
     RETURNING creator_id, loop_id, status, priority, n
-), folded AS (
+), aggregated AS (
     INSERT INTO reviews_counter (scope_id, status, priority, creator_id, n)
     SELECT scope_id, status, priority, min(creator_id), sum(n)
       FROM taken CROSS JOIN LATERAL (VALUES (creator_id), (loop_id)) AS scope (scope_id)
      GROUP BY 1, 2, 3 HAVING sum(n) <> 0
-     ORDER BY 1, 2, 3  -- two folds at once lock in the same order
+     ORDER BY 1, 2, 3  -- two calls at once lock in the same order
     ON CONFLICT ON CONSTRAINT reviews_counter_pkey DO UPDATE SET n = reviews_counter.n + excluded.n
 )
 SELECT count(*) FROM taken
@@ -108,12 +108,12 @@ def count_open_by_loop(loop_ids: list[str]) -> dict[str, int]:
     return read_settled(scope_to_loops(loop_ids), read)
 
 
-def fold() -> int:
-    """Adds up to FOLD_BATCH changes to the counters; returns how many changes."""
+def aggregate() -> int:
+    """Adds up to AGGREGATE_BATCH changes to the counters; returns how many changes."""
     with connection.cursor() as cursor:
-        cursor.execute(_FOLD, {"batch": FOLD_BATCH})
-        (folded,) = cursor.fetchone()
-    return int(folded)
+        cursor.execute(_AGGREGATE, {"batch": AGGREGATE_BATCH})
+        (aggregated,) = cursor.fetchone()
+    return int(aggregated)
 
 
 def find_differences() -> list[Difference]:

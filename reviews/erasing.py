@@ -170,7 +170,7 @@ def _remove_own_requests(account_id: str) -> int:
 
 def _remove_own_loops(account_id: str) -> None:
     ExportLease.objects.filter(account_id=account_id).delete()
-    while counters.fold() == counters.FOLD_BATCH:
+    while counters.aggregate() == counters.AGGREGATE_BATCH:
         pass
     with transaction.atomic():
         Counter.objects.filter(creator_id=account_id, n=0, scope_id=account_id).delete()

@@ -30,7 +30,7 @@ def release_lapsed() -> int:
 @shared_task(expires=2)
 def fold_counters() -> int:
     """Adds the changes to the counters of requests; returns how many changes."""
-    return _run_batches("fold_counters", counters.fold, counters.FOLD_BATCH)
+    return _run_batches("fold_counters", counters.aggregate, counters.AGGREGATE_BATCH)
 
 
 @shared_task(expires=60)

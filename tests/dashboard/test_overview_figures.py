@@ -60,7 +60,7 @@ def scatter(dice: random.Random, loops: list[Loop], reviewer: User) -> None:
         )
         ended.filter(status="timeout").update(timeout_at=ended_at)
         if fate == 6:
-            counters.fold()
+            counters.aggregate()
 
 
 @pytest.fixture(params=range(3))

@@ -89,7 +89,7 @@ def test_everything_at_once(make: Make, member: User, owner: User, loop: Loop) -
         assert counters.find_differences() == []
 
     steps: list[tuple[Step, int]] = [(create, 60), (create, 60), (answer, 60), (pass_time, 20)]
-    steps += [(read, 60), (counters.fold, 60), (counters.fold, 60)]
+    steps += [(read, 60), (counters.aggregate, 60), (counters.aggregate, 60)]
     assert side_by_side(steps) == []
     window = listing.ListParams(None, None, "created_at_desc", 1, 0)
     assert listing.fetch(listing.scope_to_loop(loop.pk), window).total == 120
