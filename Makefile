@@ -3,7 +3,7 @@
 PYTHON ?= python3
 RUN = .venv/bin/python -m
 # Says every few seconds that the command goes on, which says nothing itself.
-TELL = $(PYTHON) -m local.telling
+PROGRESS = $(PYTHON) -m local.progress
 # The tests generate clients in TypeScript too, where there is a Node.
 NODE_MODULES := $(if $(shell command -v npm),node_modules/.package-lock.json)
 EXAMPLE_MODULES := $(if $(NODE_MODULES),examples/ai-sdk/node_modules/.package-lock.json)
@@ -108,16 +108,16 @@ screenshots: .venv/dev.stamp
 
 node_modules/.package-lock.json: package.json package-lock.json
 	@echo 'Installing the packages for Node'
-	@$(TELL) npm ci --silent --ignore-scripts
+	@$(PROGRESS) npm ci --silent --ignore-scripts
 
 examples/ai-sdk/node_modules/.package-lock.json: examples/ai-sdk/package-lock.json
 	@echo 'Installing AI SDK'
-	@$(TELL) npm ci --silent --ignore-scripts --prefix examples/ai-sdk
+	@$(PROGRESS) npm ci --silent --ignore-scripts --prefix examples/ai-sdk
 
 # The libraries of the examples: they are heavy, and what they need differs from what we need.
 .venv-examples/made.stamp: requirements-examples.txt $(shell find clients/python -name '*.py')
 	@echo 'Installing the libraries of the examples'
-	@$(TELL) $(PYTHON) -m venv .venv-examples
+	@$(PROGRESS) $(PYTHON) -m venv .venv-examples
 	@.venv-examples/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
 		-r requirements-examples.txt ./clients/python
 	@.venv-examples/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
@@ -127,14 +127,14 @@ examples/ai-sdk/node_modules/.package-lock.json: examples/ai-sdk/package-lock.js
 # The files that pages load, compressed and with a hash in each name.
 staticfiles/staticfiles.json: .venv/run.stamp $(shell find static -type f 2>/dev/null)
 	@echo 'Collecting and compressing static files'
-	@$(LINT_ENV) $(TELL) $(RUN) django collectstatic --settings config.settings --no-input -v 0 \
+	@$(LINT_ENV) $(PROGRESS) $(RUN) django collectstatic --settings config.settings --no-input -v 0 \
 		--ignore redoc --ignore '*.map' --ignore 'swagger-ui-es*'
 	@touch $@
 
 .venv/made.stamp:
 	@$(CHECK_PYTHON)
 	@echo 'Making the virtual environment .venv'
-	@$(TELL) $(PYTHON) -m venv .venv
+	@$(PROGRESS) $(PYTHON) -m venv .venv
 	@touch $@
 
 .venv/run.stamp: .venv/made.stamp constraints.txt requirements.txt requirements-local.txt

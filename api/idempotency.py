@@ -1,4 +1,4 @@
-"""Runs a call with an Idempotency-Key once; whoever repeats it gets the first response."""
+"""Runs a call with an Idempotency-Key once; a repeated call gets the first response."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
 RULE = "Idempotency-Key must be 1 to 255 printable ASCII characters"
 
 
-class Once:
+class KeyedCall:
     """A POST with an Idempotency-Key of an account."""
 
     def __init__(self, request: HttpRequest, header: str, account_id: str) -> None:
@@ -41,7 +41,7 @@ class Once:
         if not idempotency.lock_key(account_id=self.account_id, key=self.key):
             raise CallUnderWay
 
-    def keep(self, response: HttpResponse) -> None:
+    def store(self, response: HttpResponse) -> None:
         """Stores the response in the transaction of what the call has made."""
         stored = Stored(self.fingerprint, response.status_code, response.content)
         idempotency.store_response(stored, account_id=self.account_id, key=self.key)

@@ -34,7 +34,7 @@ from api.errors import (
     Unauthorized,
     ValidationFailed,
 )
-from api.idempotency import Once
+from api.idempotency import KeyedCall
 from db.outages import is_outage, note_outage
 from db.times import iso_from_unix
 from web import metrics, strict_json
@@ -71,7 +71,7 @@ class ApiView(APIView):
                 find = charge if is_charged else find_caller
                 response = self.handle(self.authorize(request, find), ids)
             else:
-                response = self.handle_once(request, key, ids)
+                response = self.handle_keyed(request, key, ids)
         except Exception as exc:
             response = self.handle_error(exc)
         if not hasattr(self, "quota"):  # 404 and 405 cost nothing but report the quota
@@ -84,7 +84,7 @@ class ApiView(APIView):
         response: HttpResponse = getattr(self, self.get_method(call.request).lower())(call, **ids)
         return response
 
-    def handle_once(self, request: HttpRequest, key: str, ids: dict[str, str]) -> HttpResponse:
+    def handle_keyed(self, request: HttpRequest, key: str, ids: dict[str, str]) -> HttpResponse:
         """Handles a call with an Idempotency-Key, or repeats the response to the first one.
 
         A repeated call costs nothing, nor does one that comes while the first is still running.
@@ -93,8 +93,8 @@ class ApiView(APIView):
         """
         try:
             call = self.authorize(request, find_caller)
-            once = Once(request, key, call.account.id)
-            response = once.replay() or self.handle_first(once, call, ids)
+            keyed = KeyedCall(request, key, call.account.id)
+            response = keyed.replay() or self.handle_first(keyed, call, ids)
         except FREE_OF_CHARGE:
             raise
         except Exception:
@@ -103,16 +103,16 @@ class ApiView(APIView):
         return response
 
     @transaction.atomic
-    def handle_first(self, once: Once, call: Call, ids: dict[str, str]) -> HttpResponse:
+    def handle_first(self, keyed: KeyedCall, call: Call, ids: dict[str, str]) -> HttpResponse:
         """Handles the first call with an Idempotency-Key, and stores its response."""
-        once.begin()
-        if replayed := once.replay():  # the first call has just ended
+        keyed.begin()
+        if replayed := keyed.replay():  # the first call has just ended
             return replayed
         if not call.caller.quota.remaining:
             raise build_quota_error(call.caller.quota)
         response = self.handle(call, ids)
         self.authorize(call.request, charge_in_transaction)
-        once.keep(response)
+        keyed.store(response)
         return response
 
     def authorize(self, request: HttpRequest, find: FindCaller = charge) -> Call:

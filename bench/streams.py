@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from bench import api
 from bench.cast import Cast
-from bench.held import Trial, Words, cancel, delays_of, wait_for
+from bench.open_connections import Labels, Trial, cancel, delays_of, wait_for
 from bench.outcome import Part
 from bench.serving import Load, Web, get, post
 from bench.waits import ask
@@ -21,11 +21,11 @@ from bench.waits import ask
 STREAMS, EVENTS = 200, 200
 PATH = "/v1/api/events"
 DATA = b"data: "
-WORDS = Words(
+LABELS = Labels(
     part="streams",
-    beside="streams",
+    connections="streams",
     short="streams",
-    told="from the cancel to the 25 streams of the account",
+    notified="from the cancel to the 25 streams of the account",
     goal="from an event to its streams",
 )
 
@@ -90,14 +90,14 @@ def measure(web: Web, cast: Cast, load: Load) -> Part:
             lambda: open_streams.open == STREAMS,
             lambda: f"only {open_streams.open} of {STREAMS} streams have begun",
         )
-        trial.look_beside()
+        trial.measure_with_connections()
         sent = cancel(ask, web.port, make_requests(web.port, cast))
         awaited = EVENTS * STREAMS // accounts
         wait_for(
             lambda: open_streams.count() >= awaited,
             lambda: f"only {open_streams.count()} of {awaited} events have arrived",
         )
-    return trial.report(STREAMS, WORDS, delays_of(sent, open_streams.known))
+    return trial.report(STREAMS, LABELS, delays_of(sent, open_streams.known))
 
 
 def make_requests(port: int, cast: Cast) -> list[tuple[str, str]]:

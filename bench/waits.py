@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 
 from bench import api
 from bench.cast import Cast
-from bench.held import Trial, Words, cancel, delays_of, wait_for
+from bench.open_connections import Labels, Trial, cancel, delays_of, wait_for
 from bench.outcome import Part
 from bench.serving import Load, Web, get, post
 
 WAITERS, REQUESTS = 2_000, 200
 WAIT = 50  # seconds; then a caller asks again
-WORDS = Words(
+LABELS = Labels(
     part="waits",
-    beside="calls that wait",
+    connections="calls that wait",
     short="waits",
-    told="from the ending to its ten callers",
+    notified="from the ending to its ten callers",
     goal="from the ending to those who wait",
 )
 
@@ -137,7 +137,7 @@ def measure(web: Web, cast: Cast, load: Load) -> Part:
             return count_calls(web.port, keys) - charged
 
         wait_for(lambda: count_seated() >= WAITERS, lambda: f"only {count_seated()} are waiting")
-        trial.look_beside()
+        trial.measure_with_connections()
         sent = cancel(ask, web.port, ((request_id, key) for request_id in made))
         wait_for(
             lambda: waiting.count() >= WAITERS,
@@ -146,4 +146,4 @@ def measure(web: Web, cast: Cast, load: Load) -> Part:
         is_early = time.perf_counter() - begun < WAIT
     if waiting.refused and is_early:
         raise RuntimeError(f"{waiting.refused} calls were answered before their request ended")
-    return trial.report(WAITERS, WORDS, delays_of(sent, waiting.known))
+    return trial.report(WAITERS, LABELS, delays_of(sent, waiting.known))

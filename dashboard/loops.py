@@ -15,8 +15,8 @@ from dashboard.access import action, find_loop, form_page, loop_gone, page, read
 from dashboard.forms.loops import EditForm, LoopForm
 from dashboard.loop_page import loop_page
 from loops import services
-from loops.keeping import deletes_more
 from loops.models import Loop
+from loops.retention import deletes_more
 from reviews import services as review_services
 from web import form_tokens
 from web.bidi import isolate

@@ -14,8 +14,8 @@ from accounts.quota import Account
 from dashboard import request_examples
 from dashboard.access import Stale, action, find_request, form_page
 from dashboard.forms import ask_again
-from dashboard.forms.folds import build_folds
 from dashboard.forms.new_request import NewRequestForm
+from dashboard.forms.sections import build_sections
 from dashboard.loop_choices import read_loop_choices
 from db.ids import normalize_id
 from reviews import services
@@ -98,7 +98,7 @@ def copy_request(request: SignedInRequest, form: NewRequestForm) -> None:
 def render_form(
     request: SignedInRequest, form: NewRequestForm, *, status: int = 200
 ) -> HttpResponse:
-    context: dict[str, Any] = {"form": form, "curl": build_curl(form), **build_folds(form)}
+    context: dict[str, Any] = {"form": form, "curl": build_curl(form), **build_sections(form)}
     return render(request, "dashboard/requests/new.html", context, status=status)
 
 

@@ -17,10 +17,10 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection, transaction
 
 MEMORY = 5.0  # seconds after a lock time-out
-PATIENT = 2  # calls of this process that may wait for the full time meanwhile
+MAX_FULL_WAITS = 2  # calls of this process that may wait for the full time meanwhile
 BRIEF = "100ms"
 
-_places = threading.BoundedSemaphore(PATIENT)
+_places = threading.BoundedSemaphore(MAX_FULL_WAITS)
 _brief: WeakSet[psycopg.Connection] = WeakSet()
 """The connections on which BRIEF is set."""
 _until: float | None = None
@@ -40,7 +40,7 @@ def forget() -> None:
 
 
 def begin_call() -> bool:
-    """Sets how long this call waits for locks; whether it took one of the PATIENT places."""
+    """Sets how long this call waits for locks; whether it took one of the MAX_FULL_WAITS places."""
     if _until is None:
         return False
     if time.monotonic() >= _until:

@@ -11,7 +11,7 @@ from babel.messages.extract import extract_javascript, extract_python
 from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = (
+PACKAGES = (
     "config", "web", "accounts", "webhooks", "mailing", "loops", "reviews", "api", "portal",
     "dashboard", "signin",
 )  # fmt: skip
@@ -31,8 +31,8 @@ Text = tuple[str, tuple[str, ...]]
 def collect_pages() -> list[Text]:
     """Returns the texts of Python and of templates, each once, in the order of the files."""
     found: dict[Text, None] = {}
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
             if "migrations" not in path.parts:
                 found.update(dict.fromkeys(_read_python(path)))
     for path in sorted((ROOT / "templates").rglob("*")):

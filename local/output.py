@@ -5,7 +5,7 @@ import selectors
 from typing import IO
 
 LINE_LIMIT = 4000  # bytes; a writable pipe accepts 4096 without blocking
-PATIENCE = 1.0  # seconds to wait for a reader that does not read; then lines are dropped
+WRITE_SECONDS = 1.0  # seconds to wait for a reader that does not read; then lines are dropped
 
 
 def label(name: str) -> bytes:
@@ -18,7 +18,7 @@ class Output:
 
     def __init__(self, wakeup: int, descriptor: int = 1) -> None:
         self._descriptor = descriptor
-        self._patience = PATIENCE
+        self._seconds_to_wait = WRITE_SECONDS
         self._partial: dict[int, bytes] = {}
         self._last: dict[bytes, bytes] = {}
         self._selector = selectors.DefaultSelector()
@@ -75,11 +75,11 @@ class Output:
             except PermissionError:  # a plain file is always writable
                 pass
             else:
-                if not writable.select(self._patience):
-                    self._patience = 0
+                if not writable.select(self._seconds_to_wait):
+                    self._seconds_to_wait = 0
                     return
         try:
             os.write(self._descriptor, line[:LINE_LIMIT] + b"\n")
-            self._patience = PATIENCE
+            self._seconds_to_wait = WRITE_SECONDS
         except OSError:
-            self._patience = 0
+            self._seconds_to_wait = 0

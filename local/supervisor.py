@@ -12,10 +12,10 @@ from local import CannotStart, DidNotStart, Interrupted
 from local.apps import MANAGE, ROOT, App, list_apps
 from local.child import Child
 from local.datafolder import DataFolder
+from local.deadline import ATTEMPTS, StartDeadline
 from local.disk import NO_SPACE, check_space, describe_scarcity
 from local.environment import build_environment, check_port, fetch_readiness, read_port
 from local.output import Output
-from local.patience import ATTEMPTS, Patience
 from local.postgres import Postgres
 from local.processes import Check, die_with_parent, finish, kill_group, spawn
 from local.redis import Redis
@@ -34,7 +34,7 @@ class Supervisor:
         self.port = port
         self.signals = signals
         self.output = Output(signals.wakeup)
-        self.patience = Patience(signals.check, self.output.say)
+        self.deadline = StartDeadline(signals.check, self.output.say)
         self.environment = dict(os.environ)
         self.servers: list[Child] = []
         self.apps: list[Child] = []
@@ -92,7 +92,7 @@ class Supervisor:
     def _run_manage(self, *arguments: str, output: int) -> int:
         command = (*MANAGE, *arguments)
         process = spawn(command, env=self.environment, output=output, cwd=ROOT)
-        return finish(process, self.patience.waiting_for(f"manage.py {arguments[0]}"))
+        return finish(process, self.deadline.waiting_for(f"manage.py {arguments[0]}"))
 
     def _servers_run(self) -> bool:
         return all(server.is_running() for server in self.servers)
@@ -100,7 +100,7 @@ class Supervisor:
     def _await_servers(self, reason: str) -> None:
         """Waits a second, and until every server of ours runs again."""
         self.output.say(f"The database cannot be prepared yet ({reason}); trying again")
-        check, soon = self.patience.waiting_for("the database"), time.monotonic() + 1
+        check, soon = self.deadline.waiting_for("the database"), time.monotonic() + 1
         while time.monotonic() < soon or not self._servers_run():
             self._restart_ended(self.servers, check)
             self._give_up_on_repeated_ends()
@@ -122,7 +122,7 @@ class Supervisor:
     def _add(self, group: list[Child], child: Child) -> None:
         self.signals.check()
         group.append(child)
-        check = self.patience.waiting_for(child.name)
+        check = self.deadline.waiting_for(child.name)
         while True:
             try:
                 return child.start(check)
@@ -142,7 +142,7 @@ class Supervisor:
             self._check_for("/readyz", readiness)()
 
     def _check_for(self, what: str, state: str) -> Check:
-        return self.patience.waiting_for(f"{what}: {state.strip()}")
+        return self.deadline.waiting_for(f"{what}: {state.strip()}")
 
     def _give_up_on_repeated_ends(self) -> None:
         for child in (*self.servers, *self.apps):

@@ -12,7 +12,7 @@ from accounts.confirmed import confirmed
 from db.columns import LookupField, bucket_constraint, owned_id_field
 from loops.active_members import IS_ACTIVE
 from loops.invite_codes import new_code
-from loops.keeping import MIN_DAYS
+from loops.retention import MIN_DAYS
 
 
 class LoopQuerySet(models.QuerySet["Loop"]):

@@ -18,8 +18,8 @@ from db.ids import owned_id, owned_id_sql
 from loops.active_members import ACTIVE_MEMBERS
 from loops.admission import check_admission
 from loops.invite_codes import is_well_formed, new_code, normalize_code
-from loops.keeping import COLUMNS, describe_days
 from loops.models import Loop, Membership
+from loops.retention import COLUMNS, describe_days
 
 
 class InviteNotFound(Exception):

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from portal import answer_form, beside, polling, saved_answers
+from portal import answer_form, polling, saved_answers, sidebar
 from portal.posted import NOTHING, Posted
 from portal.progress import Progress, find_place, read_next
 from reviews import outline
@@ -85,7 +85,7 @@ def _describe_place(progress: Progress, user_id: str, request_id: str) -> dict[s
     waiting = read_next(progress, user_id)
     return {
         "place": find_place(progress, waiting, request_id),
-        "beside": beside.build_list(progress, waiting, request_id),
+        "sidebar": sidebar.build_list(progress, waiting, request_id),
         "filter": progress.chosen,
         "progress_query": progress.build_query(),
     }

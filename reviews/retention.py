@@ -12,7 +12,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from db.pruning import BATCH, older_than_sql, run_batches
-from loops.keeping import REQUESTS_DAYS, TEXTS_DAYS, get_limits
+from loops.retention import REQUESTS_DAYS, TEXTS_DAYS, get_limits
 from reviews import feedback_texts
 from reviews.lifecycle.conditions import ENDED_AT, FINAL
 from reviews.lifecycle.events import format_occurrences

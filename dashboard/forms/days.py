@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext as _
 
-from loops.keeping import MAX_DAYS, MIN_DAYS
+from loops.retention import MAX_DAYS, MIN_DAYS
 from web.humanize import format_count
 from web.number_fields import read_whole_number
 from web.typed_numbers import NotANumber

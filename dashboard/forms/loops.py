@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from accounts.emails import validate_address
 from accounts.forms import AddressField
 from dashboard.forms.days import DaysField
-from loops import keeping
+from loops import retention
 from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
 from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_options
 from loops.icons import ICONS, NAMES, get_symbol
@@ -131,7 +131,7 @@ class EditForm(LoopForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for kind, limit in keeping.get_limits().items():
+        for kind, limit in retention.get_limits().items():
             self.fields[f"keep_{kind}_days"].set_limit(limit)  # type: ignore[attr-defined]
 
     def clean_allowed_domains(self) -> list[str]:
@@ -159,7 +159,7 @@ class EditForm(LoopForm):
         fields = {name: self.cleaned_data[name] for name in ("name", "description", "icon")}
         if self.cleaned_data["joiners"]:
             fields["require_verified"] = self.cleaned_data["joiners"] == "confirmed"
-        for name in ("allowed_domains", "comment_required_for", *keeping.COLUMNS):
+        for name in ("allowed_domains", "comment_required_for", *retention.COLUMNS):
             if name in self.data:
                 fields[name] = self.cleaned_data[name]
         return {name: value for name, value in fields.items() if value != getattr(loop, name)}
@@ -174,7 +174,7 @@ class EditForm(LoopForm):
             "joiners": "confirmed" if loop.require_verified else "anyone",
             "allowed_domains": ", ".join(loop.allowed_domains),
             "comment_required_for": "\n".join(loop.comment_required_for),
-            **{name: getattr(loop, name) for name in keeping.COLUMNS},
+            **{name: getattr(loop, name) for name in retention.COLUMNS},
         }
 
 

@@ -11,7 +11,7 @@ from tests.browser.test_portal_life import desk as desk
 from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
 
-PLACES = """() => [...document.querySelectorAll(".beside [data-row]")]
+PLACES = """() => [...document.querySelectorAll(".sidebar [data-row]")]
   .map((each) => [each.dataset.row, each.getBoundingClientRect().top])"""
 
 
@@ -40,7 +40,7 @@ def test_search_then_answer_with_a_list_that_never_shifts(
     expect(page).to_have_url(f"{desk.site}/inbox/{first.pk}/?q=order")
     before = rows(page)
     assert [pk for pk, _ in before] == [each.pk for each in (first, second, third)]
-    current = page.locator(".beside [aria-current=page]")
+    current = page.locator(".sidebar [aria-current=page]")
     expect(current).to_contain_text("May order critical go out?")
     looks_right(page)
 
@@ -48,7 +48,7 @@ def test_search_then_answer_with_a_list_that_never_shifts(
     page.keyboard.press("Enter")
     expect(page.get_by_text("Sent: yes")).to_be_visible()
     expect(current).to_contain_text("May order high go out?")
-    expect(page.locator(".beside .is-gone")).to_contain_text(re.compile("critical[^$]*Handled"))
+    expect(page.locator(".sidebar .is-gone")).to_contain_text(re.compile("critical[^$]*Handled"))
     assert rows(page) == before
     page.keyboard.press("j")
     expect(current).to_contain_text("May order low go out?")
@@ -59,17 +59,17 @@ def test_search_then_answer_with_a_list_that_never_shifts(
     urgent = make(priority="critical", request_text="An urgent order")
     last = make(priority="low", request_text="The last order", timeout_seconds=9_000)
     page.keyboard.press("j")
-    expect(page.locator(".beside").get_by_role("link", name="1 new")).to_be_visible()
+    expect(page.locator(".sidebar").get_by_role("link", name="1 new")).to_be_visible()
     assert rows(page)[:3] == before
     assert [pk for pk, _ in rows(page)[3:]] == [last.pk]
     looks_right(page)
-    page.locator(".beside").get_by_role("link", name="1 new").click()
-    expect(page.locator(f'.beside [data-row="{urgent.pk}"]')).to_be_visible()
-    expect(page.locator(".beside .is-gone")).to_have_count(0)
+    page.locator(".sidebar").get_by_role("link", name="1 new").click()
+    expect(page.locator(f'.sidebar [data-row="{urgent.pk}"]')).to_be_visible()
+    expect(page.locator(".sidebar .is-gone")).to_have_count(0)
     expect(page.locator("html[data-keys-on]")).to_be_attached()
     page.keyboard.press("/")
     expect(page.get_by_role("searchbox")).to_be_focused()
     expect(page.get_by_role("searchbox")).to_have_value("order")
     page.set_viewport_size(SIZES["phone"])  # type: ignore[arg-type]
-    expect(page.locator(".beside")).to_be_hidden()
+    expect(page.locator(".sidebar")).to_be_hidden()
     looks_right(page)

@@ -47,7 +47,7 @@ def test_most_calls_wait_briefly_until_it_is_forgotten() -> None:
     assert limit() == usual
 
     note_outage(time_out())
-    places = [lock_waits.begin_call() for _ in range(lock_waits.PATIENT)]
+    places = [lock_waits.begin_call() for _ in range(lock_waits.MAX_FULL_WAITS)]
     assert all(places)
     assert limit() == usual
     assert not lock_waits.begin_call()

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def _brief(settings: Settings) -> Iterator[None]:
     settings.DATABASE_POOLER = "transaction"
     lock_waits.note_timeout()
-    places = [lock_waits.begin_call() for _ in range(lock_waits.PATIENT)]
+    places = [lock_waits.begin_call() for _ in range(lock_waits.MAX_FULL_WAITS)]
     assert all(places)
     assert not lock_waits.begin_call()
     yield

@@ -159,7 +159,7 @@ def test_the_list_beside_the_question(member: User, make: Make) -> None:
         for each in waiting
     ]
     assert "Mine Handled Critical 9 min left Refund desk" in words(page)
-    assert re.search(r'<nav class="beside"[^>]* data-top>', html)
+    assert re.search(r'<nav class="sidebar"[^>]* data-top>', html)
 
 
 def test_new_ones_are_counted_by_the_filter(member: User, make: Make) -> None:

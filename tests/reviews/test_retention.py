@@ -15,8 +15,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
 from config import variables
-from loops.keeping import MIN_DAYS
 from loops.models import Loop
+from loops.retention import MIN_DAYS
 from loops.services import create_loop
 from outbox.schedule import longest
 from reviews import counters, retention, services, tasks
@@ -142,7 +142,7 @@ class TestRequests:
         client = api(owner_key)
         assert client.get("/v1/api/requests").json()["data"]["total"] == 1
         assert client.get("/v1/api/requests?status=completed").json()["data"]["total"] == 0
-        counters.fold()
+        counters.aggregate()
         assert counters.find_differences() == []
         response = client.get(f"/v1/api/requests/{found['completed'].pk}")
         assert (response.status_code, response.json()["msg"]) == (404, "Request not found")
@@ -221,7 +221,7 @@ class TestTexts:
             Request.objects.all(), account_id=owner.pk, typed="refund", count=9
         )
         assert [row.pk for row in rows] == [found["pending"].pk]
-        counters.fold()
+        counters.aggregate()
         assert counters.find_differences() == []
         assert prune() == 0
 

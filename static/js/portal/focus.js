@@ -21,7 +21,7 @@ function restoreFocus({ question, id, selectionStart, selectionEnd, isTyping }) 
   const hasError = document.activeElement !== main;
   const field = document.getElementById(id);
   const isSame = field?.form?.id === "answer-form" && question === readQuestion();
-  if (hasError || !(isSame || field?.closest("[data-beside]"))) {
+  if (hasError || !(isSame || field?.closest("[data-sidebar]"))) {
     if (isTyping && !hasError) ignoreTyping();
     return;
   }

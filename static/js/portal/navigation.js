@@ -1,7 +1,7 @@
 // Opens one question after another without a reload.
 
 import { revealControls } from "../app.js";
-import { continueList } from "./beside.js";
+import { continueList } from "./sidebar.js";
 
 const pages = new EventTarget();
 let shownPages = 0; // how many pages were shown without a reload

@@ -1,4 +1,4 @@
-"""How long a start may take, and what it says meanwhile."""
+"""Limits how long a start may take, and reports what it waits for."""
 
 import time
 from collections.abc import Callable
@@ -7,12 +7,12 @@ from local import CannotStart
 from local.processes import Check
 
 START_WITHIN = 300.0  # seconds, from the first server to a green /readyz
-SAYS_EVERY = 5.0  # seconds
+REPORT_SECONDS = 5.0  # seconds
 ATTEMPTS = 5  # starts of one process; those that follow wait 1, 2, 4 and 8 s
 
 
-class Patience:
-    """Checks while something starts, and says every few seconds what it waits for."""
+class StartDeadline:
+    """The deadline of a start, which reports every few seconds what the start waits for."""
 
     def __init__(
         self, check: Check, say: Callable[[str], None], seconds: float = START_WITHIN
@@ -24,15 +24,15 @@ class Patience:
         self._said = self._begun
 
     def wait_for(self, what: str) -> None:
-        """One look while waiting for `what`. Raises Interrupted, CannotStart."""
+        """Checks the deadline once while waiting for `what`. Raises Interrupted, CannotStart."""
         self._check()
         now = time.monotonic()
         if now - self._begun > self._seconds:
             raise CannotStart(f"Not ready after {self._seconds:.0f} s, still waiting for {what}")
-        if now - self._said >= SAYS_EVERY:
+        if now - self._said >= REPORT_SECONDS:
             self._said = now
             self._say(f"Starting for {now - self._begun:.0f} s, waiting for {what}")
 
     def waiting_for(self, what: str) -> Check:
-        """The same as a Check."""
+        """Returns `wait_for` as a Check."""
         return lambda: self.wait_for(what)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from local import CannotStart, Interrupted, patience
-from local.patience import SAYS_EVERY, START_WITHIN, Patience
+from local import CannotStart, Interrupted, deadline
+from local.deadline import REPORT_SECONDS, START_WITHIN, StartDeadline
 
 
 class Clock:
@@ -17,18 +17,18 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(patience, "time", made)
+    monkeypatch.setattr(deadline, "time", made)
     return made
 
 
 def test_it_speaks_every_few_seconds_and_ends(clock: Clock) -> None:
     said: list[str] = []
-    check = Patience(lambda: None, said.append).waiting_for("redis")
+    check = StartDeadline(lambda: None, said.append).waiting_for("redis")
     for second in range(int(START_WITHIN) + 1):
         clock.now = float(second)
         check()
     assert said[0] == "Starting for 5 s, waiting for redis"
-    assert len(said) == START_WITHIN / SAYS_EVERY
+    assert len(said) == START_WITHIN / REPORT_SECONDS
     clock.now = START_WITHIN + 0.1
     with pytest.raises(CannotStart, match="Not ready after 300 s, still waiting for redis"):
         check()
@@ -39,4 +39,4 @@ def test_a_signal_goes_through() -> None:
         raise Interrupted
 
     with pytest.raises(Interrupted):
-        Patience(check, print).wait_for("anything")
+        StartDeadline(check, print).wait_for("anything")

@@ -9,8 +9,8 @@ const rowsOf = (list) => [...list.querySelectorAll("[data-row]")];
 // Puts the list on the screen into the page that comes, brought up to date with the page's own. Returns
 // what to do once the page is shown.
 export function continueList(page) {
-  const shown = document.querySelector("[data-beside]");
-  const fresh = page.querySelector("[data-beside]");
+  const shown = document.querySelector("[data-sidebar]");
+  const fresh = page.querySelector("[data-sidebar]");
   if (!shown?.checkVisibility() || !fresh) return () => {};
   const { scrollTop } = shown;
   update(shown, fresh);

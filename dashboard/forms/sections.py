@@ -1,7 +1,7 @@
-"""The folded parts of the new request form: what is rarely needed, grouped by its purpose.
+"""The sections of the new request form, each for one purpose; they are closed at first.
 
-A part is open if something in it has an error, or a value that is not the usual one, so that
-nothing that will be sent is out of sight.
+A section is open if a field in it has an error or an unusual value: the form hides nothing that it
+sends.
 """
 
 from django import forms
@@ -16,16 +16,16 @@ DELIVERY = ("callback_url", "context")
 Rows = list[tuple[Row, list[BoundField]]]
 
 
-def build_folds(form: NewRequestForm) -> dict[str, object]:
-    """Returns the rows of settings that are shown and folded, and which parts are open."""
+def build_sections(form: NewRequestForm) -> dict[str, object]:
+    """Returns the rows of settings outside and inside the sections, and which sections are open."""
     mandatory = {each.name for kind in list_types() for each in kind.settings if each.is_mandatory}
     rows = form.setting_rows()
     shown = [row for row in rows if mandatory & {*row[0].fields}]
-    folded: Rows = [row for row in rows if row not in shown]
-    rules = (*(name for row, _ in folded for name in row.fields), "required")
+    inside: Rows = [row for row in rows if row not in shown]
+    rules = (*(name for row, _ in inside for name in row.fields), "required")
     return {
         "shown_rows": shown,
-        "folded_rows": folded,
+        "section_rows": inside,
         "is_image_open": is_open(form, IMAGE),
         "are_rules_open": is_open(form, rules),
         "is_urgency_open": is_open(form, URGENCY),
@@ -34,7 +34,7 @@ def build_folds(form: NewRequestForm) -> dict[str, object]:
 
 
 def is_open(form: NewRequestForm, names: tuple[str, ...]) -> bool:
-    """Whether one of the fields has an error, or a value other than the one it begins with."""
+    """Tells whether one of the fields has an error, or another value than its initial one."""
     return any(form[name].errors or is_changed(form, name) for name in names)
 
 

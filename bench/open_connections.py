@@ -1,4 +1,4 @@
-"""What is measured of connections that stay open: calls that wait, and streams of events."""
+"""Measures what open connections cost: calls that wait, and streams of events."""
 
 import statistics
 import time
@@ -13,18 +13,18 @@ from bench.serving import Load, Web, get
 
 ROUNDS, SECONDS = 4, 2.0
 PAUSE = 0.02  # seconds between two endings
-PATIENCE = 30.0
+TIMEOUT = 30.0
 Ask = Callable[[int, str], dict[str, str]]
 
 
 @dataclass(frozen=True)
-class Words:
-    """What the report calls the connections and the time until they are told."""
+class Labels:
+    """The words of the report for the connections, and for the time until they are notified."""
 
     part: str
-    beside: str  # "calls that wait"
+    connections: str  # "calls that wait"
     short: str  # "waits"
-    told: str
+    notified: str
     goal: str
 
 
@@ -35,30 +35,30 @@ class Trial:
         self._web, self._load, self._polls = web, load, api.calls(cast)["poll"]
         self._rate()  # warms up
         self.alone, self._before = self._rate(), self._memory()
-        self.beside = self.grown = 0.0
+        self.with_connections = self.grown = 0.0
 
-    def look_beside(self) -> None:
+    def measure_with_connections(self) -> None:
         """Measures while the connections are open."""
-        self.beside, self.grown = self._rate(), self._memory() - self._before
+        self.with_connections, self.grown = self._rate(), self._memory() - self._before
 
-    def report(self, count: int, words: Words, delays: list[float]) -> Part:
-        """`delays` are the seconds until those at the connections were told, sorted."""
+    def report(self, count: int, labels: Labels, delays: list[float]) -> Part:
+        """Builds the tables; `delays` are the seconds until the clients were notified, sorted."""
         p50, p99 = (delays[len(delays) * percent // 100] * 1000 for percent in (50, 99))
         rows = [
             ["polls alone", f"{self.alone:,.0f}/s"],
-            [f"polls beside {count:,} {words.beside}", f"{self.beside:,.0f}/s"],
+            [f"polls beside {count:,} {labels.connections}", f"{self.with_connections:,.0f}/s"],
             ["memory of the web processes", f"+{self.grown:.0f} MB"],
-            [f"{words.told}, p50", f"{p50:.0f} ms"],
+            [f"{labels.notified}, p50", f"{p50:.0f} ms"],
             ["p99", f"{p99:.0f} ms"],
         ]
-        held = f"{count:,} {words.short}"
-        ratio = self.beside / self.alone
+        counted = f"{count:,} {labels.short}"
+        ratio = self.with_connections / self.alone
         return Part(
-            {words.part: table(["", "measured"], rows)},
+            {labels.part: table(["", "measured"], rows)},
             [
-                Goal(f"polls beside {held} against polls alone", 0.9, None, ratio),
-                Goal(f"memory of {held}", 100, None, self.grown, " MB", at_most=True),
-                Goal(f"{words.goal}, p99", 200, None, p99, " ms", at_most=True),
+                Goal(f"polls beside {counted} against polls alone", 0.9, None, ratio),
+                Goal(f"memory of {counted}", 100, None, self.grown, " MB", at_most=True),
+                Goal(f"{labels.goal}, p99", 200, None, p99, " ms", at_most=True),
             ],
         )
 
@@ -83,13 +83,13 @@ def cancel(ask: Ask, port: int, keys: Iterable[tuple[str, str]]) -> dict[str, fl
 
 
 def delays_of(sent: Mapping[str, float], known: Mapping[str, list[float]]) -> list[float]:
-    """The seconds until each that was told knew, sorted."""
+    """Returns the seconds until each client was notified, sorted."""
     return sorted(at - begun for pk, begun in sent.items() for at in known[pk])
 
 
 def wait_for(condition: Callable[[], bool], problem: Callable[[], str]) -> None:
     """Waits until the condition holds. Raises RuntimeError."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
         if time.monotonic() > deadline:
             raise RuntimeError(problem())
