@@ -1,4 +1,4 @@
-"""Signatures of deliveries (specification, Events). Pure.
+"""Signatures of deliveries (docs/webhooks.md). Pure.
 
 Two forms stand side by side: `X-Service-Signature-256`, and the three headers of Standard
 Webhooks, which carry one signature for each secret that is valid during a rotation.

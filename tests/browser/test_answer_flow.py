@@ -1,5 +1,4 @@
-"""End to end: a program asks, a person joins and answers, the program reads (specification,
-"What the service does")."""
+"""End to end: a program asks, a person joins and answers, the program reads (docs/contract.md)."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The join pages: the link, the code, the QR code, and guessing (resolved gaps 8 and 20)."""
+"""The join pages: the link, the code, the QR code, and guessing (docs/contract.md, `invite`)."""
 
 import io
 from pathlib import Path

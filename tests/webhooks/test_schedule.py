@@ -1,4 +1,4 @@
-"""The retry schedule and Retry-After, by their properties (resolved gap 45)."""
+"""The retry schedule and Retry-After, by their properties (docs/webhooks.md)."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

@@ -22,8 +22,8 @@ OTHER_KEY = "QW5vdGhlciBrZXkgZm9yIHRlc3RzLCAzMiBieXRlcyE="
 
 
 def plain_header_matches(got: Received, secret: str) -> bool:
-    """Written from the specification's sentence alone: `sha256=` followed by the lowercase hex
-    HMAC-SHA256 of the raw body, keyed with the webhook secret."""
+    """Follows docs/webhooks.md alone: `sha256=` and the lowercase hex HMAC-SHA256 of the raw body,
+    keyed with the webhook secret."""
     digest = hmac.new(secret.encode("utf-8"), got.body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(got.headers["x-service-signature-256"], "sha256=" + digest)
 
