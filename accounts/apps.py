@@ -10,7 +10,7 @@ class AccountsConfig(AppConfig):
 
 
 class SessionsConfig(UserSessionsConfig):  # type: ignore[misc]
-    """Uses django-allauth's table of sessions without its signal receivers.
+    """Uses django-allauth's table of sessions, without its signal receivers.
 
     At each sign-in they would read every session of the person, one by one. `accounts.sessions`
     does the same in a few statements.
@@ -19,4 +19,4 @@ class SessionsConfig(UserSessionsConfig):  # type: ignore[misc]
     default = False
 
     def ready(self) -> None:
-        """Connects nothing."""
+        """Does not connect the signal receivers."""

@@ -24,10 +24,10 @@ class Holder(NamedTuple):
 
 
 def find_holder(email: str) -> Holder | None:
-    """Finds the account that has confirmed the address, or else the one that signed up with it.
+    """Finds the account that has confirmed the address, else the one that signed up with it.
 
-    The second is ignored if it has confirmed another address: its holder mistyped this one. An
-    unconfirmed address that somebody added to another account is ignored too.
+    Ignores an account that signed up with the address and confirmed another: its holder mistyped
+    this one. Also ignores an unconfirmed address that somebody added to another account.
     """
     confirmed = EmailAddress.objects.filter(email=fold_address(email), verified=True)
     row = confirmed.select_related("user").first()
@@ -51,7 +51,7 @@ def find_or_create_holder(*, email: str, name: str, password: str = "") -> Holde
 
 
 def create_holder(*, email: str, name: str, password: str = "") -> Holder | None:
-    """Creates the account of a confirmed address; returns that which another call just made."""
+    """Creates the account of a confirmed address; returns that of a concurrent call, if any."""
     try:
         return _create_holder(email, name, password)
     except IntegrityError:  # somebody signed up with a password this very moment

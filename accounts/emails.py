@@ -41,7 +41,7 @@ def clean_address(typed: str) -> str:
 
 
 def fold_address(address: str) -> str:
-    """Returns the stored form of an address, for comparing. Refuses nothing."""
+    """Returns the stored form of an address, for comparing. Accepts any text."""
     local, at, domain = address.rpartition("@")
     return f"{local.lower()}@{domains.fold(domain)}" if at else address.lower()
 
@@ -64,7 +64,7 @@ def validate_address(address: str) -> None:
 
 
 def lock_address(address: str) -> None:
-    """Lets nobody else confirm, reserve or release the address until the transaction ends.
+    """Locks the address: nobody else confirms, reserves or releases it until the transaction ends.
 
     Take this lock before a lock on a user or a loop.
     """

@@ -1,7 +1,7 @@
-"""Makes an account anonymous: what names the person goes, and the row stays for what refers to it.
+"""Makes an account anonymous: removes what names the person, and keeps the row for references.
 
-Answers of other accounts' requests, and their audit logs, go on to refer to the same id, whose name
-is now a pseudonym. It is random, so nobody can compute the person from it.
+Answers to other accounts' requests, and their audit logs, still refer to the same id. Its name is
+now a random pseudonym, from which nobody can compute the person.
 """
 
 import re
@@ -58,7 +58,7 @@ class Person(NamedTuple):
 
 
 def lock_person(person: User) -> Person:
-    """Locks an account and its addresses; returns both as they are now.
+    """Locks an account and its addresses, and returns both as they are now.
 
     An unconfirmed address that the account merely added may be somebody else's, so it does not
     count.
@@ -100,7 +100,7 @@ def read_former_addresses(account_id: str) -> dict[str, datetime]:
 
 
 def anonymize(person: User, addresses: Sequence[str]) -> None:
-    """Removes what names a person or lets them in, in the caller's transaction."""
+    """Removes the person's names and means to sign in, in the caller's transaction."""
     sessions.end_sessions(person.pk, except_key=None)
     Authenticator.objects.filter(user=person).delete()
     EmailAddress.objects.filter(user=person).delete()
@@ -122,7 +122,7 @@ def anonymize(person: User, addresses: Sequence[str]) -> None:
 
 @transaction.atomic
 def remove_records(account_id: str) -> None:
-    """Removes an account's usage and stored responses, and what its audit log names.
+    """Removes an account's usage, its stored responses, and the subjects in its audit log.
 
     The entries of the audit log stay, in their order.
     """
@@ -137,11 +137,10 @@ def remove_records(account_id: str) -> None:
 def rewrite_audit(
     account_id: str, address: str, pseudonym: str, *, until: datetime | None
 ) -> list[str]:
-    """Writes the pseudonym in place of an address into other accounts' audit logs.
+    """Replaces an address by the pseudonym in other accounts' audit logs.
 
-    Entries after `until` stay. A long address stands there cut, as every subject is, and entries of
-    version 0.1 have domains in their own letters. Returns the accounts in which the person did
-    something.
+    Leaves entries after `until` unchanged. Finds long addresses, which subjects hold cut, and the
+    domains in their own letters of version 0.1. Returns the accounts in which the person acted.
     """
     local, _, domain = address.rpartition("@")
     with connection.cursor() as cursor:

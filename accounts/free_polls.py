@@ -1,4 +1,4 @@
-"""Free polls: looking whether there is an answer costs nothing, no faster than the named interval.
+"""Counts free polls: a poll for an answer costs no call, at most one in each interval.
 
 Redis counts them, so a poll writes nothing. While Redis is unreachable every poll is free.
 """
@@ -7,12 +7,12 @@ from django.core.cache import cache
 
 from accounts import key_format
 
-INTERVAL_SECONDS = 5  # what clients are told
+INTERVAL_SECONDS = 5  # as named to clients
 AT_LEAST = INTERVAL_SECONDS - 1  # a second for networks that deliver unevenly
 
 
 def take_free_poll(key: str, topic: str) -> bool:
-    """Whether the key may look at the topic for free now; it begins the next interval if so."""
+    """Tells whether the key may poll the topic for free now; if so, begins the next interval."""
     if not key_format.is_well_formed(key):
         return False
     digest = key_format.digest(key).hex()

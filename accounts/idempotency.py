@@ -1,7 +1,7 @@
 """Keeps the responses to calls with an Idempotency-Key, so that a repeated call changes nothing.
 
-A response is stored in the transaction of what its call has made: both are there, or neither is.
-A lock tells whether the first call is still running; it ends with the transaction, also where the
+A response is stored in the transaction of its call's changes: both are committed, or neither is. A
+lock shows whether the first call is still running. It ends with the transaction, also if the
 process is killed.
 """
 
@@ -25,7 +25,7 @@ VALUES (%(account)s, %(key)s, %(fingerprint)s, %(status)s, %(body)s, statement_t
 ON CONFLICT ON CONSTRAINT accounts_storedresponse_pkey DO UPDATE
    SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
        created_at = excluded.created_at
-"""  # a row that is there has expired
+"""  # an existing row has expired
 _FORGET = """
 DELETE FROM accounts_storedresponse WHERE (account_id, key) IN (
     SELECT account_id, key FROM accounts_storedresponse
@@ -36,7 +36,7 @@ DELETE FROM accounts_storedresponse WHERE (account_id, key) IN (
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A stored response. `fingerprint` tells calls apart that were sent under the same key."""
+    """A stored response. `fingerprint` distinguishes calls with the same key."""
 
     fingerprint: bytes
     status: int
@@ -44,7 +44,7 @@ class Stored:
 
 
 def find_response(*, account_id: str, key: str) -> Stored | None:
-    """Returns the response that is stored under the account's key, for 24 hours."""
+    """Returns the response stored under the account's key in the last 24 hours, or None."""
     with connection.cursor() as cursor:
         cursor.execute(_FIND, {"account": account_id, "key": key, "hours": LIFE_HOURS})
         row = cursor.fetchone()
@@ -52,7 +52,7 @@ def find_response(*, account_id: str, key: str) -> Stored | None:
 
 
 def lock_key(*, account_id: str, key: str) -> bool:
-    """Locks the account's key until the transaction ends; False where another call has it."""
+    """Locks the account's key until the transaction ends; False if another call holds it."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, {"account": account_id, "key": key})
         (is_locked,) = cursor.fetchone()

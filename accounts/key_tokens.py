@@ -1,4 +1,4 @@
-"""Encrypted tokens with an API key that a form will create.
+"""Issues and reads encrypted tokens with the API key that a form will create.
 
 The form for a new key contains the future key, encrypted with ENCRYPTION_KEYS. The browser cannot
 read it, and the service does not store it. Sending the form again creates no second key. A cookie

@@ -1,4 +1,4 @@
-"""Middleware that says who is signed in, and activates their time zone and language."""
+"""Middleware that recognizes the signed-in person, and activates their time zone and language."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,10 +19,10 @@ WITHOUT_TIMES = ("/healthz", "/readyz", "/openapi.json", "/docs")
 
 
 class AuthenticationMiddleware(middleware.AuthenticationMiddleware):
-    """Keeps the key of a session that a former SECRET_KEY has signed.
+    """Keeps the session key of sessions that were signed with a former SECRET_KEY.
 
-    Django begins another session instead, so requests that are under way with the key of before
-    would sign the person out.
+    Django would replace the session key. Requests under way with the old one would then sign the
+    person out.
     """
 
     def process_request(self, request: HttpRequest) -> None:
@@ -31,7 +31,7 @@ class AuthenticationMiddleware(middleware.AuthenticationMiddleware):
 
 
 def recognise(request: HttpRequest) -> Any:
-    """Returns who is signed in.
+    """Returns the signed-in person.
 
     Django begins a new session after a change of SECRET_KEY; here the session keeps its key.
     """
@@ -59,7 +59,7 @@ class PreferencesMiddleware:
             timezone.deactivate()
 
     def process_view(self, request: HttpRequest, *args: Any) -> None:
-        # not in __call__, because only here is it certain that the page exists
+        # not in __call__: only here is the page known to exist
         if request.path not in WITHOUT_TIMES:
             user = read_user(request)
             timezone.activate(find_zone(user.time_zone if user else "UTC"))
@@ -70,13 +70,13 @@ class PreferencesMiddleware:
 def read_user(request: HttpRequest) -> User | None:
     """Returns the signed-in person."""
     if settings.SESSION_COOKIE_NAME in request.COOKIES:
-        with suppress(DatabaseError, InterfaceError):  # the page will show the outage
+        with suppress(DatabaseError, InterfaceError):  # the view will report it
             return request.user if isinstance(request.user, User) else None
     return None
 
 
 def activate_language(user: User) -> None:
-    """Activates the language that the person chose, or remembers that of their browser."""
+    """Activates the language that the person chose; without one, stores that of their browser."""
     if user.language in dict(settings.LANGUAGES):
         translation.activate(user.language)
         return

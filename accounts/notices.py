@@ -1,4 +1,4 @@
-"""Emails account holders about changes that somebody else could have made.
+"""Emails account holders about changes that a stranger could have made.
 
 An email goes to every confirmed address, in the same words for all changes.
 """
@@ -89,7 +89,7 @@ def notify(
 def _write(
     account: User, action: str, subject: str, origin: Origin | None, recipients: Iterable[str]
 ) -> list[EmailMessage]:
-    """Writes one email for each address, in the language that is active."""
+    """Writes one email for each address, in the active language."""
     headline = HEADLINES[action]
     moment = datetime.now(UTC).astimezone(find_zone(account.time_zone))
     context = {
@@ -106,7 +106,7 @@ def _write(
 
 
 def send(emails: Iterable[EmailMessage]) -> None:
-    """Sends the emails; a failure is only logged, because the change is made already."""
+    """Sends the emails; only logs a failure, because the change is already made."""
     for email in emails:
         try:
             email.send()

@@ -1,7 +1,8 @@
 """The password rules, explained in one text instead of Django's four.
 
-Breached passwords are checked without asking anybody: against the list of Django, the 19,640 most
-frequent passwords of breaches (Have I Been Pwned, collected by Royce Williams), and their variants.
+Breached passwords are recognized without a call to a service: by Django's list, by the 19,640 most
+frequent passwords of breaches (Have I Been Pwned, collected by Royce Williams), and by their
+variants.
 """
 
 import re
@@ -24,7 +25,7 @@ MIN_WORD = 5
 
 
 class BreachedPassword(CommonPasswordValidator):
-    """Refuses passwords of breaches, also with marks around them and with letters replaced."""
+    """Refuses passwords of breaches, and variants with added marks or replaced letters."""
 
     def validate(self, password: str, user: Any = None) -> None:
         for variant in list_variants(password):
@@ -32,7 +33,7 @@ class BreachedPassword(CommonPasswordValidator):
 
 
 def list_variants(password: str) -> Iterator[str]:
-    """Lists what the password may have been made of."""
+    """Lists the plain words from which the password may have been derived."""
     typed = password.lower().strip()
     yield typed
     for text in (typed, typed.translate(LETTERS)):

@@ -1,8 +1,8 @@
 """Confirms addresses. The first address that an account confirms also secures the account.
 
-Until then, a stranger may have created the account with somebody else's address. So whatever
-proves the mailbox first (a code, a password link, a confirmation link) removes everything that
-would let a stranger back in.
+Until then, a stranger may have created the account with somebody else's address. The first proof of
+the mailbox (a code, a password link, a confirmation link) removes everything that would let a
+stranger back in.
 """
 
 from allauth.account.models import EmailAddress
@@ -43,7 +43,7 @@ def confirm_address(
     keep_password: bool = False,
     is_creator: bool = False,
 ) -> list[str]:
-    """Marks the address of an account as confirmed. Returns the other changes in words.
+    """Marks an account's address as confirmed. Returns the other changes in words.
 
     If it is the account's first, the account is secured; only the session `session_key` stays.
     `is_creator` tells that the account was created in this very session: then there is no
@@ -84,7 +84,7 @@ def _mark(user: User, address: str, *, is_first: bool) -> None:
 
 
 def lock_users(address: str, *, user: User | None = None) -> list[User]:
-    """Locks the user and everybody else who has the address; returns the others."""
+    """Locks the user and all other users with the address; returns the others."""
     has_it = Exists(EmailAddress.objects.filter(user=OuterRef("pk"), email=fold_address(address)))
     ids = set(User.objects.filter(has_it).values_list("pk", flat=True))
     ids |= set(User.objects.filter(match_email(address)).values_list("pk", flat=True))
@@ -161,7 +161,7 @@ def remove_other_addresses(user: User, address: str) -> list[str]:
 
 
 def revoke_keys(user: User) -> list[str]:
-    """Revokes the keys, inactive ones too: somebody else may know them."""
+    """Revokes all keys, including inactive ones: a stranger may know them."""
     states = [ApiKey.State.ACTIVE, ApiKey.State.INACTIVE]
     keys = ApiKey.objects.filter(user=user, state__in=states)
     revoked = [set_key_state(key=key, state=ApiKey.State.REVOKED) for key in keys]

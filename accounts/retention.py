@@ -7,7 +7,7 @@ from django.db import connection, transaction
 
 from db.pruning import BATCH, id_before_sql, older_than_sql, run_batches
 
-# From key to key: a key's hours are in order in the primary key.
+# One key after another: the primary key orders each key's hours.
 _REMOVE_USAGE = f"""
 DELETE FROM accounts_usage WHERE (key_id, hour) IN (
     SELECT old.key_id, old.hour FROM accounts_apikey k CROSS JOIN LATERAL (
@@ -29,7 +29,7 @@ DELETE FROM accounts_auditentry WHERE (id, account_id) IN (
 def prune(*, until: float) -> int:
     """Removes what is older than the settings say; returns how many rows.
 
-    Begins nothing after `until`, a time of `time.monotonic()`.
+    Starts no batch after `until`, a time of `time.monotonic()`.
     """
     removed = 0
     if settings.KEEP_USAGE_DAYS is not None:

@@ -41,7 +41,7 @@ class UnacceptableSecret(ValueError):
 
 
 class NotIssued(ValueError):
-    """The secret begins like one that we issued but is none of those in use."""
+    """The secret has the prefix of issued secrets but is not one of those in use."""
 
 
 class RotationUnderWay(Exception):
@@ -224,7 +224,7 @@ def _unseal(row: tuple[Any, ...]) -> Secrets:
 def _create_secret(account_id: str) -> None:
     secret = new_secret()
     row = WebhookSecret(account_id=account_id, sealed=vault.seal(secret.text), issued=secret.issued)
-    # if another process was faster, its secret stays
+    # a secret that another process created first stays
     WebhookSecret.objects.bulk_create([row], ignore_conflicts=True)
 
 
@@ -240,7 +240,7 @@ def _lock_row(account: User, version: datetime | None) -> QuerySet[WebhookSecret
 
 
 def drop_expired(secrets: QuerySet[WebhookSecret]) -> None:
-    """Removes old secrets that are no longer valid, so that they cannot block a key rotation."""
+    """Removes secrets that are no longer valid; otherwise they could block a key rotation."""
     secrets.filter(previous_until__lte=Now()).update(**NO_PREVIOUS)
 
 

@@ -1,4 +1,4 @@
-"""Stops what a stranger still has under way when the owner of an address secures the account."""
+"""Stops a stranger's requests under way when the owner of an address secures the account."""
 
 from django.utils.translation import gettext as _
 

@@ -45,7 +45,7 @@ def create_account(
 def take_reserved_id(*, email: str) -> str | None:
     """Returns the id that invitations to `email` show, or None if a new account cannot have it.
 
-    The row stays: later invitations show the same id, so they do not tell that there is an account.
+    The row stays: later invitations show the same id and do not reveal that an account exists.
     """
     lock_address(email)
     is_taken = Exists(User.objects.filter(pk=OuterRef("user_id")))
@@ -73,7 +73,7 @@ def reserve_user_id(*, email: str) -> str:
 
 @transaction.atomic
 def save_profile(*, user: User, name: str, time_zone: str, language: str = "") -> None:
-    """Saves a person's name, time zone and language; no language is that of their browser.
+    """Saves a person's name, time zone and language; None as language means that of their browser.
 
     Does nothing if the account was deleted meanwhile.
     """

@@ -1,4 +1,4 @@
-"""Stores sessions so that a copy of the database lets nobody in, and ends them.
+"""Stores and ends sessions. A copy of the database lets nobody sign in.
 
 The table has a hash of each session key, and the content is encrypted with a key that is derived
 from SECRET_KEY. A session of a signed-in person ends after a time without use and, however much it
@@ -55,7 +55,7 @@ class SessionStore(db.SessionStore):
         content = self.decode(row.session_data)
         end = find_end(content)
         if end is not None and end - row.expire_date > read_idle_time(content) / _PROLONGED_AFTER:
-            rows.update(expire_date=end)  # not the content, which another request may be changing
+            rows.update(expire_date=end)  # another request may change the content
         return content
 
     def exists(self, session_key: str) -> bool:
@@ -84,7 +84,7 @@ class SessionStore(db.SessionStore):
         return content
 
     def get_expiry_date(self, **options: Any) -> datetime:
-        """Returns when the row ends, unless it is used before."""
+        """Returns the expiry of the row."""
         return find_end(dict(self.items())) or super().get_expiry_date(**options)
 
     def get_expiry_age(self, **options: Any) -> int:
@@ -101,7 +101,7 @@ class SessionStore(db.SessionStore):
         return not self.get(_REMEMBERED)
 
     async def aload(self) -> dict[str, Any]:
-        raise NotImplementedError  # Django's would look for keys that are not hashed
+        raise NotImplementedError  # Django's version looks for keys that are not hashed
 
     async def aexists(self, session_key: str) -> bool:
         raise NotImplementedError
@@ -114,7 +114,7 @@ class SessionStore(db.SessionStore):
 
 
 def find_end(content: Mapping[str, Any]) -> datetime | None:
-    """Returns when a session ends that is used now; None if nobody is signed in."""
+    """Returns the expiry of the session after a use now; None if nobody is signed in."""
     started = content.get(_STARTED)
     if started is None:
         return None

@@ -38,7 +38,7 @@ class SignedInBrowser:
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """Who was signed in, and by which session, when a request came."""
+    """The person and the session of a request."""
 
     user_id: str
     password: str
@@ -51,7 +51,7 @@ class SignIn:
         return cls(user.pk, user.password, hash_key(request.session.session_key))
 
     def is_valid(self) -> bool:
-        """Whether the session, the account and its password are still the same, in one query."""
+        """Tells in one query whether session, account and password are still the same."""
         session = Session.objects.filter(pk=self.session_key, expire_date__gt=Now())
         person = User.objects.filter(pk=self.user_id, password=self.password, is_active=True)
         return bool(person.filter(Exists(session)).exists())
@@ -85,7 +85,7 @@ def register_session(request: HttpRequest, user_id: str) -> None:
     Beyond 50 browsers the oldest are signed out, so that a program that signs in again and again
     cannot fill the table.
     """
-    request.session.set_expiry(None)  # before the sign-in it may have ended within the hour
+    request.session.set_expiry(None)  # before the sign-in, the session could end within an hour
     session_store.begin(request.session)
     _list_session(request)
     newest = (

@@ -61,7 +61,7 @@ class NoCode(Exception):
 
 
 def can_send() -> bool:
-    """Whether this service sends real email; a code that is only logged helps nobody."""
+    """Tells whether this service sends real email; a code in the log reaches nobody."""
     return settings.EMAIL_BACKEND not in WITHOUT_MAIL
 
 
@@ -100,15 +100,15 @@ def store_code(
 
 
 def read_pending(session: SessionBase, purpose: str = SIGN_IN) -> PendingSignIn | None:
-    """Returns what waits for a code in this browser."""
+    """Returns the sign-in of this browser that waits for a code."""
     saved = _read_saved(session, purpose)
     return _build_pending(saved) if saved else None
 
 
 def redeem(session: SessionBase, typed: str, purpose: str = SIGN_IN) -> PendingSignIn:
-    """Checks one try. Raises WrongCode, NoCode.
+    """Checks one try of a code. Raises WrongCode, NoCode.
 
-    Out of a thousand tries at once only five count, whatever else happens to the session meanwhile.
+    Of a thousand concurrent tries only five are checked, also if other requests write the session.
     """
     saved = _read_saved(session, purpose)
     tries_left = _take_try(saved["id"]) if saved else None
@@ -117,7 +117,7 @@ def redeem(session: SessionBase, typed: str, purpose: str = SIGN_IN) -> PendingS
     is_right = constant_time_compare(_digest(typed), saved["digest"])
     if is_right or not tries_left:
         if not _end_code(saved):
-            raise NoCode  # the same code, given twice at once: the session may be another by now
+            raise NoCode  # the same code came twice at once: the session may have changed
         del session[purpose]
     if not is_right:
         raise WrongCode(_build_pending(saved), tries_left)

@@ -27,7 +27,7 @@ SELECT date_trunc('hour', statement_timestamp(), 'UTC'),
 
 @dataclass(slots=True)
 class KeyUsage:
-    """The calls of one key without those given back.
+    """The calls of one key, without the credited ones.
 
     `hours` has every hour of the period, the oldest first and the current one last.
     """

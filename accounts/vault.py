@@ -39,7 +39,7 @@ def is_current(sealed: bytes) -> bool:
 
 
 def get_fingerprint(key: str) -> str:
-    """Returns a name of a key from which nobody learns the key."""
+    """Returns a name of a key that does not reveal the key."""
     return hashlib.sha256(b"review loop key " + key.encode()).hexdigest()[:16]
 
 

@@ -36,7 +36,7 @@ def new_secret() -> Secret:
 
 
 def is_of_standard(text: str) -> bool:
-    """Whether libraries decode the text: then only a secret that we created may be it."""
+    """Tells whether the text has the form of Standard Webhooks, allowed for issued secrets."""
     return text.startswith(PREFIX)
 
 

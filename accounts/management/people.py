@@ -10,8 +10,7 @@ from accounts.models import User
 
 
 def find_account(email: str) -> User | None:
-    """Finds who has confirmed the address, as their only one or a further one; else who has signed
-    up with it and has confirmed none."""
+    """Finds the account that has confirmed the address, else one that only signed up with it."""
     try:
         holder = find_holder(clean_address(email))
     except ValidationError:

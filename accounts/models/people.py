@@ -94,7 +94,7 @@ class ReservedId(models.Model):
 
 
 class EmailedCode(models.Model):
-    """How many tries a sign-in code has left; the session of whoever asked for it has the rest.
+    """The number of tries that a sign-in code has left; the session has everything else about it.
 
     A count in the session could be undone: requests of one browser overwrite each other's changes.
     """
