@@ -1,4 +1,4 @@
-"""Finds whose call it is by `Authorization: Bearer <API_KEY>` (docs/contract.md, `auth`)."""
+"""Finds the account of a call by `Authorization: Bearer <API_KEY>` (docs/contract.md, `auth`)."""
 
 import re
 import time
@@ -48,7 +48,7 @@ class Call:
 
     @property
     def asked_through(self) -> str:
-        """What made this call for the client, '' if the client did itself."""
+        """The intermediary that made this call for the client, such as MCP; '' for none."""
         return str(self.request.META.get(ASKED_THROUGH, ""))
 
     @property
@@ -71,7 +71,7 @@ def read_quota(request: HttpRequest) -> quota.Quota | None:
     """Returns the key's quota without charging a call; None without a usable key."""
     match = _BEARER.match(request.META.get("HTTP_AUTHORIZATION", ""))
     caller = None
-    with suppress(DatabaseError, InterfaceError):  # the response does not depend on it
+    with suppress(DatabaseError, InterfaceError):  # the response does not depend on the quota
         caller = quota.find_caller(match[1]) if match else None
     return caller.quota if caller and caller.usable else None
 

@@ -46,7 +46,7 @@ def build_response(body: bytes, *, status: int = 200) -> HttpResponse:
 
 
 def build_stream(text: bytes) -> HttpResponse:
-    """Builds a response, or a part of one, with server-sent events; proxies pass it on at once."""
+    """Builds a response, or a part of one, with server-sent events; proxies do not buffer it."""
     headers = {**_HEADERS, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
     return HttpResponse(text, headers=headers)
 
@@ -83,7 +83,7 @@ def count_seconds(reset: int, now: float) -> int:
 
 
 def link_help(response: HttpResponse) -> None:
-    """Points out how to wait for an answer without polling."""
+    """Adds a Link header to the help on waiting without polling."""
     response["Link"] = f'<{settings.SITE_URL}{WAITING}>; rel="help"'
 
 
@@ -106,7 +106,7 @@ def build_error_response(error: ApiError) -> HttpResponse:
 
 
 def is_for_programs(request: HttpRequest) -> bool:
-    """Tells whether only programs call the path: it needs no session, and no check of forms."""
+    """Tells whether only programs call the path; such a call needs no session and no CSRF check."""
     return is_api(request) or request.path_info in MCP_PATHS
 
 

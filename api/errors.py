@@ -10,7 +10,7 @@ from web.error_pages import RETRY_AFTER
 
 
 class ApiError(Exception):
-    """An error that the client receives in the envelope.
+    """An error that is sent to the client in the envelope.
 
     `detail` becomes `data`: a string or an object, `{}` by default. `retry_after` (seconds)
     becomes the Retry-After header.

@@ -19,7 +19,7 @@ from web.web_urls import MAX_URL_LENGTH, is_web_url
 
 
 class InvalidValue(ValueError):
-    """A value that breaks its field's rule, which a form of the dashboard may have to explain.
+    """A value that breaks its field's rule. Forms of the dashboard translate the message.
 
     The argument is a phrase that names the field.
     """
@@ -180,8 +180,8 @@ class Input(serializers.Serializer[Any]):
     def bind_fields(cls) -> list[tuple[str, Any]]:
         """Binds the fields once per class and returns them by name.
 
-        Checks do not change the fields, and a copy for each call would cost more than the rest of
-        the call.
+        Checks do not change the fields. A copy for each call would cost more than the rest of the
+        call.
         """
         return list(cls().fields.items())
 
@@ -202,7 +202,7 @@ class Input(serializers.Serializer[Any]):
         return self.sentences[name]() if name in self.sentences else build_required_error(name)
 
     def on_value(self, name: str, checked: dict[str, Any]) -> None:
-        """Hook for rules that compare the value with earlier fields."""
+        """A hook for rules that compare the value with earlier fields."""
 
 
 def build_required_error(name: str) -> ValidationFailed:

@@ -1,4 +1,4 @@
-"""Serves what programs and agents read: /llms.txt (llmstxt.org) and the guides, as Markdown."""
+"""Serves documents for programs and agents as Markdown: /llms.txt (llmstxt.org) and the guides."""
 
 from functools import cache
 from typing import Final
@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-TEXT = "text/plain; charset=utf-8"  # browsers show it, and download text/markdown
+TEXT = "text/plain; charset=utf-8"  # browsers show it; they download text/markdown
 # The files that refer to each other, at their paths in the repository, so that their links work.
 GUIDES: Final = (
     "docs/api.md",
@@ -73,7 +73,7 @@ def llms(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def guide(request: HttpRequest, name: str) -> HttpResponse:
-    """Responds with a guide. Raises Http404 where the service is installed without it."""
+    """Responds with a guide. Raises Http404 if the installation does not include it."""
     try:
         return HttpResponse(read_guide(name), content_type=TEXT)
     except FileNotFoundError:

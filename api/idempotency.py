@@ -65,5 +65,5 @@ def compute_fingerprint(request: HttpRequest) -> bytes:
     try:
         body = strict_json.read_bytes(request)
     except strict_json.InvalidJSON:
-        body = b""  # the view refuses it, so nothing will be stored
+        body = b""  # the view refuses such a body, and nothing is stored
     return hashlib.sha256(f"{request.method} {request.path}\n".encode() + body).digest()

@@ -1,4 +1,4 @@
-"""Middleware that lets API calls skip what only pages need."""
+"""Middleware that lets API calls skip the middleware of pages."""
 
 from collections.abc import Callable
 

@@ -18,7 +18,7 @@ class Page:
     offset: int
 
     def describe(self, *, count: int, total: int) -> dict[str, Any]:
-        """Builds the fields beside the rows: count, total, has_more and pagination."""
+        """Builds the fields that accompany the rows: count, total, has_more and pagination."""
         has_more = self.offset + count < total
         return {
             "count": count,

@@ -66,7 +66,7 @@ class LoopRequests(ApiView):
 
     def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
         response = super().dispatch(request, **ids)
-        if response.status_code == 201:  # repeated or not
+        if response.status_code == 201:  # whether the call is repeated or not
             link_help(response)
         return response
 
@@ -75,7 +75,7 @@ class LoopRequests(ApiView):
         try:
             fields = RequestInput().check(self.read_body(call))
         except ApiError:
-            # its errors come before those of the body
+            # its errors precede those of the body
             find_own_loop(valid_id, call.account, denied=NotCreatorForRequest)
             raise
         try:

@@ -15,7 +15,7 @@ from api.views import UnknownPath
 LOOP = r"^v1/api/loops/(?P<loop_id>[^/]+)"
 REQUEST = r"^v1/api/requests/(?P<request_id>[^/]+)"
 
-# Django tries one after the other, so the paths that are called most come first.
+# Django tries the paths in this order: the most frequent ones come first.
 urlpatterns = [
     re_path(REQUEST + r"/?\Z", RequestDetails.as_view()),
     re_path(LOOP + r"/requests/?\Z", LoopRequests.as_view()),

@@ -66,7 +66,7 @@ class ApiView(APIView):
         try:
             key = request.META.get("HTTP_IDEMPOTENCY_KEY") if request.method == "POST" else None
             if key is None:
-                # a call that has waited is charged already
+                # a resumed call is already charged
                 is_charged = get_resumed(request.META) is None and FREE not in request.META
                 find = charge if is_charged else find_caller
                 response = self.handle(self.authorize(request, find), ids)
@@ -85,11 +85,11 @@ class ApiView(APIView):
         return response
 
     def handle_keyed(self, request: HttpRequest, key: str, ids: dict[str, str]) -> HttpResponse:
-        """Handles a call with an Idempotency-Key, or repeats the response to the first one.
+        """Handles a call with an Idempotency-Key, or repeats the response to the first such call.
 
-        A repeated call costs nothing, nor does one that comes while the first is still running.
-        The charge is committed with what the call has made; a failure is charged by itself, and is
-        not kept. Raises ApiError.
+        A repeated call costs nothing, also while the first is still running. The charge is
+        committed together with the changes of the call. A failure is charged separately and not
+        stored. Raises ApiError.
         """
         try:
             call = self.authorize(request, find_caller)
@@ -116,7 +116,7 @@ class ApiView(APIView):
         return response
 
     def authorize(self, request: HttpRequest, find: FindCaller = charge) -> Call:
-        """Finds the caller and checks what all calls have in common. Raises ApiError.
+        """Finds the caller, and checks quota, account and permission. Raises ApiError.
 
         The call is charged unless `find` says otherwise.
         """
@@ -164,7 +164,7 @@ class ApiView(APIView):
             note_outage(exc)
             log.error("api.database_unreachable", error=str(exc))
             return ServiceUnavailable()
-        if isinstance(exc, TooManyFieldsSent):  # Django's own limit, on query strings
+        if isinstance(exc, TooManyFieldsSent):  # Django's limit on query strings
             limit = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
             return ValidationFailed(f"query must have at most {limit} parameters")
         log.error("api.failed", view=type(self).__name__, exc_info=exc)

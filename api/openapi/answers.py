@@ -3,8 +3,8 @@
 The parts that differ come from each type (`reviews.response_types`), which also checks the rules
 that a schema cannot express.
 
-Clients are generated from these schemas, so each of the requests is complete in itself, and none
-uses keywords that generators read differently: `default`, or `allOf` with `const`.
+Client generators read these schemas. Each request schema is therefore complete, and avoids keywords
+that generators read differently: `default`, and `allOf` with `const`.
 """
 
 import json
@@ -104,7 +104,7 @@ ANSWER: Final[Schema] = {
     "description": f"{describe_answers()}; null while there is no answer. After a timeout it is "
     "the default_response as it was sent.",
 }
-# Components for what occurs in several schemas: generators make one class of each.
+# Shared components: generators make one class of each.
 PROCESSING_TYPE: Final = component("ProcessingType")
 CONTENT_TYPE: Final = component("ContentType")
 PRIORITY: Final = component("Priority")

@@ -170,7 +170,7 @@ class ContractSchema(AutoSchema):
         if view.permissions[self.method] is not None:
             errors.append(ResourceDenied)
         if self.operation.paths:
-            errors.append(NotFound)  # an id with a slash makes an unknown path
+            errors.append(NotFound)  # a path with a slash in an id is unknown
         if self.method == "POST":
             errors += responses.IDEMPOTENCY_ERRORS
         errors.append(view.failures[self.method])
@@ -245,7 +245,7 @@ def strip_slashes(endpoints: list[tuple[str, str, str, Any]]) -> list[tuple[str,
 
 
 def complete(result: Schema, **_: Any) -> Schema:
-    """Adds what is not particular to an operation. A post-processing hook."""
+    """Adds the parts that all operations share. A post-processing hook of drf-spectacular."""
     result["info"] |= {
         "description": INTRODUCTION,
         "license": {"name": "MIT", "identifier": "MIT"},

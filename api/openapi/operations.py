@@ -53,15 +53,13 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method of one path.
-
-    `data` has the fields of a success; with `is_stream` it is a stream of server-sent events, and
-    `message` describes it. `errors` are particular to the operation; those that every operation
-    has (key, quota, permission, failure, outage) are added. `paths` describes each variable of the
-    path. `links` maps the next operations to the parameters that they take from
-    the response. `headers` are those of a success beside the quota's, and `own_headers` those that
-    only this operation reads. `takes_trace` says that the webhooks of what it does continue the
-    caller's trace.
+    """One method of one path. `data` has the fields of a success; with `is_stream` it is a stream
+    of server-sent events, and `message` describes it. `errors` are particular to the operation;
+    those that every operation has (key, quota, permission, failure, outage) are added. `paths`
+    describes each variable of the path. `links` maps the next operations to the parameters that
+    they take from the response. `headers` are those of a success beside the quota's, and
+    `own_headers` those that only this operation reads. `takes_trace` says that the webhooks of what
+    it does continue the caller's trace.
     """
 
     name: str

@@ -33,7 +33,7 @@ def webhook_schema(request: HttpRequest) -> HttpResponse:
 
 @cache
 def build_webhook_schema() -> Schema:
-    """Builds the schema; it allows more fields than it knows, because events may get some."""
+    """Builds the schema. It allows unknown fields, because events may get more fields later."""
     known = {**load_document()["components"]["schemas"], "TestEvent": TEST}
     root = {"oneOf": [component("Event"), component("TestEvent")]}
     definitions: dict[str, Schema] = {}
@@ -49,7 +49,7 @@ def build_webhook_schema() -> Schema:
 
 
 def collect(schema: Any, known: dict[str, Schema], found: dict[str, Schema]) -> None:
-    """Adds to `found` what the schema refers to, directly and indirectly."""
+    """Adds the schemas that this one refers to, directly or indirectly, to `found`."""
     if isinstance(schema, list):
         for each in schema:
             collect(each, known, found)

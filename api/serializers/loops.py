@@ -115,7 +115,7 @@ class LoopSerializer(serializers.Serializer[Loop]):
 
 
 class OwnLoopSerializer(LoopSerializer):
-    """A loop in a single read, with what its creator gives to people who should join."""
+    """A loop in a single read, with the invitation that its creator gives to people."""
 
     invite_code = serializers.CharField()
     join_url = serializers.CharField()

@@ -194,7 +194,7 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
         };
-        /** @description A loop in a single read, with what its creator gives to people who should join. */
+        /** @description A loop in a single read, with the invitation that its creator gives to people. */
         OwnLoop: {
             id: string;
             name: string;
