@@ -1,7 +1,7 @@
-"""`python -m config.alive worker|beat`: whether the worker or beat of this machine is at work.
+"""`python -m config.alive worker|beat` checks whether the worker or beat of this machine runs.
 
-Both touch a file while their loop runs; the check looks at its age. It needs no Django, so it costs
-30 ms, and nothing of it is lost while PostgreSQL or Redis is away.
+Both touch a file while their loop runs; the check reads its age. The check needs neither Django,
+PostgreSQL nor Redis, and takes 30 ms.
 """
 
 import os
@@ -16,13 +16,13 @@ MAX_AGE = 60.0  # seconds; both touch the file every few seconds
 
 
 def find_file(kind: str) -> Path:
-    """Returns the file that a worker or beat touches; ALIVE_DIR is where."""
+    """Returns the file in ALIVE_DIR that the worker or beat touches."""
     folder = os.environ.get("ALIVE_DIR") or os.environ.get("DATA_DIR") or tempfile.gettempdir()
     return Path(folder) / f"reviewloop-{kind}.alive"
 
 
 def touch(kind: str) -> None:
-    """Notes that the loop runs. A folder that cannot be written must not stop it."""
+    """Records that the loop runs. Ignores a folder that cannot be written."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with suppress(OSError):
         descriptor = os.open(find_file(kind), flags, 0o600)
@@ -33,7 +33,7 @@ def touch(kind: str) -> None:
 
 
 def describe(kind: str) -> tuple[bool, str]:
-    """Returns whether the loop runs, and a sentence."""
+    """Returns whether the loop runs, and a sentence about it."""
     file = find_file(kind)
     try:
         age = time.time() - file.lstat().st_mtime

@@ -1,4 +1,4 @@
-"""Beat's scheduler, which notes that it runs (`config.alive`) and survives a damaged file."""
+"""Beat's scheduler: it records that it runs (`config.alive`) and replaces a damaged file."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from config import alive
 
 
 class Scheduler(PersistentScheduler):
-    """Sends tasks as Celery's own does."""
+    """Celery's scheduler with these two additions."""
 
     def setup_schedule(self) -> None:
-        """Makes the file of the schedule anew where the crash of a machine has damaged it.
+        """Creates the schedule file again if a crash of the machine has damaged it.
 
-        Celery's own does so for some kinds of damage. Nothing in the file must last.
+        Celery repairs only some kinds of damage. The file contains nothing that must be kept.
         """
         try:
             super().setup_schedule()

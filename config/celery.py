@@ -17,7 +17,7 @@ from config import alive
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("PROCESS_KIND", "worker")
-# Celery runs Django's checks and drops what they find; they load every page, for half a second.
+# Celery runs Django's checks and discards the results; they take half a second to load all pages.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 app = Celery("reviewloop")
@@ -31,9 +31,9 @@ app.autodiscover_tasks(
 
 @setup_logging.connect
 def keep_logging(**_: object) -> None:
-    """Keeps the logs as LOG_LEVEL and LOG_FORMAT say, whatever --loglevel says.
+    """Keeps the logging of LOG_LEVEL and LOG_FORMAT, whatever --loglevel says.
 
-    Celery configures nothing where this signal has a receiver.
+    Celery configures no logging if this signal has a receiver.
     """
     from django.conf import settings
 
@@ -50,7 +50,7 @@ def serve_metrics(**_: object) -> None:
 
 @task_prerun.connect
 def check_connection(**_: object) -> None:
-    """Closes this thread's connection to the database if the server has closed it, or it failed."""
+    """Closes this thread's database connection if the server closed it or it failed."""
     from django.db import close_old_connections
 
     close_old_connections()
@@ -58,13 +58,13 @@ def check_connection(**_: object) -> None:
 
 @heartbeat_sent.connect
 def note_life(**_: object) -> None:
-    """Every two seconds, while the worker's loop runs and Redis is reachable."""
+    """Records every two seconds that the worker's loop runs, while Redis is reachable."""
     alive.touch("worker")
 
 
 @worker_shutting_down.connect
 def stop_deliveries(**_: object) -> None:
-    """On SIGTERM, lets running attempts finish and be recorded, and starts no others."""
+    """Finishes and records running attempts on SIGTERM, and starts no others."""
     # imported here because settings and apps are not ready when this module loads
     from outbox.dispatcher import stop_all
 

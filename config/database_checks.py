@@ -1,4 +1,4 @@
-"""Checks the database and what stands in it, for `manage.py doctor`."""
+"""Checks the database and its content, for `manage.py doctor`."""
 
 import time
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def check_connection() -> Iterator[Finding]:
 
 
 def check_server() -> Iterator[Finding]:
-    """Checks that the server is new enough, and takes writes."""
+    """Checks that the server is new enough and accepts writes."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT current_setting('server_version'),"
@@ -52,7 +52,7 @@ def check_server() -> Iterator[Finding]:
 
 
 def check_pooler() -> Iterator[Finding]:
-    """Checks that the pooler sets limits of time; it takes none from its clients."""
+    """Checks that the pooler sets time limits; it ignores those of its clients."""
     if settings.POOLED_DATABASE is None:
         return
     pooled = connections.wrap(settings.POOLED_DATABASE)

@@ -17,7 +17,7 @@ EXAMPLE = "postgres://user:password@host:5432/name"
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """Seconds that a statement may wait for a lock, and may take in all; 0 is no limit."""
+    """Seconds that a statement may wait for a lock, and may take in total; 0 means no limit."""
 
     lock: float
     statement: float
@@ -29,15 +29,14 @@ class TimeLimits:
             "idle_in_transaction_session_timeout": "30s",
             "lock_timeout": f"{self.lock * 1000:.0f}",
             "statement_timeout": f"{self.statement * 1000:.0f}",
-            # nor must a statement go on whose process has gone or was cut off
+            # a statement must not continue after its process has gone or was cut off
             "client_connection_check_interval": "1s",
         }
 
 
 @dataclass(frozen=True)
 class Databases:
-    """Entries of DATABASES: what this process uses, PostgreSQL itself, the pooler or None, and the
-    replica or None."""
+    """Entries of DATABASES: of this process, of PostgreSQL itself, of a pooler, of a replica."""
 
     used: dict[str, Any]
     direct: dict[str, Any]
@@ -48,8 +47,8 @@ class Databases:
 def read_databases(url: str, *, pooler: str, kind: str, limits: TimeLimits) -> Databases:
     """Reads the addresses of the database. Raises ImproperlyConfigured.
 
-    A pooler that gives a connection to another client after each transaction keeps neither
-    prepared statements nor settings nor LISTEN. Commands such as `migrate` go around it.
+    A pooler that changes connections after each transaction keeps neither prepared statements nor
+    settings nor LISTEN. Commands such as `migrate` connect to PostgreSQL directly.
     """
     replica = _read_replica(limits)
     if not pooler:

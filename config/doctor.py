@@ -1,4 +1,4 @@
-"""Looks at everything that the service needs, for `manage.py doctor`: what is wrong, what to do."""
+"""Checks everything that the service needs, for `manage.py doctor`: problems and their remedies."""
 
 import platform
 import shutil
@@ -30,7 +30,7 @@ PUSH_SERVICES = ("fcm.googleapis.com", "updates.push.services.mozilla.com", "web
 
 
 def examine() -> Iterator[Finding]:
-    """Runs all checks, but those that need what was found to be wrong: the database, its tables."""
+    """Runs all checks, except those that depend on a failed one (the database, its tables)."""
     yield from run(check_versions, check_settings)
     if (yield from run(database.check_connection)):
         yield from run(*database.ON_SERVER)
@@ -40,7 +40,7 @@ def examine() -> Iterator[Finding]:
 
 
 def run(*those: Check) -> Generator[Finding, None, bool]:
-    """Yields what checks find, and returns whether nothing is wrong."""
+    """Yields the findings of the checks; returns whether all passed."""
     is_well = True
     for check in those:
         try:
@@ -129,7 +129,7 @@ def is_reachable(host: str) -> bool:
 
 
 def check_authorities() -> Iterator[Finding]:
-    """Checks the operator's own authorities for receivers of webhooks."""
+    """Checks the operator's certificate authorities for webhook receivers."""
     if not settings.WEBHOOK_CA_FILE:
         return
     try:

@@ -1,4 +1,4 @@
-"""Reads the settings that are more than a text or a number; each error says what to set."""
+"""Reads settings with a format of their own; each error says what to set."""
 
 import base64
 import os
@@ -24,7 +24,7 @@ NEW_KEY = (
 
 
 def read_file(path: Path) -> None:
-    """Reads from a file the variables that are not set, or empty."""
+    """Reads unset and empty variables from a file."""
     for line in path.read_text(encoding="utf-8").splitlines():
         name = line.partition("=")[0]
         if not read_text(name):
@@ -126,7 +126,7 @@ def read_vapid_subject(name: str, *, sender: str) -> str:
 
 
 def read_contact(name: str) -> str:
-    """Reads who may be told of a weakness: a mailto: or https: URL; '' is nobody."""
+    """Reads the contact for security reports: a mailto: or https: URL; '' for none."""
     text = read_text(name)
     if text and not text.startswith(("mailto:", "https://")):
         raise ImproperlyConfigured(

@@ -30,8 +30,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def unknown_host(request: HttpRequest) -> HttpResponse:
-    """Responds 400 to a Host that is not the service's: no key was looked at, so there is no quota
-    to report."""
+    """Responds 400 to an unknown Host. No key was checked, so the response reports no quota."""
     if not accepts_envelope(request):
         return error_pages.unknown_host(request)
     host = request.META.get("HTTP_HOST", "")
@@ -54,7 +53,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Responds 500; 503 if the database could not serve, such as when a session is saved."""
+    """Responds 500, or 503 if the database was unavailable, for example to save a session."""
     error = sys.exc_info()[1]
     if is_outage(error):
         note_outage(error)

@@ -1,4 +1,4 @@
-"""What the checks of `config.doctor` find."""
+"""The findings of the checks in `config.doctor`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ OK, WARNING, WRONG = "ok", "warning", "wrong"
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found; `advice` says what to do about it."""
+    """A finding of one check; `advice` says what to do about it."""
 
     level: str
     sentence: str

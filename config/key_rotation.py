@@ -1,4 +1,4 @@
-"""Encrypts again, with the first of ENCRYPTION_KEYS, all that is stored encrypted."""
+"""Encrypts all encrypted columns again, with the first of ENCRYPTION_KEYS."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from accounts.secret_services import drop_expired
 from mailing.models import QueuedMail
 from reviews.models import Erasure
 
-# The columns with encrypted bytes, in all rooms.
+# The columns with encrypted bytes, of all apps.
 COLUMNS: tuple[tuple[type[Model], str], ...] = (
     (WebhookSecret, "sealed"),
     (WebhookSecret, "previous_sealed"),
@@ -45,7 +45,7 @@ def reseal_all() -> int:
 
 
 def count_by_key() -> tuple[int, int]:
-    """Returns how many stored secrets no key decrypts, and how many need another than the first."""
+    """Counts the stored secrets that no key decrypts, and those that need a key but the first."""
     unreadable = old = 0
     for sealed in _list_sealed():
         try:

@@ -9,7 +9,7 @@ from web.web_urls import hide_credentials
 
 
 def hide_passwords(_: Any, __: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Hides the name and password of every URL in a line: of a receiver, a database, a proxy."""
+    """Hides the name and password of every URL in a log line (receiver, database, proxy)."""
     for name, value in entry.items():
         if isinstance(value, str) and "@" in value:
             entry[name] = hide_credentials(value)
@@ -75,7 +75,7 @@ def configure_logging(
         "loggers": {
             "django": {"handlers": [], "level": "INFO", "propagate": True},
             "django.request": {"level": "ERROR"},
-            # anybody can cause these, as often as they like; they are answered with a 400
+            # clients cause these at will, and get a 400
             "django.security": {"level": "CRITICAL"},
             "django.server": {"handlers": [], "propagate": True},
             "celery": {"level": "WARNING"},

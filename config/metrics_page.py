@@ -1,4 +1,4 @@
-"""The page /metrics: numbers of this process and its siblings, and of the database."""
+"""The page /metrics: metrics of this process and its siblings, and of the database."""
 
 import math
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 class DatabaseNumbers(Collector):
-    """Asks the database when it is asked. Every web server reports the same numbers."""
+    """Reads metrics from the database on each scrape. Every web server reports the same numbers."""
 
     def collect(self) -> Iterator[Metric]:
         try:

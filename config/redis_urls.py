@@ -160,7 +160,7 @@ def _read_hosts(text: str, has_sentinel: bool) -> tuple[tuple[str, int], ...]:
     hosts = []
     for part in text.split(","):
         address = urlsplit(f"//{part}")
-        with suppress(ValueError):  # whose text may show a part of a password
+        with suppress(ValueError):  # its text may contain a part of a password
             hosts.append(
                 (
                     address.hostname or "",
@@ -199,7 +199,7 @@ def _read_tls(options: dict[str, str]) -> dict[str, Any]:
 
 
 def _choose_database(in_path: str, in_query: str, number: int | None) -> int:
-    """Returns the one database that path, query and REDIS_DATABASE name."""
+    """Returns the database that path, query and REDIS_DATABASE agree on."""
     given = {text for text in (in_path, in_query) if text}
     if len(given) > 1 or not all(text.isdecimal() and text.isascii() for text in given):
         raise ValueError("its database is not one number")

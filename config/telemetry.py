@@ -1,5 +1,7 @@
-"""Reads whether traces and errors are reported elsewhere: the standard variables of OpenTelemetry
-and Sentry. Both are off where theirs are not set, and then nothing of them is imported."""
+"""Reads the standard variables of OpenTelemetry and Sentry.
+
+Each of the two is off, and not imported, unless its variables are set.
+"""
 
 import importlib.util
 from urllib.parse import urlsplit
@@ -14,7 +16,7 @@ INSTALL = "pip install -c constraints.txt -r requirements-observability.txt"
 
 
 def read_tracing() -> bool:
-    """Whether spans go to a collector. Raises ImproperlyConfigured."""
+    """Tells whether spans go to a collector. Raises ImproperlyConfigured."""
     name = next((each for each in ENDPOINTS if read_text(each)), "")
     if not name or read_text("OTEL_SDK_DISABLED").lower() == "true":
         return False
@@ -35,7 +37,7 @@ def read_tracing() -> bool:
 
 
 def read_sentry_dsn() -> str:
-    """Returns where errors are reported; '' is nowhere. Raises ImproperlyConfigured."""
+    """Returns the DSN for error reports, '' for none. Raises ImproperlyConfigured."""
     dsn = read_text("SENTRY_DSN")
     if not dsn:
         return ""
@@ -55,7 +57,7 @@ def read_sentry_dsn() -> str:
 
 
 def require_package(package: str, module: str, variable: str) -> None:
-    """Raises ImproperlyConfigured if what a variable needs is not installed."""
+    """Raises ImproperlyConfigured if the package that a variable needs is not installed."""
     try:
         is_there = importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:  # a parent of the module

@@ -1,5 +1,7 @@
-"""Reads environment variables strictly: an error names the variable that cannot be read, and says
-what to set. An empty variable is as if it was not set."""
+"""Reads environment variables strictly. An empty variable counts as unset.
+
+An error names the invalid variable and says what to set.
+"""
 
 import os
 import re
@@ -16,7 +18,7 @@ MAX_SECONDS = 2_000_000  # PostgreSQL counts milliseconds in 31 bits
 
 
 def read_text(name: str, default: str = "") -> str:
-    """Reads a text without the space around it."""
+    """Reads a text and strips it."""
     text = os.environ.get(name, "").strip()
     try:
         text.encode()
@@ -36,7 +38,7 @@ def require(name: str, what_to_set: str) -> str:
 
 
 def read_list(name: str) -> list[str]:
-    """Reads texts with commas between them."""
+    """Reads texts separated by commas."""
     return [part.strip() for part in read_text(name).split(",") if part.strip()]
 
 
@@ -82,7 +84,7 @@ def read_seconds(name: str, *, default: float, more_than: float = 0, other: str 
 
 
 def read_days(name: str, *, default: int, at_least: int, at_most: int = 30_000) -> int | None:
-    """Reads how many days something is kept; None, for 0, is for ever."""
+    """Reads a number of days to keep something; 0 becomes None, for ever."""
     days = read_number(name, default=default, at_least=0, at_most=at_most)
     if 0 < days < at_least:
         raise ImproperlyConfigured(

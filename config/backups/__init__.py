@@ -2,4 +2,4 @@
 
 
 class Refused(Exception):
-    """A backup could not be made or restored; the text says why, and what to do."""
+    """A backup could not be made or restored; the message gives the reason and the remedy."""

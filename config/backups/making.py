@@ -19,16 +19,16 @@ from config.backups.manifest import FORMAT, Manifest, append, digest
 from config.backups.programs import describe_connection, find_programs, read_major
 from config.release import VERSION
 
-NEEDED = "db.0002_delivery_stop"  # without its table a restored copy would not be quiet
+NEEDED = "db.0002_delivery_stop"  # without its table, a restored copy would send deliveries
 LOCKS_WITHIN = "30s"
-ABANDONED = 86_400  # seconds since the last byte of a backup that nobody finishes
+ABANDONED = 86_400  # seconds without a new byte, after which a backup counts as abandoned
 
 
 def make_backup(path: Path) -> Manifest:
     """Writes a backup of the whole database. Raises Refused.
 
-    The file appears at its place once it is complete and on the disk; one that is there is replaced
-    then. Only its owner can read it.
+    The file gets its name once it is complete and on the disk; it then replaces an existing one.
+    Only its owner can read it.
     """
     programs = find_programs()
     with _beside(path) as partial, transaction.atomic():
@@ -60,8 +60,8 @@ def name_backup(now: datetime) -> str:
 def remove_oldest(made: Path, keep: int) -> None:
     """Keeps the newest `keep` backups of a folder, with the one just made, and removes the others.
 
-    The one just made stays even if the clock was ahead when the others were made. Files with names
-    of other kinds stay; what killed backups have left goes.
+    The one just made stays even if the clock was ahead when the others were made. Files with other
+    names stay. Partial files of killed backups are removed.
     """
     folder, name = made.parent, "review-loop-????-??-??T??????.dump"
     others = sorted(path for path in folder.glob(name) if path != made)
@@ -73,7 +73,7 @@ def remove_oldest(made: Path, keep: int) -> None:
 
 
 def run(command: list[str], environment: dict[str, str]) -> None:
-    """Runs a program to its end. Raises Refused with what it said last."""
+    """Runs a program to its end. Raises Refused with the program's error."""
     process = subprocess.Popen(  # noqa: S603 (a program of PostgreSQL)
         command, env=environment, stderr=subprocess.PIPE, encoding="utf-8", errors="replace"
     )
@@ -119,7 +119,7 @@ def _read_facts() -> dict[str, Any]:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    """A new file beside `path`, which it becomes at the end of the block. Raises Refused."""
+    """Opens a temporary file, which replaces `path` at the end of the block. Raises Refused."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     if path.exists() and not path.is_file():
         raise Refused(f"{path} is no file, and stays as it is.")

@@ -1,7 +1,7 @@
 """The manifest: the last line of a backup, which pg_restore does not read.
 
-It says what the file has, so that a backup is only restored where it can be used. `tail -n 1 FILE`
-shows it. It names encryption keys by their fingerprints and contains none.
+The manifest describes the backup, so that `restore` refuses one that this service cannot use. `tail
+-n 1 FILE` shows it. It names encryption keys by their fingerprints and contains no key.
 """
 
 import hashlib
@@ -20,10 +20,10 @@ BEGIN = b'\n{"review_loop_backup": '
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup says about itself.
+    """The description of a backup.
 
-    `made_at` is in UTC; `keys` has the fingerprints of the keys that its secrets need;
-    `migrations` the names of those that had run; `size` and `sha256` describe the dump before it.
+    `made_at` is in UTC; `keys` has the fingerprints of the keys that its secrets need; `migrations`
+    the names of applied migrations; `size` and `sha256` describe the dump before the manifest.
     """
 
     review_loop_backup: int
@@ -38,7 +38,7 @@ class Manifest:
 
 
 def append(path: Path, manifest: Manifest) -> None:
-    """Writes the manifest behind the dump."""
+    """Appends the manifest to the dump."""
     with path.open("ab") as file:
         file.write(b"\n" + json.dumps(asdict(manifest)).encode() + b"\n")
 

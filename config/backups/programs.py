@@ -1,4 +1,4 @@
-"""Finds pg_dump, pg_restore and psql, and tells them where the database is."""
+"""Finds pg_dump, pg_restore and psql, and builds their connection settings."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from local.postgres import find_binaries
 
 PACKAGED = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin")  # Debian, Red Hat
 NAMES = ("pg_dump", "pg_restore", "psql")
-# Of psycopg and Django, not of libpq; and the limits of time, which would end a long dump.
+# Options of psycopg and Django that libpq lacks, and time limits, which would end a long dump.
 NOT_FOR_PROGRAMS = {"context", "cursor_factory", "prepare_threshold", "options", "password"}
 ENCRYPTED = ("require", "verify-ca", "verify-full")
 
@@ -36,9 +36,10 @@ class Programs:
 
 
 def find_programs(at_least: int = 0) -> Programs:
-    """Finds programs that are not older than the server, nor than `at_least`. Raises Refused.
+    """Finds programs as new as the server and `at_least`, or newer. Raises Refused.
 
-    The version nearest to the server's is best: newer programs may write what it does not know.
+    Prefers the version nearest to the server's: newer programs may write statements that it does
+    not know.
     """
     server = read_major()
     needed = max(server, at_least)

@@ -1,4 +1,4 @@
-"""Restores a backup: all of it, in one transaction that also stops deliveries, or nothing."""
+"""Restores a whole backup in one transaction, which also stops deliveries."""
 
 import subprocess
 import tempfile
@@ -47,7 +47,7 @@ DO $clear$ DECLARE what record; BEGIN
     LOOP EXECUTE format('DROP ROUTINE IF EXISTS %s CASCADE', what.name); END LOOP;
 END $clear$;
 """
-# Streams of events know transactions by their numbers, which mean nothing on another server.
+# Positions of event streams contain transaction numbers, which are invalid on another server.
 _QUIET = """
 INSERT INTO {schema}.db_deliverystop (id, reason) VALUES (1, {reason})
     ON CONFLICT ON CONSTRAINT db_deliverystop_pkey DO UPDATE
@@ -56,7 +56,7 @@ DELETE FROM {schema}.webhooks_loggedevent
  WHERE NOT pg_visible_in_snapshot(transaction_id, pg_current_snapshot());
 """
 _RESTORING = "a backup is being restored"
-# If psql is ended, the server ends the statement that it is at, and with it its locks.
+# If psql is ended, the server ends the running statement and releases its locks.
 _WATCH_CLIENT = "SET LOCAL client_connection_check_interval = '1s';\n"
 UNKNOWN_BEFORE_17 = b"SET transaction_timeout = 0;\n"
 PREAMBLE = 40  # lines of a script among which that one is
@@ -64,14 +64,14 @@ PREAMBLE = 40  # lines of a script among which that one is
 
 @dataclass(frozen=True)
 class Restored:
-    """What was restored, and which migrations of this version it lacks."""
+    """The restored backup, and the migrations of this version that it lacks."""
 
     manifest: Manifest
     missing: list[str]
 
 
 def restore_backup(path: Path, *, replace: bool) -> Restored:
-    """Restores a backup into an empty database, or in the place of what is there. Raises Refused.
+    """Restores a backup into an empty database, or replaces the content. Raises Refused.
 
     Deliveries are off afterwards. If it fails, the database is as before.
     """
@@ -132,9 +132,9 @@ def count_tables() -> int:
 
 @contextmanager
 def quiet_meanwhile() -> Iterator[None]:
-    """Stops the deliveries of processes that still run, and waits until they know.
+    """Stops the deliveries of running processes, and waits until all of them have read the stop.
 
-    What is restored has a stop of its own; after a failure they go on, if they were on.
+    The restored content has a stop of its own. After a failure deliveries resume, if they were on.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('db_deliverystop')")
@@ -147,16 +147,16 @@ def quiet_meanwhile() -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with suppress(DatabaseError, InterfaceError):  # why it failed says more
+        with suppress(DatabaseError, InterfaceError):  # the original error is more useful
             deliveries.resume(reason=_RESTORING)  # not the stop that has come with the backup
         raise
 
 
 def pipe(path: Path, programs: Programs, around: list[str]) -> None:
-    """Has psql run the backup between two scripts, in one transaction. Raises Refused.
+    """Runs the backup with psql between two scripts, in one transaction. Raises Refused.
 
-    The transaction's end is the last that psql reads. Its own --single-transaction would commit at
-    the end of its input, so also what has come before this process was killed.
+    The last script commits. With --single-transaction, psql would commit at the end of its input,
+    and thus a part of the backup if this process was killed.
     """
     begin, end = around
     conninfo, environment = describe_connection()
@@ -175,7 +175,7 @@ def pipe(path: Path, programs: Programs, around: list[str]) -> None:
         assert reader.stdout is not None
         assert writer.stdin is not None
         with _ended(reader, writer):
-            with suppress(BrokenPipeError):  # psql has ended; it says why
+            with suppress(BrokenPipeError):  # psql has ended and printed the reason
                 writer.stdin.write(f"BEGIN;\n{_WATCH_CLIENT}{begin}".encode())
                 writer.stdin.writelines(_read_preamble(reader.stdout, read_major()))
                 copyfileobj(reader.stdout, writer.stdin)
@@ -188,7 +188,7 @@ def pipe(path: Path, programs: Programs, around: list[str]) -> None:
 
 
 def _read_preamble(script: Iterable[bytes], server: int) -> Iterator[bytes]:
-    """The first lines of the script, without what an older server does not know."""
+    """Reads the first lines of the script, without settings that an older server lacks."""
     for number, line in enumerate(script, 1):
         if server >= 17 or line != UNKNOWN_BEFORE_17:
             yield line
@@ -198,7 +198,7 @@ def _read_preamble(script: Iterable[bytes], server: int) -> Iterator[bytes]:
 
 @contextmanager
 def _ended(*processes: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """Leaves no process behind."""
+    """Ends the processes after the block."""
     try:
         yield
     finally:

@@ -25,7 +25,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # raises SystemExit, so that a backup that is stopped removes what it has written
+        # raises SystemExit, so that a stopped backup removes its partial file
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda number, _: sys.exit(128 + number))
         path, keep = options["file"].absolute(), options["keep"]

@@ -1,4 +1,4 @@
-"""`manage.py deliveries` says whether anything is sent, and turns that off and on."""
+"""`manage.py deliveries` shows whether deliveries are on, and turns them on and off."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py doctor` looks at everything that the service needs, and says what to do."""
+"""`manage.py doctor` checks everything that the service needs, and says what to do."""
 
 import sys
 from typing import Any

@@ -1,7 +1,7 @@
 """`manage.py migrate` changes the database while the service uses it.
 
-A statement that waits for a lock makes everybody wait who comes after it. So it gives up soon, and
-tries again a little later, when who was before it may have ended.
+A statement that waits for a lock blocks all later statements on the table. It gives up after
+`lock_timeout` and retries with a longer pause.
 """
 
 import random
@@ -16,7 +16,7 @@ from django.core.management.commands.migrate import Command as DjangoCommand
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from psycopg import errors
 
-LOCK = 7_220_111_500_000_001  # of who migrates
+LOCK = 7_220_111_500_000_001  # of migrating processes
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between two attempts; the last one repeats
 _LIMITS = "SELECT set_config('lock_timeout', %s, false), set_config('statement_timeout', %s, false)"
 _OLDEST = """
@@ -30,7 +30,7 @@ SELECT pid, coalesce(nullif(application_name, ''), 'unnamed'),
 
 class Command(DjangoCommand):
     def handle(self, *args: Any, **options: Any) -> None:
-        """Migrates, and tries again where a lock was not free. Raises CommandError."""
+        """Migrates, and retries after a lock time-out. Raises CommandError."""
         give_up_at = time.monotonic() + settings.MIGRATE_PATIENCE_SECONDS
         with limited(), alone(self._say):
             for pause in pauses():
@@ -68,7 +68,7 @@ class Command(DjangoCommand):
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Limits how long statements wait for locks and how long they take, until the end."""
+    """Limits lock waits and durations of statements until the end of the block."""
     limits = (settings.MIGRATE_LOCK_SECONDS, settings.MIGRATE_STATEMENT_SECONDS)
     with connection.cursor() as cursor:
         cursor.execute(_LIMITS, [f"{seconds * 1000:.0f}" for seconds in limits])
@@ -81,9 +81,9 @@ def limited() -> Iterator[None]:
 
 @contextmanager
 def alone(say: Any) -> Iterator[None]:
-    """Waits until nobody else migrates.
+    """Waits until no other process migrates.
 
-    Asks again and again: an index that is made beside a statement that waits would wait for it.
+    Polls for the lock: a concurrent index build would wait for a waiting statement.
     """
     for pause in pauses():
         with connection.cursor() as cursor:
@@ -100,7 +100,7 @@ def alone(say: Any) -> Iterator[None]:
 
 
 def pauses() -> Iterator[float]:
-    """Seconds to wait, at random, because others may wait for the same."""
+    """Yields the seconds to wait, randomized because other processes may wait for the same lock."""
     number = 0
     while True:
         yield PAUSES[min(number, len(PAUSES) - 1)] * random.uniform(0.8, 1.2)  # noqa: S311
@@ -108,7 +108,7 @@ def pauses() -> Iterator[float]:
 
 
 def describe_oldest() -> str:
-    """A sentence about the oldest transaction, which often is the one that holds the lock."""
+    """Describes the oldest transaction, which often holds the lock."""
     with suppress(DatabaseError, InterfaceError), connection.cursor() as cursor:
         cursor.execute(_OLDEST)
         if row := cursor.fetchone():

@@ -1,4 +1,4 @@
-"""`manage.py restore FILE` restores a backup; afterwards nothing is sent."""
+"""`manage.py restore FILE` restores a backup and turns deliveries off."""
 
 import signal
 import sys
