@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Stale(guards.Stale):
-    """The object of the page was removed. `words` say which; `back` names the page to show next."""
+    """The object of the page was removed. `words` name it; `back` is the page to show next."""
 
     def __init__(self, words: str, *, back: str = "loops", **ids: str) -> None:
         super().__init__(words, back=back, **ids)
@@ -38,7 +38,7 @@ def action(back: str) -> Callable[[Page], Page]:
 
 
 def loop_gone(loop: Loop) -> Stale:
-    """Builds what a view raises if the loop of its page was deleted meanwhile."""
+    """Builds the error of a view whose loop was deleted meanwhile."""
     return Stale(_("The loop %(name)s was deleted.") % {"name": isolate(loop.name)})
 
 

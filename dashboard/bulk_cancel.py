@@ -1,4 +1,4 @@
-"""Cancels the selected requests, after a page that asks once more."""
+"""Cancels the selected requests after a confirmation page."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -17,7 +17,7 @@ from web.guards import SignedInRequest
 
 @action("requests")
 def cancel_selected(request: SignedInRequest) -> HttpResponse:
-    """Shows what would be cancelled; with `confirmed` cancels it and returns to the list."""
+    """Shows the requests to cancel; with `confirmed`, cancels them and returns to the list."""
     query = f"?{request.GET.urlencode()}".rstrip("?")
     back = redirect(reverse("requests") + query)
     typed = request.POST.getlist("selected")[: request_list.PER_PAGE]
@@ -37,7 +37,7 @@ def cancel_selected(request: SignedInRequest) -> HttpResponse:
 
 
 def describe(outcome: bulk.Cancelled) -> str:
-    """Returns what became of the selected requests: "12 cancelled, 3 had already ended"."""
+    """Describes the result: "12 cancelled, 3 had already ended"."""
     parts = [_("%(count)s cancelled") % {"count": outcome.cancelled}]
     if outcome.ended:
         parts.append(_("%(count)s had already ended") % {"count": outcome.ended})

@@ -34,7 +34,7 @@ TOO_MANY_TESTS = format_lazy(
     _lazy("{count} test events are already waiting. Try again when they’re done"),
     count=services.MAX_TESTS,
 )
-MAX_POLLING = 300  # seconds after a test event, for which the page asks for its result by itself
+MAX_POLLING = 300  # seconds after a test event during which the page polls for its result
 ATTEMPTS_PER_PAGE = 12  # the retry schedule has as many
 MAX_FAILING = 5  # hosts that are named
 USUAL_LAG, MAX_LAG = 3, 60  # seconds; sweeps run every second
@@ -70,7 +70,7 @@ def delivery(request: SignedInRequest, delivery_id: str) -> HttpResponse:
 
 @page
 def test_result(request: SignedInRequest, delivery_id: str) -> HttpResponse:
-    """Renders the parts of the page that change with the result of a test event."""
+    """Renders the parts of the page that depend on the result of a test event."""
     tested = describe_test(find_delivery(request, delivery_id, event=TEST_EVENT))
     return render(request, "dashboard/deliveries/_test_result.html", {"tested": tested})
 
@@ -173,7 +173,7 @@ def find_test(request: SignedInRequest) -> dict[str, Any] | None:
 
 
 def describe_test(delivery: Any) -> dict[str, Any]:
-    """Returns a test event, and its attempt as soon as that has ended."""
+    """Returns a test event with its attempt, once that has ended."""
     mine = Attempt.objects.filter(account_id=delivery.account_id, delivery=delivery)
     is_over = delivery.state != Delivery.State.WAITING
     attempts = list(with_duration(mine)) if is_over else []
@@ -185,7 +185,7 @@ def describe_test(delivery: Any) -> dict[str, Any]:
     return {
         "delivery": delivery,
         "is_over": bool(attempts),
-        "pause": 0 if age > MAX_POLLING else 1 + int(age / 30),  # seconds until the next look
+        "pause": 0 if age > MAX_POLLING else 1 + int(age / 30),  # seconds until the next poll
         **(describe_attempt(attempts[-1]) if attempts else {}),
     }
 
@@ -223,7 +223,7 @@ def describe_last(item: Any) -> dict[str, Any] | None:
 
 
 def describe_failing(account_id: str) -> dict[str, Any]:
-    """Returns the hosts that fail now as the pages show them; the longest failing first."""
+    """Returns the failing hosts as the pages show them, the longest failing first."""
     found = read_failing(account_id, most=MAX_FAILING + 1)
     shown = [describe_host(each) for each in found[:MAX_FAILING]]
     return {"hosts": shown, "has_more": len(found) > MAX_FAILING}
@@ -244,7 +244,7 @@ def describe_host(failing: Failing) -> dict[str, Any]:
 
 
 def describe_worker_status() -> dict[str, Any]:
-    """Returns whether background work keeps up, and a sentence if it does not."""
+    """Returns whether background work keeps up, and a sentence about a delay."""
     lag = worker_status.find_worst(worker_status.read_lags())
     if lag > MAX_LAG:
         return {"is_well": False, "text": _("Background work is not running.")}

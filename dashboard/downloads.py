@@ -1,8 +1,8 @@
-"""Files of any length that people download, written while the client takes them.
+"""Streams downloads of any length.
 
-The response outlives its request: the session may end meanwhile, and the time zone and the language
-of the page are gone. So each part is written in the zone and language that the page had, and only
-while its sign-in is valid.
+The response outlives its request: the session may end meanwhile, and the active time zone and
+language are reset. Each part is therefore written in the page's zone and language, and only while
+the sign-in is valid.
 """
 
 from collections.abc import Generator, Iterator
@@ -22,7 +22,7 @@ class SignedOut(Exception):
 
 
 class Download:
-    """The parts of a file. Closing it ends the lease, wherever it has come to."""
+    """The parts of a file. Closing it at any point ends the lease."""
 
     def __init__(
         self, request: SignedInRequest, parts: Generator[str, None, None], lease: Lease
@@ -42,7 +42,7 @@ class Download:
             self._lease.end()
 
     def _read_next(self) -> str | None:
-        """Writes the next part; None after the last. Raises SignedOut, LeaseLost."""
+        """Returns the next part, None after the last. Raises SignedOut, LeaseLost."""
         with (
             limited(settings.WEB_DATABASE_SECONDS),
             timezone.override(self._zone),

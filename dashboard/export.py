@@ -37,9 +37,10 @@ COLUMNS = (
     "answered_by", "answered_by_name", "answered_by_email", "answered_at",
     "response_time_seconds", "deadline",
 )  # fmt: skip
-# Spreadsheets take a cell that begins like this for a formula, also with wide signs, and behind
-# spaces, quotes and invisible characters; a plain number is none. One that separates by semicolons
-# or tabs knows no quotes inside a cell: for it the cell ends at the next separator or line.
+# Spreadsheets read a cell with such a beginning as a formula, also with wide signs, and after
+# spaces, quotes and invisible characters; a plain number is no formula. A spreadsheet that
+# separates by semicolons or tabs ignores quotes inside a cell and ends the cell at the next
+# separator or line.
 _BEGIN = r"(?:\A|(?<=[;\t\r\n]))"
 _BLANKS = r"(?:[^\S\t\r\n]|[\"\u200b-\u200f\u2060-\u2069\ufeff])*"
 _FORMULA = re.compile(rf"\A(?=\ *[\t\r\n])|{_BEGIN}(?={_BLANKS}[=+\-@\uff1d\uff0b\uff0d\uff20])")
@@ -51,7 +52,7 @@ BYTE_ORDER_MARK = "\ufeff"  # without it Excel does not read UTF-8
 
 @dataclass(frozen=True)
 class Format:
-    """How a file is written: `render` writes the rows of a page, from the account and their ids."""
+    """A file format: `render` writes the rows of a page, given the account and the ids."""
 
     kind: str
     content_type: str
@@ -72,7 +73,7 @@ def as_json(request: SignedInRequest) -> Any:
 
 
 def download(request: SignedInRequest, chosen: Format) -> HttpResponseBase:
-    """Responds with the file, or goes back to the list: for wrong filters, or a second export."""
+    """Responds with the file; redirects to the list for invalid filters or a second export."""
     back = redirect(f"{reverse('requests')}?{request.GET.urlencode()}".rstrip("?"))
     loops = read_loop_choices(request.user.pk, request.GET.get("loop", ""))
     form = RequestFilterForm(request.GET, loops=loops)
@@ -95,8 +96,8 @@ def download(request: SignedInRequest, chosen: Format) -> HttpResponseBase:
 def describe(kind: str, filters: dict[str, Any]) -> str:
     """Describes an export in the audit log: 'CSV', or 'CSV, status=timeout' if it is filtered.
 
-    Words that were typed are left out, 'CSV, person=…': they may name somebody, and the entry stays
-    after that person is erased.
+    Typed words are left out ('CSV, person=…'): they may name a person, and the entry stays after
+    that person is erased.
     """
     chosen = (
         f"{name}={'…' if name in ('q', 'person') else value}"
@@ -117,7 +118,7 @@ def write(filters: request_list.Filters, chosen: Format) -> Generator[str, None,
         rows = chosen.render(filters.account_id, [pk for _, pk in places])
         start = chosen.head if is_first else ""
         yield start + (chosen.between if has_rows and rows else "") + rows
-        has_rows = has_rows or bool(rows)  # ids may have gone before they were read
+        has_rows = has_rows or bool(rows)  # rows may be deleted before they are read
         after, is_first = (places[-1] if len(places) == PAGE else rest), False
     yield chosen.tail
 
@@ -131,7 +132,7 @@ def render_csv(account_id: str, ids: list[str]) -> str:
 
 
 def write_csv(rows: Iterable[Iterable[str]]) -> str:
-    """Writes lines of cells. What any spreadsheet may take for a separator is quoted."""
+    """Writes lines of cells. Quotes everything that a spreadsheet may read as a separator."""
     return "".join(",".join(map(quote, row)) + "\r\n" for row in rows)
 
 
@@ -161,7 +162,7 @@ def build_row(item: Request) -> tuple[Any, ...]:
 
 
 def format_answer(item: Request) -> str:
-    """Formats the answer as people read it; a number with all its digits, without exponent."""
+    """Formats the answer for people; a number with all its digits, without an exponent."""
     answer = item.response_data
     if answer is None:
         return ""
@@ -171,7 +172,7 @@ def format_answer(item: Request) -> str:
 
 
 def make_safe(cell: Any) -> str:
-    """Writes a cell; an apostrophe before a formula keeps spreadsheets from computing it."""
+    """Formats a cell. An apostrophe before a formula prevents its computation by spreadsheets."""
     text = "" if cell is None else str(cell)
     return text if _NUMBER.match(text) else _FORMULA.sub("'", text)
 

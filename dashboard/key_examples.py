@@ -1,4 +1,4 @@
-"""Examples of a first call with a new key, in three languages, and how agents are connected."""
+"""Builds examples of a first call with a new key in three languages, and of agent settings."""
 
 import json
 
@@ -30,7 +30,7 @@ def build_tabs(key: str) -> list[tuple[str, str]]:
 
 
 def build_agent_tabs(key: str) -> list[tuple[str, str]]:
-    """Builds what connects an agent to MCP: a command, or the file of its settings."""
+    """Builds the commands and settings files that connect agents to MCP."""
     url = f"{settings.SITE_URL}/mcp"
     server = {"url": url, "headers": {"Authorization": f"Bearer {key}"}}
     typed = {"type": "http", **server}

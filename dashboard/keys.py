@@ -107,7 +107,7 @@ def show_secret(request: SignedInRequest, key_id: str) -> HttpResponse:
 
 @action("key")
 def store(request: SignedInRequest, key_id: str) -> HttpResponse:
-    """Deletes the cookie with the secret, so that going back in the browser shows it no more."""
+    """Deletes the cookie with the secret, which a browser could otherwise show again."""
     key = find_own_key(request, key_id)
     response = redirect("key", key_id=key.pk)
     response.delete_cookie(COOKIE, path=reverse("keys"))
@@ -214,7 +214,7 @@ def key_page(
 
 
 def key_gone(key: ApiKey) -> Stale:
-    """Builds what a view raises if the key of its page was deleted meanwhile."""
+    """Builds the error of a view whose key was deleted meanwhile."""
     return Stale(_("The key %(name)s was deleted.") % {"name": isolate(key.name)}, back="keys")
 
 
@@ -238,7 +238,7 @@ def renew_token(request: SignedInRequest, purpose: str) -> Any:
 
 
 def redirect_to_secret(request: SignedInRequest, key: ApiKey) -> HttpResponse:
-    """Redirects to the secret, or to the key if its secret was already shown."""
+    """Redirects to the page of the secret, or to the key's page if the secret was already shown."""
     if key.shown_at is not None:
         messages.info(request, SHOWN_ONCE)
         return redirect("key", key_id=key.pk)

@@ -1,9 +1,9 @@
-"""The loops that a form offers: the newest ones and the one already chosen."""
+"""Reads the loops that a form offers: the newest ones and the chosen one."""
 
 from db.ids import normalize_id
 from loops.models import Loop
 
-MAX_LOOPS = 50  # the others are reached from the list of loops
+MAX_LOOPS = 50  # the list of loops leads to the others
 MAX_NAME_LENGTH = 40  # characters
 
 

@@ -38,7 +38,7 @@ CONFIRM_FIRST = _lazy("Confirm your email address first, or share the link yours
 
 
 class TooManyMails(Exception):
-    """A limit is reached; the message says which, and another email may be sent after `seconds`."""
+    """A limit is reached; the message names it. Another email may be sent after `seconds`."""
 
     def __init__(self, sentence: str, seconds: int) -> None:
         super().__init__(sentence.format(seconds // 60 + 1))
@@ -138,7 +138,7 @@ def send_mail(request: SignedInRequest, loop: Loop, email: str) -> None:
 def count_mail(request: SignedInRequest, email: str) -> None:
     """Counts an invitation. Raises TooManyMails if a limit is reached.
 
-    Without the cache nothing is counted.
+    Counts nothing while the cache is unreachable.
     """
     local, _, domain = email.lower().rpartition("@")
     mailbox = f"{local.partition('+')[0]}@{domain}"  # ada+1@ and ada+2@ are usually one mailbox

@@ -22,7 +22,7 @@ from web.replica import prefer_replica
 
 HOURS = 24
 MAX_KEYS = 8  # each with its own line
-ALERT_SHARE = 0.8  # share of its hourly limit from which a key causes an alert
+ALERT_SHARE = 0.8  # share of the hourly limit from which on a key causes an alert
 
 
 @page

@@ -1,4 +1,4 @@
-"""Says whom a request reached, and in one sentence why nobody answered it."""
+"""Describes whom a request reached, and in one sentence why nobody answered it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from webhooks.failure_texts import find_phrase
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that happened between a request and a reviewer; `at` is None for no time."""
+    """An event between a request and a reviewer; `at` is None if it has no time."""
 
     symbol: str
     text: str
@@ -59,7 +59,7 @@ def summarize(request: Request, reach: Reach) -> str:
 
 
 def _summarize_claims(request: Request, reach: Reach) -> str:
-    """Says who claimed it; the list begins with the last claim."""
+    """Describes the claims; the list begins with the last one."""
     names = isolate(name_of(reach.reviewers[0]))
     if request.status == states.CLAIMED:
         return _("%(name)s is on it.") % {"name": names}
@@ -74,7 +74,7 @@ def _summarize_claims(request: Request, reach: Reach) -> str:
 
 
 def _explain_silence(reach: Reach, *, is_open: bool) -> str:
-    """Says that nobody opened it, and who could be told, as far as it is still recorded."""
+    """Explains that nobody opened it, and who could be notified, as far as still recorded."""
     what = _("Nobody has opened it yet") if is_open else _("Nobody opened it")
     if not reach.is_recorded:
         return f"{what}."
@@ -105,7 +105,7 @@ def _some(count: int, total: int) -> str:
 
 
 def list_facts(request: Request, reviewer: Reviewer, reach: Reach) -> Iterator[Fact]:
-    """Lists what happened, in the order in which it usually does."""
+    """Lists the facts in their usual order."""
     if reviewer.is_late:
         yield Fact("user-plus", _("Joined after it was sent"), reviewer.joined_at)
     elif reach.is_recorded:

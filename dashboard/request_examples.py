@@ -58,7 +58,7 @@ def build_ask_tabs(loop_id: str) -> list[tuple[str, str]]:
 
 
 def build_first_tabs(loop_id: str, key: str = KEY) -> list[tuple[str, str]]:
-    """Builds the shortest programs that ask a question; without a key, from the environment."""
+    """Builds the shortest programs that ask a question; they read the key from the environment."""
     is_known = key != KEY
     bearer = f'"Bearer {key}"' if is_known else '"Bearer " + os.environ["REVIEW_LOOP_KEY"]'
     modules = "requests" if is_known else "os, requests"

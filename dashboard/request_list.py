@@ -22,7 +22,7 @@ from web.keyset import Place, build_page, format_cursor, select_newest
 
 PER_PAGE = 30
 MAX_PAGES = 10_000
-MAX_OF_A_PERSON = 1000  # of their requests, which are searched for words at a time
+MAX_OF_A_PERSON = 1000  # of their requests that one search for words reads
 OPEN = "open"  # pending or claimed
 MAX_TEXT, MAX_ANSWER = 500, 80  # characters read for a row
 MAX_ESCAPE = len("\\u0000")  # of a character in JSON
@@ -77,7 +77,7 @@ class RequestPage:
 
 
 def read_page(filters: Filters, typed: str) -> RequestPage:
-    """Reads a numbered page: the first if `typed` is not a number, an empty one after the last."""
+    """Reads a numbered page: the first if `typed` is no number, an empty page after the last."""
     is_number = typed.isascii() and typed.isdigit() and len(typed) < 9
     number = min(max(int(typed), 1), MAX_PAGES) if is_number else 1
     scope = listing.scope_to_account(filters.account_id)
@@ -97,7 +97,7 @@ def read_page(filters: Filters, typed: str) -> RequestPage:
 
 
 def read_older(filters: Filters, after: Place | None) -> RequestPage:
-    """Reads the page after a place. First settles the requests due."""
+    """Reads the page after a place. Settles due requests first."""
     settle_first(filters)
     requests, rest = select_after(filters, after, count=PER_PAGE + 1)
     page = build_page(read_rows(requests), PER_PAGE, is_first=after is None)
@@ -106,7 +106,7 @@ def read_older(filters: Filters, after: Place | None) -> RequestPage:
 
 
 def settle_first(filters: Filters) -> None:
-    """Settles the account's requests that are due, before they are selected."""
+    """Settles the account's due requests before the selection."""
     settling.settle_first(settling.scope_to_account(filters.account_id))
 
 
@@ -115,8 +115,9 @@ def select_after(
 ) -> tuple[RequestQuerySet, Place | None]:
     """Selects the newest `count` requests that match, after a place.
 
-    Of a person, words are searched for in MAX_OF_A_PERSON requests at a time. The second value is
-    the place of the last of these if there may be more, though fewer than `count` were selected.
+    With a person, a search for words reads MAX_OF_A_PERSON of their requests at a time. If it
+    selects fewer than `count` and there may be more, the second value is the place of the last
+    request read.
     """
     account_id, rest = filters.account_id, None
     requests: RequestQuerySet = select_newest(filter_requests(filters), after=after)
@@ -189,7 +190,7 @@ def format_answer(answer: str | None) -> str:
 def parse_beginning(text: str) -> tuple[Any, bool]:
     """Parses JSON of which the end may be missing. Returns its value, and whether it was cut.
 
-    What can be cut is a text or a list of texts; an escape that is not whole is left out.
+    Only a text or a list of texts can be cut. An incomplete escape is left out.
     """
     with suppress(ValueError):
         return json.loads(text), False

@@ -24,7 +24,7 @@ from webhooks.models import Delivery
 
 MAX_DELIVERIES = 20
 MAX_JSON_LENGTH = 4000  # characters; a link leads to the full text
-MAX_OUTLINE_LENGTH = 2000  # characters of JSON; as a list it takes eight times as much HTML
+MAX_OUTLINE_LENGTH = 2000  # characters of JSON; a list takes eight times as much HTML
 
 
 @page

@@ -61,7 +61,7 @@ def resend_selected(request: SignedInRequest) -> HttpResponse:
 
 
 def describe_resent(resent: services.Resent) -> str:
-    """Returns what became of the selected deliveries, in a sentence for each outcome."""
+    """Describes the result for the selected deliveries, in a sentence for each kind."""
     due, running, tests = resent.due, resent.running, resent.tests
     sentences = [
         ngettext(
@@ -87,7 +87,7 @@ def describe_resent(resent: services.Resent) -> str:
 
 
 def tell_pauses(request: SignedInRequest, count: int) -> bool:
-    """Says that some hosts are paused, if any is and something was sent."""
+    """Adds a message if a delivery was sent and its host is paused."""
     is_paused = bool(count and services.pauses(request.user.pk))
     if is_paused:
         messages.warning(request, PAUSED)

@@ -46,7 +46,7 @@ SAMPLE: dict[str, Any] = {
     "platform": "web_portal",
 }
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-MAX_LOOKED_AT = 1000  # newest requests, for one by a program
+MAX_LOOKED_AT = 1000  # newest requests in which one of a program is looked for
 
 _PROGRESS = f"""
 SELECT l.id, l.name,
@@ -70,7 +70,7 @@ SELECT l.id, l.name,
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of the checklist; `body` is the template of the one to do now."""
+    """A step of the checklist; `body` is the template of the current step."""
 
     title: str
     is_done: bool
@@ -79,7 +79,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an account is. `loop` is its newest, `open_id` its newest open request."""
+    """The progress of an account. `loop` is its newest loop, `open_id` its newest open request."""
 
     loop: Loop | None
     open_id: str | None
@@ -88,7 +88,7 @@ class Progress:
     has_program: bool
 
     def list_steps(self) -> list[Step]:
-        """Lists the steps; the first that is not done has a body."""
+        """Lists the steps; the first step not done has a body."""
         done = {
             "loop": self.loop is not None,
             "ask": self.open_id is not None or self.is_answered,
@@ -104,7 +104,7 @@ class Progress:
 
 
 def read_progress(account_id: str) -> Progress:
-    """Reads how far the account is, in one statement."""
+    """Reads the account's progress in one statement."""
     with connection.cursor() as cursor:
         cursor.execute(_PROGRESS, {"account": account_id})
         loop_id, name, open_id, is_answered, has_key, has_program = cursor.fetchone()
@@ -131,7 +131,7 @@ def build_checklist(request: SignedInRequest, progress: Progress) -> dict[str, A
 
 
 def build_answering(progress: Progress, steps: Sequence[Step]) -> dict[str, Any]:
-    """Builds what leads to the open question: its path, and a QR code of its address."""
+    """Builds the path of the open question, and a QR code of its URL."""
     if progress.open_id is None or not any("answer.html" in step.body for step in steps):
         return {}
     path = reverse("review", kwargs={"request_id": progress.open_id})

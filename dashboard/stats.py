@@ -15,7 +15,7 @@ from reviews.models import PRIORITIES
 from web.days import midnight
 
 DAYS = 7
-MAX_ANSWERS = 300  # the newest of a day, whose times are measured
+MAX_ANSWERS = 300  # the newest answers of a day, whose times are measured
 
 # Numbers come from the counters. The nearest deadline is read from the inbox index of each of the
 # account's loops: a loop's creator owns all of its requests.
@@ -103,7 +103,7 @@ class Day:
 
 
 def read_waiting(account_id: str) -> list[Waiting]:
-    """Reads the open requests by priority, critical first. Settles the requests due."""
+    """Reads the open requests by priority, critical first. Settles due requests first."""
     params: dict[str, Any] = {"account": account_id, "priorities": list(PRIORITIES)}
 
     def read() -> tuple[dict[str, Waiting], bool]:

@@ -28,8 +28,7 @@ CHANGED_MEANWHILE = _lazy(
 
 
 def change_secret(view: Page) -> Callable[..., HttpResponse]:
-    """Decorates an action that changes the secret. A form sent twice, or from a page older than the
-    last change, raises Stale and changes nothing."""
+    """Decorates an action that changes the secret. A repeated or outdated form raises Stale."""
 
     @action("webhook-secret")
     @confirmed

@@ -1,4 +1,4 @@
-"""The page where people download what is stored of them, and delete their account."""
+"""The page where people download their data and delete their account."""
 
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -22,7 +22,7 @@ from reviews.person_export import export
 from web.guards import SignedInRequest
 from web.reauthentication import confirmed
 
-PART = 64 * 1024  # characters of the file that are sent at a time
+PART = 64 * 1024  # characters of the file in one part
 
 
 @page
@@ -54,7 +54,7 @@ def delete(request: SignedInRequest) -> HttpResponse:
         messages.error(request, _("Nothing was deleted. The address doesn’t match."))
         return redirect(f"{reverse('your-data')}#delete")
     person = request.user
-    with suppress(erasing.AlreadyErased):  # by a form in another tab, this very moment
+    with suppress(erasing.AlreadyErased):  # a form in another tab has just done so
         erasing.begin(person=person, origin=read_origin(request))
     logout(request)
     messages.success(request, _("Your account was deleted. The rest of it goes within minutes."))

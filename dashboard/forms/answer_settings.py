@@ -18,7 +18,7 @@ from reviews.response_types.posted import read_lines, read_number, unify_newline
 from web.languages import decimal_mark, translate_lazy
 from web.typed_numbers import write_number
 
-# The quickest to answer come first, then the others in the order of `TYPES`.
+# The types that are quickest to answer come first, the others follow in the order of `TYPES`.
 FIRST = ("single_select", "multi_select", "rating", "number")
 
 
@@ -64,12 +64,12 @@ def build_config(kind: ResponseType, typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_config(kind: ResponseType, config: dict[str, Any]) -> dict[str, Any]:
-    """Returns the form's values for a `response_config`; `build_config` is the way back."""
+    """Returns the form's values for a `response_config`; the inverse of `build_config`."""
     return {each.name: _WRITERS[each.kind](config.get(each.name)) for each in kind.settings}
 
 
 def build_number_field(label: str, **options: Any) -> forms.CharField:
-    """Builds a text field for a number, which the caller parses and checks."""
+    """Builds a text field for a number; the caller parses and checks the number."""
     attrs = {"inputmode": "decimal", "class": "number", "autocomplete": "off"}
     widget = forms.TextInput(attrs)
     return forms.CharField(label=label, required=False, max_length=30, widget=widget, **options)
@@ -125,7 +125,7 @@ def read_setting_number(setting: Setting, typed: str) -> int | float | None:
 
 
 def _read_setting(setting: Setting, typed: Any) -> Any:
-    """Returns the value, None for an empty field, and the text itself if it is no number."""
+    """Returns the value, None for an empty field, or the text itself if it is no number."""
     if setting.kind != "number":
         return _READERS[setting.kind](typed)
     try:

@@ -1,4 +1,4 @@
-"""Fills the form of a new request like an existing one, whatever state that one is in."""
+"""Fills the form of a new request from an existing one in any state."""
 
 import json
 from typing import Any
@@ -37,7 +37,7 @@ def build_initial(item: Request) -> dict[str, Any]:
 
 
 def find_lost(item: Request, body: dict[str, Any]) -> list[str]:
-    """Returns the names of what the form cannot show; `body` is what it would send now."""
+    """Returns the names of fields that the form cannot show; `body` is what it would send."""
     lost = [name for name in COPIED if name in body and body[name] != getattr(item, name)]
     if "response_config" in lost:
         lost.remove("response_config")

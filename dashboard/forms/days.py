@@ -12,7 +12,7 @@ from web.typed_numbers import NotANumber
 
 
 class DaysField(forms.CharField):
-    """A number of days; empty is as long as the service keeps it, and None."""
+    """A number of days; an empty field is None, the limit of the service."""
 
     widget = forms.TextInput
 
@@ -22,7 +22,7 @@ class DaysField(forms.CharField):
         self._limit: int | None = None
 
     def set_limit(self, limit: int | None) -> None:
-        """Sets for how many days the service keeps it, None for ever."""
+        """Sets the limit of the service in days, None for no limit."""
         self._limit = limit
         empty = _("Empty: never.")
         if limit:

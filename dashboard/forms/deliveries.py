@@ -48,7 +48,7 @@ class FilterForm(forms.Form):
     )
 
     def clean_host(self) -> str:
-        """Takes a whole URL as well. Raises ValidationError for what is no text of a host."""
+        """Accepts a host or a whole URL. Raises ValidationError for any other text."""
         typed = trim(self.cleaned_data["host"])
         try:
             return host_of(typed if "//" in typed else f"//{typed}")

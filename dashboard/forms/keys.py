@@ -98,7 +98,7 @@ class RollForm(forms.Form):
 
 
 class TypedNameForm(forms.Form):
-    """Asks for the key's name, so that nobody ends a key by accident."""
+    """Asks for the key's name, as a protection against ending the wrong key."""
 
     typed = forms.CharField(
         widget=forms.TextInput(

@@ -155,7 +155,7 @@ class EditForm(LoopForm):
             ) from None
 
     def find_changes(self, loop: Loop) -> dict[str, Any]:
-        """Returns the fields that differ from the loop; one that was not sent stays."""
+        """Returns the fields that differ from the loop; fields that were not sent stay."""
         fields = {name: self.cleaned_data[name] for name in ("name", "description", "icon")}
         if self.cleaned_data["joiners"]:
             fields["require_verified"] = self.cleaned_data["joiners"] == "confirmed"

@@ -145,7 +145,7 @@ class NewRequestForm(forms.Form):
         return cleaned
 
     def check_numbers(self, typed: dict[str, Any]) -> None:
-        """Adds an error to each field whose number could be two, or has too many digits."""
+        """Adds an error to each field whose number is ambiguous or has too many digits."""
         kind = TYPES.get(typed["response_type"])
         readers: dict[str, Callable[[str], object]] = {}
         if typed["processing_type"] == "time-sensitive":
@@ -158,7 +158,7 @@ class NewRequestForm(forms.Form):
             try:
                 read(typed[name])
             except Unreadable:
-                pass  # the API's own check says what the field takes
+                pass  # the API's check names the allowed values
             except InvalidAnswer as error:
                 self.add_error(name, translate(error.args[0]))
 
@@ -229,14 +229,14 @@ class NewRequestForm(forms.Form):
 
 
 def name_field(detail: str) -> str:
-    """Returns the API's name of the field that an error's detail is about: its first word."""
+    """Returns the first word of an error's detail, which is the API's name of the field."""
     if isinstance(detail, Phrase):
         return str(detail.values.get("field", ""))
     return detail.partition(" ")[0]
 
 
 def _build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:
-    """Builds the fields about the response. An unknown type is passed on for the API to reject."""
+    """Builds the fields about the response. Passes an unknown type on; the API rejects it."""
     name, default = typed["response_type"], unify_newlines(typed["default_response"])
     kind = TYPES.get(name)
     return {
