@@ -12,7 +12,7 @@ from db.ids import BUCKET, new_id, owned_id
 
 
 class LookupField(models.CharField):  # type: ignore[type-arg]
-    """Stores a string that queries only compare as a whole.
+    """Stores a string that queries compare only as a whole.
 
     Django adds a second index, for LIKE, to an indexed `varchar` and to every foreign key that
     points to it. It does not do so when the type has its long name.
@@ -61,7 +61,7 @@ def bucket_constraint(owner: str, *, name: str) -> models.CheckConstraint:
 
 
 class TransactionIdField(models.Field):  # type: ignore[type-arg]
-    """Stores the number of a transaction of PostgreSQL, as pg_current_xact_id() gives it."""
+    """Stores a transaction id of PostgreSQL, as returned by pg_current_xact_id()."""
 
     def db_type(self, connection: Any) -> str:
         return "xid8"

@@ -1,4 +1,4 @@
-"""Opens connections beside Django's own, and counts those of this service."""
+"""Opens connections in addition to Django's, and counts those of this service."""
 
 from typing import Any
 
@@ -26,6 +26,6 @@ def read_limit() -> int:
 
 
 def wrap(database: dict[str, Any], alias: str = "other") -> BaseDatabaseWrapper:
-    """Returns a connection, not yet open, with these settings in place of those in DATABASES."""
+    """Returns a closed connection with these settings instead of those in DATABASES."""
     wrapper = connections[DEFAULT_DB_ALIAS]
     return type(wrapper)({**wrapper.settings_dict, **database}, alias=alias)

@@ -1,8 +1,8 @@
-"""Hears notifications of PostgreSQL, on one connection and one thread for each process.
+"""Receives notifications of PostgreSQL on one connection and one thread for each process.
 
-A notification is a hint that something has changed. Hints get lost while the connection is broken,
-so `missed` is called whenever it has been made again. While the database is away, the connection is
-tried less and less often.
+A notification says that something has changed. Notifications are lost while the connection is
+broken, so `missed` is called after each reconnection. Pauses between attempts grow while the
+database is away.
 """
 
 import os
@@ -44,7 +44,7 @@ class Listener:
         if self._process == os.getpid():
             return
         with self._lock:
-            if self._process != os.getpid():  # the server may have forked
+            if self._process != os.getpid():  # the web server may have forked
                 self._process = os.getpid()
                 name = f"listen {self.channel}"
                 threading.Thread(target=self._work, name=name, daemon=True).start()
@@ -66,13 +66,13 @@ class Listener:
                 self._heard(notification.payload)
 
     def _choose_pause(self) -> float:
-        """The seconds until the next attempt, at random: all processes lost theirs together."""
+        """Returns random seconds until the next attempt: all processes reconnect together."""
         pause: float = min(RETRY * 2**self._failures, MAX_RETRY)
         self._failures = min(self._failures + 1, 10)
         return pause * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
 
     def _read_parameters(self) -> dict[str, Any]:
-        """Returns how to connect to PostgreSQL itself, without what only Django reads."""
+        """Returns the parameters of a direct connection to PostgreSQL, without Django's options."""
         given = self._get_wrapper().get_connection_params()
         return {name: value for name, value in given.items() if name not in OF_DJANGO}
 

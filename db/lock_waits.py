@@ -1,8 +1,8 @@
 """Limits how many web threads wait for locks at a time.
 
-One lock that is held for long would otherwise stop every thread of the process in turn, and with
-them the calls that do not need it. After a lock time-out only a few calls wait for the full
-WEB_LOCK_SECONDS. All others wait for a moment and then get their 503.
+A lock that is held for long could otherwise block all threads of the process, and with them calls
+that do not need the lock. After a lock time-out only a few calls wait for the full
+WEB_LOCK_SECONDS. All others wait briefly and then get a 503.
 """
 
 import threading
@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection, transaction
 
 MEMORY = 5.0  # seconds after a lock time-out
-MAX_FULL_WAITS = 2  # calls of this process that may wait for the full time meanwhile
+MAX_FULL_WAITS = 2  # calls of this process that may then wait for the full time
 BRIEF = "100ms"
 
 _places = threading.BoundedSemaphore(MAX_FULL_WAITS)
@@ -28,7 +28,7 @@ _until: float | None = None
 
 
 def note_timeout() -> None:
-    """Remembers that a call of this process has waited in vain for a lock."""
+    """Records a lock time-out of a call of this process."""
     global _until
     _until = time.monotonic() + MEMORY
 
@@ -40,7 +40,7 @@ def forget() -> None:
 
 
 def begin_call() -> bool:
-    """Sets how long this call waits for locks; whether it took one of the MAX_FULL_WAITS places."""
+    """Sets how long this call waits for locks; returns whether it may wait for the full time."""
     if _until is None:
         return False
     if time.monotonic() >= _until:
@@ -58,7 +58,7 @@ def end_call(has_place: bool) -> None:
 
 
 def set_brief(*, is_brief: bool) -> None:
-    """Changes the lock time-out of this thread's connection, if it has one and needs to."""
+    """Changes the lock time-out of this thread's open connection, unless it is set already."""
     if settings.DATABASE_POOLER:
         if is_brief != (wait_briefly in connection.execute_wrappers):
             wrappers = connection.execute_wrappers
@@ -67,7 +67,7 @@ def set_brief(*, is_brief: bool) -> None:
     raw = connection.connection
     if raw is None or is_brief == (raw in _brief):
         return
-    with suppress(DatabaseError, InterfaceError):  # the call itself will find out
+    with suppress(DatabaseError, InterfaceError):  # the call itself will fail
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = '{BRIEF}'" if is_brief else "RESET lock_timeout")
         (_brief.add if is_brief else _brief.discard)(raw)
@@ -78,7 +78,7 @@ def wait_briefly(
 ) -> Any:
     """Runs a statement with BRIEF as its lock time-out, in a transaction.
 
-    Behind a pooler a setting of the session would stay with a connection of everybody.
+    With a pooler, other clients would inherit a setting of the session.
     """
     if not connection.in_atomic_block:
         with transaction.atomic():

@@ -1,7 +1,7 @@
-"""Operations of migrations for tables that are in use: nobody waits for them.
+"""Migration operations for tables in use, which block neither reads nor writes.
 
-They run outside of a transaction (`atomic = False` in the migration), and may run again after they
-were interrupted.
+They run outside a transaction (`atomic = False` in the migration), and can run again after an
+interruption.
 """
 
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ SELECT i.indisvalid FROM pg_index i
 class AddIndexWhileInUse(AddIndexConcurrently):
     """Adds an index while the table is read and written; does nothing if it is there.
 
-    What an interrupted attempt has left is made anew. It waits for transactions that are under way,
-    without a limit: it has no lock meanwhile that stops anybody.
+    Replaces the invalid index of an interrupted attempt. Waits for running transactions without a
+    limit, but holds no blocking lock meanwhile.
     """
 
     def database_forwards(
@@ -60,7 +60,7 @@ class RemoveIndexWhileInUse(RemoveIndexConcurrently):
 class FillInBatches(NotInTransactionMixin, Operation):
     """Runs a statement until it finds no more rows; each run is a transaction of its own.
 
-    It changes a few thousand rows and finds those that are left by itself, such as
+    Each run changes a few thousand rows and finds the remaining ones itself, such as
     `UPDATE t SET a = 1 WHERE id IN (SELECT id FROM t WHERE a IS NULL LIMIT 2000)`.
     """
 
@@ -96,10 +96,10 @@ class FillInBatches(NotInTransactionMixin, Operation):
 class FillByKey(FillInBatches):
     """Runs a statement for one range of keys after the other, each in a transaction of its own.
 
-    For rows that a statement cannot find by what they lack. `following` takes the last key and
-    selects the end of the next range, NULL if there is none, such as
-    `SELECT max(id) FROM (SELECT id FROM t WHERE id > %s ORDER BY id LIMIT 2000) AS batch`.
-    `statement` takes both ends: `id > %s AND id <= %s`.
+    For rows without a mark that shows that they are done. `following` takes the last key and
+    selects the end of the next range, NULL after the last, such as `SELECT max(id) FROM (SELECT id
+    FROM t WHERE id > %s ORDER BY id LIMIT 2000) AS batch`. `statement` takes both ends: `id > %s
+    AND id <= %s`.
     """
 
     def __init__(self, following: str, statement: str) -> None:
@@ -127,7 +127,7 @@ class FillByKey(FillInBatches):
 class WriteDomainsInAscii(Operation):
     """Writes the domains in a column `email` in the form of the DNS, row by row.
 
-    A row stays as it is if another one has the address in that form and both may not have it.
+    A row stays unchanged if that form would violate a unique address.
     """
 
     reversible = True
@@ -166,7 +166,7 @@ class WriteDomainsInAscii(Operation):
 
 @contextmanager
 def without_limits(connection: Any) -> Iterator[Any]:
-    """A cursor whose statements may wait and take as long as they need."""
+    """Yields a cursor without time limits."""
     names = ("lock_timeout", "statement_timeout")
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,4 +1,4 @@
-"""Recognizes a database that cannot serve now, and repeats what a restart of it has broken."""
+"""Recognizes a database that cannot serve now, and repeats calls that its restart broke."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ STEP, MAX_PAUSE = 0.2, 1.0  # seconds between two attempts of `retry_until`
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether the database could not serve in time, but may later: not a wrong statement."""
+    """Tells whether the database failed but may serve later, unlike after a wrong statement."""
     if isinstance(error, InterfaceError):
         return True
     state = read_state(error)
@@ -38,7 +38,7 @@ def is_outage(error: BaseException | None) -> bool:
 
 
 def explain(error: BaseException) -> str | None:
-    """Says what to do about a failure of the database; None where a traceback is of more use."""
+    """Explains the remedy for a database failure; None if a traceback is more useful."""
     if read_state(error) in UNKNOWN:
         return "The database lacks tables or columns. Run `manage.py migrate` first."
     if is_unreachable(error):
@@ -59,7 +59,7 @@ def read_first_line(error: BaseException) -> str:
 
 
 def note_outage(error: BaseException | None) -> None:
-    """Remembers what the outage tells about later calls: a long lock, or a failed write."""
+    """Records a lock time-out or failed write, which affects later calls."""
     state = read_state(error)
     if state == LOCK_TIMEOUT:
         lock_waits.note_timeout()

@@ -1,4 +1,4 @@
-"""Removes what is older than a number of days, in batches so small that nobody waits for them."""
+"""Removes rows older than a number of days, in batches that hold their locks briefly."""
 
 import math
 import time
@@ -13,7 +13,7 @@ SECONDS = 60.0
 def run_batches(remove: Callable[[], int], *, batch: int = BATCH, until: float = math.inf) -> int:
     """Calls `remove` until it removes less than a whole batch; returns how many rows in all.
 
-    Begins no batch after `until`, a time of `time.monotonic()`.
+    Starts no batch after `until`, a time of `time.monotonic()`.
     """
     total = 0
     while time.monotonic() < until:
@@ -30,11 +30,11 @@ def compute_end() -> float:
 
 
 def older_than_sql(days: str = "%(days)s") -> str:
-    """Returns SQL for the moment so many days ago, which an index condition may use."""
+    """Returns SQL for the time `days` ago, usable in an index condition."""
     return f"statement_timestamp() - make_interval(days => {days}::int)"
 
 
 def id_before_sql(days: str = "%(days)s") -> str:
-    """Returns SQL for the least id of a row that is made now minus so many days (`db.ids`)."""
+    """Returns SQL for the least id of rows created `days` ago (`db.ids`)."""
     moment = f"extract(epoch FROM {older_than_sql(days)})"
     return f"lpad(to_hex(({moment} * 1000)::bigint), 12, '0')"

@@ -1,10 +1,10 @@
-"""Knows the sweeps, and asks once a second which of them have something to do.
+"""Registers the sweeps, and finds once a second those that have due rows.
 
-A sweep is a Celery task that looks for due rows. Each room registers its own with a condition in
-SQL, which holds while a row is due. Once a second one statement asks for all conditions. It takes
-the place of the sweeps that would find nothing, and records their heartbeats, so a lag says for how
-long something may have waited. Nothing has to be woken up, and nothing is remembered: a lost
-message, a wrong clock or a paused worker delay a sweep until the next tick.
+A sweep is a Celery task for due rows. Each app registers its sweeps with an SQL condition that
+holds while a row is due. Once a second, one statement evaluates all conditions. It records the
+heartbeats of the sweeps without due rows, so a lag is the time for which a row may have waited. The
+sweeps need no wake-up and keep no state: a lost message, a wrong clock or a paused worker delays a
+sweep until the next tick.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ CUT_SHORT = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled)
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A task, the condition under which it has something to do, and how many of it share that."""
+    """A task, the condition under which it is due, and the number of tasks that share the work."""
 
     task: "Task[Any, Any]"
     due: str
@@ -37,15 +37,15 @@ SWEEPS: dict[str, Sweep] = {}
 
 
 def register(task: "Task[Any, Any]", *, due: str, runs: int = 1) -> None:
-    """Has `task` started in each second in which `due`, a condition in SQL, holds."""
+    """Registers `task`, which starts in each second in which `due`, an SQL condition, holds."""
     sweep = Sweep(task, due, runs)
     SWEEPS[sweep.name] = sweep
 
 
 def find_due() -> list[Sweep]:
-    """Returns the sweeps that have something to do, and records the heartbeats of the others.
+    """Returns the due sweeps, and records the heartbeats of the others.
 
-    Returns all of them where a lock is in the way: each then finds out for itself.
+    Returns all sweeps after a lock time-out: each then looks for due rows itself.
     """
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -59,7 +59,7 @@ def find_due() -> list[Sweep]:
 
 
 def _build_statement() -> str:
-    """Builds a statement that asks for all conditions. Its commit does not wait for the disk."""
+    """Builds the statement with all conditions. Its commit does not wait for the disk."""
     conditions = ", ".join(f"('{name}', {each.due})" for name, each in sorted(SWEEPS.items()))
     return f"""
 WITH sweep AS MATERIALIZED (

@@ -1,4 +1,4 @@
-"""The Celery task that beat sends every second: it starts the sweeps that have something to do."""
+"""The Celery task that beat sends every second: it starts the due sweeps."""
 
 import threading
 
@@ -13,8 +13,8 @@ _running = threading.Lock()
 def tick() -> int:
     """Sends the due sweeps to the workers, and returns how many.
 
-    Does nothing while another tick is under way in this process: a database that does not answer
-    must not occupy all its threads.
+    Does nothing while another tick runs in this process: an unresponsive database must not occupy
+    all its threads.
     """
     if not _running.acquire(blocking=False):
         return 0

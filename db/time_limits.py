@@ -2,8 +2,8 @@
 
 The server's own time-outs (`config/database_urls.py`) end long statements and waits for locks. They
 do not end a wait for a server that is stopped or disconnected, or for a commit that a replica must
-confirm. So a thread cuts the connection of a call whose time is over, and while the database does
-not answer, one thread at a time tries to connect and the others fail at once.
+confirm. A watchdog thread therefore cuts the connection of a call whose time is over. While the
+database does not answer, only one thread at a time tries to connect; the others fail at once.
 """
 
 import os
@@ -18,13 +18,13 @@ import structlog
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-INTERVAL = 0.25  # seconds between two looks at the calls under way
-SLOW = 1.0  # seconds; an attempt to connect that fails later than this was not answered
+INTERVAL = 0.25  # seconds between two checks of the running calls
+SLOW = 1.0  # seconds; a connection attempt that fails later counts as unanswered
 log = structlog.get_logger(__name__)
 
 
 class Call:
-    """A call under way, and the connection of its thread."""
+    """A running call, and the connection of its thread."""
 
     __slots__ = ("connection", "ends_at", "is_over")
 
@@ -35,7 +35,7 @@ class Call:
 
 
 class Watchdog:
-    """One thread that cuts the connections of calls whose time is over."""
+    """A thread that cuts the connections of calls whose time is over."""
 
     def __init__(self) -> None:
         self._calls: dict[int, Call] = {}
@@ -56,13 +56,13 @@ class Watchdog:
             self._calls.pop(threading.get_ident(), None)
 
     def check(self) -> None:
-        """Raises OperationalError if the call of this thread has no time left to connect again."""
+        """Raises OperationalError if the call of this thread has no time left to reconnect."""
         call = self._calls.get(threading.get_ident())
         if call is not None and call.is_over:
             raise psycopg.OperationalError("the time of this call is over")
 
     def extend(self, seconds: float) -> None:
-        """Gives the call of this thread so many seconds from now."""
+        """Sets the deadline of this thread's call to `seconds` from now."""
         with self._lock:
             call = self._calls.get(threading.get_ident())
             if call is not None:
@@ -70,7 +70,7 @@ class Watchdog:
 
     @contextmanager
     def watching(self, wrapper: BaseDatabaseWrapper, seconds: float) -> Iterator[None]:
-        """For the block, the call of this thread uses another connection, for so long at most."""
+        """Watches another connection of this thread's call during the block, with its own limit."""
         call = self._calls.get(threading.get_ident())
         if call is None:
             yield
@@ -89,7 +89,7 @@ class Watchdog:
     def _watch(self) -> None:
         while True:
             time.sleep(INTERVAL)
-            with self._lock:  # so that no call ends, and its thread begins another, meanwhile
+            with self._lock:  # under the lock: the thread must not begin another call meanwhile
                 for call in self._calls.values():
                     if time.monotonic() >= call.ends_at:
                         call.ends_at = time.monotonic() + 1  # again, if it connects just now
@@ -98,7 +98,7 @@ class Watchdog:
 
 
 class Gate:
-    """While the database does not answer, lets one thread at a time connect to it."""
+    """Lets one thread at a time connect while the database does not answer."""
 
     def __init__(self) -> None:
         self.is_shut = False
@@ -106,7 +106,7 @@ class Gate:
 
     @contextmanager
     def pass_one(self) -> Iterator[None]:
-        """Around an attempt to connect. Raises OperationalError if another thread is trying."""
+        """Guards a connection attempt. Raises OperationalError if another thread is connecting."""
         was_shut = self.is_shut
         has_probe = was_shut and self._probe.acquire(blocking=False)
         if was_shut and not has_probe:
@@ -130,7 +130,7 @@ GATE = Gate()
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Around work of a thread outside of a call, such as a part of a long response."""
+    """Limits database work outside a call, such as a part of a long response."""
     WATCHDOG.begin(seconds)
     try:
         yield
@@ -139,18 +139,18 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def cut(wrapper: BaseDatabaseWrapper) -> None:
-    """Ends the connection for both sides, whatever its thread waits for."""
+    """Shuts the connection down for both sides, even while its thread waits."""
     raw = wrapper.connection
-    with suppress(OSError, psycopg.Error, AttributeError):  # closed meanwhile, or not yet open
+    with suppress(OSError, psycopg.Error, AttributeError):  # already closed, or not yet open
         with socket.socket(fileno=os.dup(raw.fileno())) as stream:
-            # before the thread of the call hears of it
+            # before the thread of the call notices
             GATE.is_shut = GATE.is_shut or wrapper.alias != "replica"
             stream.shutdown(socket.SHUT_RDWR)
         log.error("database.cut", process=raw.pgconn.backend_pid)
 
 
 def allow_longer(seconds: float) -> None:
-    """Gives the transaction of this call more time, for work that is long but certain."""
+    """Gives the transaction of this call more time, for long work of a known size."""
     WATCHDOG.extend(seconds + 1)
     with connection.cursor() as cursor:
         cursor.execute(

@@ -13,7 +13,7 @@ def iso(moment: datetime) -> str:
 def iso_sql(column: str) -> str:
     """Builds the SQL expression that formats a time in the same way.
 
-    To read a time costs psycopg and `iso` 2.6 µs, and PostgreSQL 0.4 µs.
+    Parsing and formatting a time in Python takes 2.6 µs, in PostgreSQL 0.4 µs.
     """
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 

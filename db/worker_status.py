@@ -1,8 +1,8 @@
 """Records when each sweep last ran.
 
-A sweep is background work that a tick starts in each second in which it has something to do
-(`db.sweeps`). It finds its rows in PostgreSQL, so a lost message only delays it by a second, and
-running it twice does no harm. In the other seconds the tick records that it had nothing to do.
+A sweep is background work that a tick starts in each second in which rows are due (`db.sweeps`). It
+finds its rows in PostgreSQL: a lost message delays it by a second, and running it twice is
+harmless. In the other seconds the tick records its heartbeat.
 """
 
 import math
@@ -37,7 +37,7 @@ def record_heartbeat(name: str) -> None:
 
 
 def read_lags() -> dict[str, float]:
-    """Returns the seconds since each sweep last ran, by name; none for one that never ran."""
+    """Returns the seconds since each sweep last ran, by name, without sweeps that never ran."""
     rows: list[tuple[str, datetime, datetime]] = list(
         Heartbeat.objects.order_by("name").values_list("name", "beat_at", Now())
     )
@@ -45,10 +45,10 @@ def read_lags() -> dict[str, float]:
 
 
 def find_late(lags: dict[str, float]) -> list[str]:
-    """Returns the sweeps that never ran, or not for LATE seconds."""
+    """Returns the sweeps that never ran or last ran more than LATE seconds ago."""
     return [name for name in EXPECTED_SWEEPS if lags.get(name, math.inf) > LATE]
 
 
 def find_worst(lags: dict[str, float]) -> float:
-    """Returns the longest lag, infinite where a sweep never ran."""
+    """Returns the longest lag; infinite if a sweep never ran."""
     return max(lags.get(name, math.inf) for name in EXPECTED_SWEEPS)

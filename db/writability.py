@@ -1,8 +1,8 @@
-"""Tells whether the database can be written, without a write on every question.
+"""Tells whether the database accepts writes, without a trial write on every check.
 
-A full disk or a read-only server still reads. Three things raise a suspicion: a write of a call
-failed in this process, one failed in another process (told through the cache), or no background
-work has recorded its heartbeat for a while. Only then is a write tried, at most every few seconds.
+A full disk or a read-only server still reads. The database is suspect after a failed write of this
+process, after one of another process (shared through the cache), or if no sweep has recorded its
+heartbeat for a while. Only then is a write tried, at most every few seconds.
 """
 
 import threading
@@ -17,7 +17,7 @@ SILENCE = 10.0  # seconds without a heartbeat
 TRIAL_INTERVAL = 3.0  # seconds between two trial writes of this process
 _KEY = "write-failed"
 _KEPT = 300  # seconds in the cache
-# A new table of 1 MB must get room on the disk. Changing a row would not: its page has room.
+# A new table of 1 MB needs space on the disk. A changed row may fit into its page.
 _TRIAL = """
 CREATE TEMPORARY TABLE IF NOT EXISTS trial_write ON COMMIT DROP AS
 SELECT n, repeat(md5(n::text), 32) AS filler FROM generate_series(1, 1000) n
@@ -38,16 +38,16 @@ _memory = Memory()
 
 
 def note_failure() -> None:
-    """Remembers for all web processes that a write failed."""
+    """Records for all web processes that a write failed."""
     _memory.failed = True
     cache.set(_KEY, True, _KEPT)
 
 
 def is_writable(lags: dict[str, float]) -> bool:
-    """Whether the database takes writes, as far as is known.
+    """Tells whether the database accepts writes, as far as is known.
 
-    `lags` are the seconds since each kind of background work recorded its heartbeat. Reads and
-    writes nothing unless there is a reason to doubt.
+    `lags` are the seconds since each kind of background work recorded its heartbeat. Neither reads
+    nor writes unless the database is suspect.
     """
     is_silent = not lags or min(lags.values()) > SILENCE
     if not (_memory.failed or is_silent or cache.get(_KEY)):
@@ -59,7 +59,7 @@ def is_writable(lags: dict[str, float]) -> bool:
 
 
 def try_write() -> None:
-    """Writes something that is not kept, and remembers whether that worked."""
+    """Tries a write without lasting data, and records whether it worked."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_TRIAL)

@@ -49,7 +49,7 @@ def describe_setting(setting: Setting) -> Schema:
 
 
 def describe_default(schema: Schema, default: object) -> Schema:
-    """Says the default in words: generators take fields with the keyword `default` as mandatory."""
+    """Describes the default in words: generators make a field with `default` mandatory."""
     sentences = [schema.get("description", ""), f"Default: {json.dumps(default)}."]
     return {**schema, "description": " ".join(filter(None, sentences))}
 

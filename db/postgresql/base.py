@@ -12,10 +12,10 @@ from db.time_limits import GATE, WATCHDOG
 class DatabaseWrapper(base.DatabaseWrapper):
     """Runs Django's health check only if the socket shows that the server closed the connection.
 
-    In a web process, connects through the gate; not to the replica, without which pages do well.
+    In a web process, connects through the gate, except to the replica, which pages can do without.
 
     With CONN_HEALTH_CHECKS, Django sends `SELECT 1` before the first statement of every call. The
-    operating system already knows when the server has closed the connection: the socket becomes
+    operating system already knows whether the server has closed the connection: then the socket is
     readable. The socket of an idle, healthy connection never is.
     """
 
