@@ -1,4 +1,4 @@
-"""Does to several requests what a service does to one, each in its own transaction."""
+"""Applies a service to several requests, each in its own transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from reviews.models import Request
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """How many requests were cancelled, and how many could not be: claimed, or ended already."""
+    """The numbers of requests that were cancelled, that were claimed, and that had ended."""
 
     cancelled: int
     claimed: int
@@ -20,7 +20,7 @@ class Cancelled:
 def cancel_requests(*, account_id: str, request_ids: Sequence[str]) -> Cancelled:
     """Cancels the account's requests among these, one guarded transition after another.
 
-    What was cancelled stays so if a later one fails. Ids of others count for nothing.
+    Cancelled requests stay cancelled if a later one fails. Ignores ids of other accounts.
     """
     cancelled = claimed = ended = 0
     for request_id in request_ids:

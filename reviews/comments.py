@@ -18,7 +18,7 @@ class InvalidComment(ValueError):
 
 
 def check_comment(request: Request, *, answer: object, comment: str) -> str | None:
-    """Checks a comment and returns it as `response_comment`: None for a blank one.
+    """Checks a comment and returns it as `response_comment`, None for a blank one.
 
     `answer` has been checked. Raises InvalidComment with a sentence for the reviewer.
     """

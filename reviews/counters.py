@@ -13,7 +13,7 @@ from reviews.lifecycle.settling import read_settled, scope_to_loops
 from reviews.lifecycle.states import OPEN
 
 AGGREGATE_BATCH = 5000
-_ONE_REPAIRS_AT_A_TIME = 0x52657461  # of this database's advisory locks
+_ONE_REPAIRS_AT_A_TIME = 0x52657461  # an advisory lock of this database
 
 _BY_SCOPE = """
 SELECT scope_id, creator_id, status, priority, n FROM reviews_counter
@@ -49,7 +49,7 @@ SELECT scope_id, status, priority, coalesce(stored.n, 0) AS kept, coalesce(exist
               GROUP BY 1, 2, 3, 4) AS existing USING (scope_id, creator_id, status, priority)
  WHERE coalesce(stored.n, 0) <> coalesce(existing.n, 0)
 """  # noqa: S608 (nothing in it comes from outside)
-# The repair adds the difference and does not set the number: changes made meanwhile stay correct.
+# The repair adds the difference instead of setting the number, so concurrent changes stay correct.
 _REPAIR = f"""
 WITH difference AS ({_DIFFERENCES} ORDER BY 1, 2, 3), repaired AS (
     INSERT INTO reviews_counter (scope_id, status, priority, creator_id, n)
@@ -72,7 +72,7 @@ SELECT {scope_to_loops([]).is_due}, scope_id, n FROM (VALUES (1)) AS one LEFT JO
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A wrong counter: it says `kept`, but there are `actual` requests."""
+    """A wrong counter: its value is `kept`, but there are `actual` requests."""
 
     scope_id: str
     status: str
@@ -93,7 +93,7 @@ def build_counts_sql(column: str, scope_id: str) -> str:
 
 
 def count_open_by_loop(loop_ids: list[str]) -> dict[str, int]:
-    """Settles what is due in the loops and counts the open requests of each.
+    """Settles due requests of the loops and counts the open requests of each.
 
     A loop without open requests may be missing.
     """
@@ -117,7 +117,7 @@ def aggregate() -> int:
 
 
 def find_differences() -> list[Difference]:
-    """Counts every request and returns the counters that are wrong. Writers need not stop."""
+    """Counts all requests and returns the wrong counters, while writers go on."""
     return _compare(_DIFFERENCES)
 
 

@@ -4,8 +4,8 @@
 API read, export and search shows a pseudonym. `finish` does the rest in batches, and can be
 repeated.
 
-What is theirs goes: loops, requests with their answers, keys, devices, sessions. What they did for
-others stays under the pseudonym: answers, claims, and who opened a request.
+The person's own rows are removed: loops, requests with their answers, keys, devices, sessions.
+Their work for others stays under the pseudonym: answers, claims and views of requests.
 """
 
 import json
@@ -43,7 +43,7 @@ from webhooks.models import Delivery
 
 log = logging.getLogger(__name__)
 
-BEGIN_SECONDS = 60.0  # a person may be in hundreds of loops
+BEGIN_SECONDS = 60.0  # a person can be in hundreds of loops
 _OWN = f"""
 SELECT id, claim_count FROM reviews_request WHERE creator_id = %s
  ORDER BY created_at DESC, id DESC LIMIT {pruning.BATCH} FOR UPDATE
@@ -80,9 +80,9 @@ def begin(*, person: User, origin: Origin | None = None) -> None:
 
 
 def finish_all(*, until: float) -> int:
-    """Finishes erasing everybody for whom it has begun; returns how many people are done.
+    """Finishes all erasures that have begun; returns how many are done.
 
-    Starts no batch after `until`. If one person cannot be finished, the others still are.
+    Starts no batch after `until`. A failure for one person does not stop the others.
     """
     waiting = Erasure.objects.filter(done_at=None).order_by("begun_at")
     done = 0
@@ -95,15 +95,15 @@ def finish_all(*, until: float) -> int:
 
 
 def finish(account_id: str, *, until: float) -> bool:
-    """Removes what is left of an anonymous person; returns False if there was too little time.
+    """Removes the rest of an anonymous person; returns False if time ran out.
 
-    Raises vault.Unreadable if no key decrypts the person's addresses: what is their own is removed
-    by then, but not their addresses in what other accounts have stored.
+    Raises vault.Unreadable if no key decrypts the person's addresses. By then their own rows are
+    removed, but not their addresses in the rows of other accounts.
     """
     row = Erasure.objects.select_related("account").get(pk=account_id)
     if row.done_at is not None:
         return True
-    with transaction.atomic():  # loops that they were joining while they were made anonymous
+    with transaction.atomic():  # loops that the person joined concurrently
         _leave_loops(row.account, [])
     pruning.run_batches(lambda: _remove_own_requests(account_id), until=until)
     remove_all(account_id, until=until)
@@ -153,7 +153,7 @@ def _leave_loops(person: User, addresses: list[str]) -> list[str]:
 
 
 def _close_own_loops(person: User) -> None:
-    """Deletes the person's own loops, after any request that is just being created in them."""
+    """Deletes the person's own loops, after concurrent creations of requests in them."""
     own = Loop.objects.of_creator(person.pk)
     list(own.order_by("pk").select_for_update().values_list("pk"))
     own.update(deleted_at=Now(), updated_at=Now())
@@ -185,7 +185,7 @@ def _rewrite_others(person: User, found: dict[str, Any]) -> None:
     accounts: set[Any] = set(found["accounts"])
     for address in found["addresses"]:
         accounts.update(rewrite_audit(person.pk, address, person.name, until=None))
-    passed_on = found.get("passed_on", {})  # the version before stores none
+    passed_on = found.get("passed_on", {})  # the version before this one stores none
     for address, time in passed_on.items():
         until = datetime.fromisoformat(time)
         accounts.update(rewrite_audit(person.pk, address, person.name, until=until))

@@ -1,6 +1,6 @@
-"""Leases for exports: one account exports one thing at a time, so nobody holds all threads.
+"""Grants leases for exports: one per account at a time, so that no account takes all threads.
 
-The lease is renewed while pages are read. A client that takes nothing is cut off by the web server
+The lease is renewed while pages are read. A client that reads nothing is cut off by the web server
 (front.py, `stalled`) before its lease ends.
 """
 
@@ -35,7 +35,7 @@ class AlreadyExporting(Exception):
 
 
 class LeaseLost(Exception):
-    """The export paused too long: another one may have begun."""
+    """The export paused for too long; another one may have begun."""
 
 
 class Lease:
@@ -48,7 +48,7 @@ class Lease:
         self._renewed_at = time.monotonic()
 
     def renew(self) -> None:
-        """Renews the lease now and then. Raises LeaseLost."""
+        """Renews the lease if it is due for that. Raises LeaseLost."""
         if time.monotonic() - self._renewed_at > RENEWED:
             if not _execute(_RENEW, self._params):
                 raise LeaseLost

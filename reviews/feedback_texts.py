@@ -1,8 +1,8 @@
-"""What stays of feedback once the texts of its request are no longer kept: numbers and choices."""
+"""Removes the texts of feedback once those of its request go; numbers and choices stay."""
 
 from typing import Any
 
-# What else feedback has was typed, or is unknown: comments, tags and fields of programs.
+# All other fields were typed or are unknown: comments, tags and fields of programs.
 KEPT = (
     "rating", "accuracy", "timeliness", "helpfulness", "would_recommend", "follow_up_needed",
     "category",

@@ -1,11 +1,11 @@
-"""Numbers for the operator's metrics: open requests by age, and notifications that wait."""
+"""Reads metrics for the operator: open requests by age, and waiting notifications."""
 
 from django.db import connection
 
 from reviews.lifecycle.conditions import OPEN
 
 AGES = {"1m": 60, "10m": 600, "1h": 3600, "1d": 86_400}  # seconds
-# Ids begin with the time of creation, so that one index has everything.
+# Ids begin with the time of creation, so one index is enough.
 _STARTS = ", ".join(
     f"lpad(to_hex((extract(epoch FROM statement_timestamp() - interval '{seconds} seconds')"
     " * 1000)::bigint), 12, '0')"
@@ -39,7 +39,7 @@ def count_waiting() -> dict[str, int]:
 
 
 def count_open_by_age() -> dict[str, int]:
-    """Returns how many requests are open that are younger than each of AGES, and `any` age."""
+    """Counts the open requests that are younger than each of AGES, and of `any` age."""
     with connection.cursor() as cursor:
         cursor.execute(_OPEN_BY_AGE)
         total, *younger = cursor.fetchone()
@@ -47,7 +47,7 @@ def count_open_by_age() -> dict[str, int]:
 
 
 def read_oldest_due() -> dict[str, float]:
-    """Returns for how many seconds the oldest due push and email have waited; 0 if none is due."""
+    """Returns the waiting seconds of the oldest due push and email; 0 if none is due."""
     with connection.cursor() as cursor:
         cursor.execute(_OLDEST)
         return {"push": 0.0, "mail": 0.0, **dict(cursor.fetchall())}

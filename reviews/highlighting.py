@@ -14,7 +14,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
 MAX_CODE = 1_000  # characters of code in one text; the worst take 0.1 s
-# By the names that people write behind the fence.
+# By the names that people write after the fence.
 LANGUAGES = frozenset({
     *("bash", "sh", "shell", "zsh"),
     *("c", "cpp", "c++", "csharp", "cs", "c#", "java", "kotlin", "swift", "go", "golang"),
@@ -46,7 +46,7 @@ def highlight_code(code: str, language: str, _: str = "") -> str:
 def _mark_diff(code: str) -> str:
     """Returns a diff as HTML, a span for each line that is not context.
 
-    The signs stay, so that the colour is not all that tells what happened to a line.
+    The signs stay, because colour must not be the only mark of a change.
     """
     names = {place for found in _DIFF_NAMES.finditer(code) for place in _line_starts(found)}
     lines, place = [], 0

@@ -1,4 +1,4 @@
-"""Inserts a request and its notifications, in one statement that is its own transaction."""
+"""Inserts a request and its notifications in one statement, which is its own transaction."""
 
 from typing import Any
 
@@ -50,12 +50,12 @@ class NotTheOwner(Exception):
 
 
 def insert(request: Request) -> list[Item[Push]]:
-    """Inserts a new request for the active members of its loop, and fills in what SQL decides.
+    """Inserts a new request for the active members of its loop, and sets the fields that SQL
+    computes.
 
-    Returns the pushes to them, claimed for this process, which sends them as soon as the
-    transaction is committed. Without any member nothing is inserted, and `broadcasted_to` is 0.
-    Raises Loop.DoesNotExist where the loop is gone, NotTheOwner, and IntegrityError where the id
-    is taken.
+    Returns the pushes, claimed for this process, which sends them after the commit. Without members
+    nothing is inserted, and `broadcasted_to` is 0. Raises Loop.DoesNotExist where the loop is gone,
+    NotTheOwner, and IntegrityError where the id is taken.
     """
     notifying = enqueue.parameters()
     params: dict[str, Any] = {name: getattr(request, name) for name in _PARAMS}

@@ -1,8 +1,8 @@
-"""Conditions on a request at a moment: open, in time, overdue, lapsed, held, free.
+"""Defines the conditions of a request at a time: open, in time, overdue, lapsed, held, free.
 
 Each rule stands only here: in SQL on the row `r`, as a Q object for the ORM, and as a function on
-values. Readers settle what is due (`reviews.lifecycle.settling`) and then trust the columns;
-transitions check again once they have locked the row.
+values. Readers settle due requests (`reviews.lifecycle.settling`) and then trust the columns;
+transitions check again after locking the row.
 """
 
 from django.db.models import Case, F, Q, When

@@ -1,7 +1,7 @@
 """Builds the events of requests, whose `data.request` is a single read. All have one shape.
 
-A single read differs in one thing: receivers log and forward what they are sent, so the
-credentials of a `callback_url` are hidden.
+Unlike a single read, an event hides the credentials of a `callback_url`, because receivers log and
+forward events.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from reviews.representation import DETAIL, Around
 from webhooks import services
 from webhooks.services import Event
 
-# One statement: by the ORM it would be two, and 0.7 ms more of CPU for each answer.
+# One statement. The ORM needs two, and 0.7 ms more CPU for each answer.
 _AROUND = f"""
 SELECT l.name, p.id, p.name, p.email, {CONFIRMED_SQL.format(user="p")}
   FROM unnest(%(loops)s::text[], %(people)s::text[]) WITH ORDINALITY AS moved (loop, person, place)
@@ -37,7 +37,7 @@ class Reviewer(NamedTuple):
 
 
 def emit(name: str, requests: Sequence[Request]) -> None:
-    """Writes an event for each of these requests, which have just moved."""
+    """Writes an event for each of these requests, which have just changed their status."""
     people = [get_reviewer_id(request) for request in requests]
     with connection.cursor() as cursor:
         cursor.execute(_AROUND, {"loops": [each.loop_id for each in requests], "people": people})

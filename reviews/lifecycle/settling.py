@@ -17,7 +17,7 @@ from psycopg.errors import LockNotAvailable
 from reviews.lifecycle import transitions
 from reviews.lifecycle.conditions import lapsed, overdue
 
-LOCK_TIMEOUT = 1000  # milliseconds to wait for others who are settling the same rows
+LOCK_TIMEOUT = 1000  # milliseconds to wait for other processes that settle the same rows
 T = TypeVar("T")
 
 
@@ -76,7 +76,7 @@ def settle_unlocked(scope: Scope) -> None:
 
 
 def has_due(scope: Scope) -> bool:
-    """Tells whether anything in the scope is due."""
+    """Tells whether a request of the scope is due."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {scope.is_due}", scope.params)
         (is_due,) = cursor.fetchone()

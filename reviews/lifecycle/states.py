@@ -19,7 +19,7 @@ CANCELLED: Final = "cancelled"
 STATUSES: Final = (PENDING, CLAIMED, COMPLETED, TIMEOUT, CANCELLED)
 OPEN: Final = frozenset({PENDING, CLAIMED})
 FINAL: Final = frozenset({COMPLETED, TIMEOUT, CANCELLED})
-# Whose answer a request has.
+# The source of an answer.
 ANSWERED_BY: Final[Mapping[str, str]] = MappingProxyType({COMPLETED: "human", TIMEOUT: "default"})
 
 

@@ -1,8 +1,8 @@
 """Moves requests from one status to another. Nothing else writes `status`.
 
 Each function locks its rows, reads the clock once they are locked, asks `states` whether the
-transition is allowed, sets the columns, and has `_record` save them with their events. Whoever
-waited for a row until its deadline passed is too late. The caller has begun the transaction.
+transition is allowed, sets the columns, and has `_record` save them with their events. A caller
+that waits for the row beyond its deadline is too late. The caller begins the transaction.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +22,9 @@ from reviews.models import Request
 # With events, a batch keeps its rows locked for about 50 ms (`bench sweep`), and for a second if
 # each has a context of 256 KiB.
 BATCH = 100
-# The channel of notifications with the ids of requests that have ended, and of accounts to which
-# something else has happened.
+# The channel of database notifications: ids of ended requests, and of accounts with other events.
 CHANGED_CHANNEL = "request_ended"
-SETTLERS = 0x53657474  # an advisory lock of this database, shared by all who settle
+SETTLERS = 0x53657474  # an advisory lock of this database, shared by all settlers
 
 _COLUMNS = [field.attname for field in Request._meta.concrete_fields]
 # In one query, PostgreSQL would read the clock before it waits for the locks.
@@ -201,7 +200,7 @@ def _wake_after_commit(ids: list[str]) -> None:
 def _record(
     transition: Transition, requests: Sequence[Request], wake: Wake = _wake_after_commit
 ) -> None:
-    """Saves the moved requests, writes their events, and wakes those who wait for them."""
+    """Saves the moved requests, writes their events, and notifies waiting calls."""
     for request in requests:
         request.status = transition.target
     update_all(requests)
@@ -213,13 +212,13 @@ def _record(
 
 @contextmanager
 def _settling() -> Iterator[Wake]:
-    """Begins a transaction of settlers, and yields how it wakes those who wait.
+    """Begins a settling transaction, and yields the function that notifies waiting calls.
 
-    The advisory lock comes before any row is locked, so that who finds a row locked can wait for
-    all settlers. The commit waits neither for the disk nor for a missing replica. What a crash of
-    the server undoes is still due and is settled again with the same result; a later write that
-    depends on it (an attempt of a delivery) waits for the disk for both. Inside a caller's
-    transaction the commit stays synchronous.
+    The advisory lock is taken before any row lock, so that a process that finds a locked row can
+    wait for all settlers. The commit waits neither for the disk nor for a missing replica. If a
+    crash of the server undoes the commit, the rows are still due and are settled again with the
+    same result. A later write that depends on it (an attempt of a delivery) waits for the disk for
+    both. Inside a caller's transaction the commit stays synchronous.
     """
     is_own = not connection.in_atomic_block
     asynchronous = ", set_config('synchronous_commit', 'off', true)" if is_own else ""
@@ -230,10 +229,10 @@ def _settling() -> Iterator[Wake]:
 
 
 def wake(ids: list[str]) -> None:
-    """Notifies those who wait for these requests and accounts, in a transaction of its own.
+    """Notifies the calls that wait for these requests and accounts, in a transaction of its own.
 
-    PostgreSQL lets one transaction with notifications commit at a time. One that waits for a
-    replica would hold up every other end.
+    PostgreSQL commits one transaction with notifications at a time. One that waits for a replica
+    would delay all others.
     """
     with connection.cursor() as cursor:
         cursor.execute(
