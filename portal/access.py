@@ -30,8 +30,8 @@ def page(view: Page) -> Page:
 def action(view: Action) -> Page:
     """Decorates a view that takes a form about a request, and finds the request for it.
 
-    A GET, such as after signing in, redirects to the request. If the session has ended, the answer
-    is saved until the person has signed in again.
+    A GET, for example after signing in, redirects to the request. If the session has ended, the
+    answer is saved for the next sign-in of the person.
     """
 
     @never_cache
@@ -51,7 +51,7 @@ def action(view: Action) -> Page:
 
 
 def save_answer(request: HttpRequest, request_id: str) -> None:
-    """Saves the posted answer of somebody who has to sign in, or did so in another tab."""
+    """Saves the posted answer of a person who has to sign in, or did so in another tab."""
     posted, person = Posted.read(request), request.POST.get(PERSON)
     if posted and has_room(request):
         saved_answers.save_answer(request.session, request_id, posted, person=person)
@@ -60,9 +60,9 @@ def save_answer(request: HttpRequest, request_id: str) -> None:
 
 
 def _with_gone_page(view: Page) -> Page:
-    """Decorates a view: if the request is gone, a page says so and shows the answer not sent.
+    """Decorates a view: if the request is gone, renders a page with the unsent answer.
 
-    It may also be removed while the view works on it.
+    The request may also be removed while the view runs.
     """
 
     @wraps(view)

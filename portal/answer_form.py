@@ -12,7 +12,7 @@ from reviews.response_types.widgets import Widget
 
 @dataclass(frozen=True, slots=True)
 class CommentField:
-    """The field for a comment. `rule` names the options that need one, '' if none does.
+    """The field for a comment. `rule` names the options that need one; '' for none.
 
     `demanding` are their values as JSON, for the page's script.
     """
@@ -51,7 +51,7 @@ class AnswerForm:
 def build(
     request: Request, posted: Posted = NOTHING, *, error: str = "", comment_error: str = ""
 ) -> AnswerForm:
-    """Builds the form of the request, with what was posted and the errors of it."""
+    """Builds the form of the request, with the posted values and their errors."""
     widget = get_response_type(request.response_type).build_widget(
         request.response_config, posted.answer
     )
@@ -66,6 +66,6 @@ def build(
 
 
 def format_draft(request: Request, posted: Posted) -> str:
-    """Formats what was posted, valid or not, for people; '' for nothing."""
+    """Formats the posted values, valid or not, for people; '' for none."""
     answer = request.format_answer(posted.answer) if any(posted.answer) else ""
     return posted.format_draft(answer)

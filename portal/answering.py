@@ -57,7 +57,7 @@ def answer(request: SignedInRequest, item: Request) -> HttpResponse:
 def reject(
     request: SignedInRequest, item: Request, posted: Posted, error: InvalidAnswer | InvalidComment
 ) -> HttpResponse:
-    """Shows the question with what was posted and its error, and renews the reviewer's claim."""
+    """Shows the question with the posted values and their error, and renews the claim."""
     if services.renew_claim(request=item, reviewer_id=request.user.pk):
         item = find_request(request, item.pk)
     field = "comment_error" if isinstance(error, InvalidComment) else "error"
@@ -65,7 +65,7 @@ def reject(
 
 
 def redirect_to_next(request: SignedInRequest, item: Request) -> HttpResponse:
-    """Redirects to the most urgent question not skipped, or to the last page."""
+    """Redirects to the most urgent question that was not skipped, or to the last page."""
     progress = Progress.read(request).after_answer(item.pk)
     following = find_unskipped(progress, read_next(progress, request.user.pk).ids)
     if following:
@@ -75,7 +75,7 @@ def redirect_to_next(request: SignedInRequest, item: Request) -> HttpResponse:
 
 @page
 def done(request: SignedInRequest, request_id: str) -> HttpResponse:
-    """Shows the last answer when only skipped questions, or none of the filter, are left."""
+    """Shows the last page: only skipped questions are left, or none that match the filter."""
     mine = select_requests(request).filter(response_by_id=request.user.pk)
     item = find_request(request, request_id, among=mine)
     progress, waiting = Progress.read(request), read_waiting(request.user.pk, limit=1)

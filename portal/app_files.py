@@ -43,7 +43,7 @@ def manifest(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cache_control(no_cache=True)
 def service_worker(request: HttpRequest) -> HttpResponse:
-    """Serves the worker at the root, so that its scope is the whole site."""
+    """Serves the service worker at the root, so that its scope is the whole site."""
     return render(
         request, "portal/notifications/sw.js", content_type="text/javascript; charset=utf-8"
     )
@@ -51,5 +51,5 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def offline(request: HttpRequest) -> HttpResponse:
-    """Renders the page that the service worker caches; it fetches it without cookies."""
+    """Renders the offline page, which the service worker fetches without cookies and caches."""
     return render(request, "portal/notifications/offline.html")

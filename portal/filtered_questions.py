@@ -1,7 +1,7 @@
 """Finds a reviewer's open requests of one answer type, or by the words of their text.
 
-The cost is bounded, however many wait: the MAX_SCANNED most urgent are looked at, one after the
-other. If there are more, words are looked up in the index, which finds rare ones everywhere.
+The cost does not grow with the queue: the MAX_SCANNED most urgent requests are scanned. If there
+are more, words are looked up in the index, which finds rare words in all of them.
 """
 
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ _CREATORS = f"""SELECT DISTINCT l.creator_id FROM ({MINE}) AS mine
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The ids found, the most urgent first. `is_partial`: more may match among the less urgent."""
+    """The matching ids, the most urgent first. `is_partial`: less urgent ones may match as well."""
 
     ids: list[str]
     is_partial: bool
-    is_due: bool  # something in the person's loops has to be settled first
+    is_due: bool  # whether a request in the person's loops is due
 
 
 def find(user_id: str, chosen: InboxFilter, which: str = "TRUE") -> Found:
-    """Finds what matches the filter and `which`, SQL on the row `r`. At most two statements."""
+    """Finds requests that match the filter and `which` (SQL on `r`). At most two statements."""
     params = chosen.build_params(user_id)
     matches = f"{chosen.build_sql()} AND {which}"
     with connection.cursor() as cursor:

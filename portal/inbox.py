@@ -27,7 +27,7 @@ def inbox(request: SignedInRequest) -> HttpResponse:
     for words), rows."""
     loops = list(Loop.objects.of_member(request.user.pk).order_by("name", "id"))
     chosen = read_filter(request, loops)
-    # the version comes first: it settles what is due, and the next poll finds later changes
+    # the version first: it settles due requests, and the next poll finds later changes
     version = polling.read_inbox_version(request.user.pk, chosen.loop or None)
     queue = Queue(request.user.pk, [loop.pk for loop in loops], chosen)
     inbox_page = build_paginator(queue, per_page=PER_PAGE).get_page(request.GET.get("page"))
@@ -59,7 +59,7 @@ def read_filter(request: SignedInRequest, loops: list[Loop]) -> InboxFilter:
 
 
 def _describe_filter(chosen: InboxFilter, loops: list[Loop]) -> dict[str, Any]:
-    """Builds the part of the context with what can be chosen, and what is."""
+    """Builds the part of the context with the choices and the chosen values of the filter."""
     listed = loops[:MAX_LOOPS] if len(loops) > 1 else []
     return {
         "filter": chosen,

@@ -1,6 +1,6 @@
 """The filter of an inbox: a loop, an answer type, words.
 
-It is stored in the URL of the inbox and of the questions opened from it, so that the next question
+The URLs of the inbox and of questions opened from it contain the filter, so that the next question
 comes from the same list.
 """
 
@@ -38,7 +38,7 @@ class InboxFilter:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether rows must be looked at: the counters know loops alone."""
+        """Tells whether rows must be scanned: counters exist only for loops."""
         return bool(self.type or self.q)
 
     @property

@@ -60,7 +60,7 @@ def limit_wrong_codes(view: CodeView) -> CodeView:
 
 
 def seconds_to_wait(request: HttpRequest) -> int:
-    """Returns the seconds until this IP address and person may try another code, 0 for now."""
+    """Returns the seconds until this IP address and person may try another code, 0 if now."""
     spent = [usage for usage in read_usages(request) if usage["count"] >= usage["limit"]]
     return max((max(1, usage["time_left"]) for usage in spent), default=0)
 
@@ -114,7 +114,7 @@ def accept(request: HttpRequest, person: User, loop: Loop) -> HttpResponse:
 
 
 def refuse(request: HttpRequest, loop: Loop, refusal: NotAdmitted) -> HttpResponse:
-    """Says what to do first; the confirmation leads back to this page."""
+    """Explains what the person has to do first; the confirmation leads back to this page."""
     return_page.remember(request)
     context = {
         "loop": loop,

@@ -35,7 +35,7 @@ from web.guards import SignedInRequest, action
 from web.phrases import say
 from web.strict_json import InvalidJSON, read_object
 
-TEST_SECONDS = 15.0  # after which the page waits for no response any more
+TEST_SECONDS = 15.0  # after which the page stops waiting for a response
 TEST_SHOWN = 600.0  # seconds for which the page shows the result
 TEST_RATE = "6/m"
 Page = Callable[..., HttpResponse]
@@ -71,7 +71,7 @@ def notifications(request: SignedInRequest) -> HttpResponse:
 
 
 def read_devices(request: SignedInRequest) -> list[dict[str, Any]]:
-    """The person's devices, each with the result of a recent test push."""
+    """Reads the person's devices, each with the result of a recent test push."""
     devices = []
     rows = request.user.push_subscriptions.annotate(now=Now())
     for device in rows.order_by("-created_at", "-id"):
@@ -101,7 +101,7 @@ def respond(status: int, **content: Any) -> JsonResponse:
 @require_POST
 @never_cache
 def subscribe(request: HttpRequest) -> HttpResponse:
-    """Registers the browser for pushes. Scripts call it.
+    """Registers the browser for pushes, called by a script.
 
     With `is_new` false it registers nothing and only reports. Responds with `{"state": "on"}`,
     `"off"` if the person turned the device off, or `"ask"` if the browser is unknown.
@@ -128,7 +128,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         return respond(200, state="ask")
     device_id, is_on = subscribed
     known = services.subscriptions_in(request.session)
-    if device_id not in known:  # signing out removes it
+    if device_id not in known:  # removed on sign-out
         request.session[services.SESSION_KEY] = [*known, device_id][-services.MAX_SUBSCRIPTIONS :]
     return respond(200, state="on" if is_on else "off")
 
@@ -168,7 +168,7 @@ def remove(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
 
 @on_device
 def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
-    """Has a test message pushed to a device; the page says how its push service responds."""
+    """Pushes a test message to a device; the page shows the response of the push service."""
     usage = get_usage(
         request, group="test-push", key=lambda *_: request.user.pk, rate=TEST_RATE, increment=True
     )
@@ -201,7 +201,7 @@ def test(request: SignedInRequest, device: PushSubscription) -> HttpResponse:
 
 
 def describe_test(device: PushSubscription, age: float) -> dict[str, Any]:
-    """What the page says of a test push that was sent `age` seconds ago."""
+    """Describes the result of a test push sent `age` seconds ago."""
     label, result = device.label, device.test_result
     if not result and age < TEST_SECONDS:
         return {"kind": "info", "text": _("Sending a test…"), "is_waiting": True}
@@ -218,12 +218,12 @@ def describe_test(device: PushSubscription, age: float) -> dict[str, Any]:
     elif result == "busy":
         text = _("Too many notifications are being sent. Try again in a minute.")
     else:
-        # without the reason: the reviewer's browser names the endpoint, also in an opened network
+        # without the error: the browser chooses the endpoint, possibly in an internal network
         text = _("The push service rejected it.")
     return {"kind": "error", "text": text}
 
 
-@csrf_exempt  # mail programs post here by themselves; the signed link names the person
+@csrf_exempt  # mail programs post here without a token; the signed link names the person
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:

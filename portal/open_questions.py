@@ -1,4 +1,4 @@
-"""The questions that wait for a reviewer: the rows of the inbox, and what they can answer next."""
+"""Reads the questions that wait for a reviewer: the rows of the inbox, and the next questions."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +22,7 @@ _PENDING = f"""
 SELECT coalesce(sum(n), 0)::bigint FROM mine CROSS JOIN LATERAL (
        {counters.build_counts_sql("loop_id", "mine.loop_id")}) AS counted
  WHERE counted.status = 'pending'"""  # noqa: S608
-# What the person has claimed: few, and in an index of their own.
+# The claimed requests of the person: few, and in an index of their own.
 _HELD = """
 SELECT r.id, r.priority_rank, r.timeout_at FROM reviews_request r
  WHERE r.status = 'claimed' AND r.claimed_by_id = %(person)s
@@ -31,7 +31,7 @@ SELECT r.id, r.priority_rank, r.timeout_at FROM reviews_request r
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What a person can answer: the first ids, the most urgent first, and how many there are.
+    """The questions that a person can answer: the first ids by urgency, and their number.
 
     `is_partial`: the filter leaves out less urgent requests, so `total` counts only a part.
     """
@@ -73,10 +73,9 @@ SELECT ARRAY(SELECT id FROM free ORDER BY {ORDER} LIMIT {limit:d}),
 
 
 class Queue:
-    """The rows of an inbox for a paginator; settle what is due before.
+    """The rows of an inbox for a paginator. Settle due requests before its use.
 
-    The number takes one statement, and the rows another. Looking words up in the index takes a
-    third.
+    Counting takes one statement, reading the rows another, and looking words up a third.
     """
 
     def __init__(self, user_id: str, loop_ids: list[str], chosen: InboxFilter) -> None:
@@ -86,12 +85,12 @@ class Queue:
 
     @cached_property
     def found(self) -> filtered_questions.Found:
-        """What matches a filter that the counters do not know."""
+        """The requests that match a filter without counters."""
         return filtered_questions.find(self.user_id, self.chosen)
 
     @property
     def is_partial(self) -> bool:
-        """Whether less urgent requests were not looked at."""
+        """Tells whether less urgent requests were not scanned."""
         return self.chosen.is_narrow and self.found.is_partial
 
     def count(self) -> int:

@@ -30,9 +30,9 @@ HEADER = "HTTP_X_WATCH"
 _SALT = "portal.live"
 _MAX_EPOCH = 1e11
 
-# Three things that the inbox shows, each of a bounded cost: the first MAX_ROWS open requests; the
-# time of the newest request if there may be more; the holders of claimed requests (of the most
-# urgent MAX_ROWS in each loop). The other columns are the time, and whether any request is due.
+# The parts of the inbox, each of a bounded cost: the first MAX_ROWS open requests; the time of the
+# newest request if there may be more; the holders of claimed requests (of the most urgent MAX_ROWS
+# in each loop). The other columns are the time, and whether a request is due.
 _INBOX_VERSION = f"""
 WITH mine AS MATERIALIZED ({MINE})
 SELECT concat_ws('-',
@@ -111,7 +111,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
 
 
 def read_inbox_version(user_id: str, loop_id: str | None) -> InboxVersion:
-    """Reads the version of an inbox. One statement, and more to settle what is due."""
+    """Reads the version of an inbox in one statement, plus those that settle due requests."""
     inbox_scope = build_scope(user_id, loop_id)
 
     def read() -> tuple[InboxVersion, bool]:
@@ -150,7 +150,7 @@ def read_version(request_id: str, user_id: str) -> str | None:
 
 
 def format_version(status: str, holder_id: str | None) -> str:
-    """Returns what polling compares: the status, and the holder of a claim."""
+    """Returns the version that polling compares: the status, and the holder of a claim."""
     return f"{status}-{holder_id}" if status == CLAIMED else status
 
 

@@ -1,4 +1,4 @@
-"""What a reviewer posted in the form of a question, valid or not."""
+"""Reads the values that a reviewer posted in the form of a question, valid or not."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Posted:
         return any(self.answer) or bool(self.comment.strip())
 
     def format_draft(self, answer: str) -> str:
-        """Formats it for people to copy; `answer` is the answer in words."""
+        """Formats the values for people to copy; `answer` is the answer in words."""
         return "\n\n".join(filter(None, (answer, self.comment.strip())))
 
 

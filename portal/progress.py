@@ -1,7 +1,6 @@
-"""A reviewer's progress: how many questions they answered or skipped, and which one is next in the
-list from which they came.
+"""A reviewer's progress: the questions answered and skipped in one tab, and the next one.
 
-It is stored in the URL, so that each tab has its own and a reload changes nothing.
+The URL contains the progress: each tab has its own, and a reload changes nothing.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from db.ids import normalize_id
 from portal.inbox_filter import InboxFilter
 from portal.open_questions import EVERYTHING, Waiting, read_waiting
 
-MAX_READ = 100  # questions among which the next one and the previous one are looked for
+MAX_READ = 100  # questions in which the next and the previous one are looked for
 MAX_SKIPPED = 30
 
 
@@ -70,8 +69,8 @@ class Progress:
 class Place:
     """The position of a question among those that the person can answer now.
 
-    `number` counts from 1 and is 0 for a question not among the first; both numbers include those
-    already answered. `is_more`: there may be more. The other fields are URLs, or '' for none.
+    `number` counts from 1 and is 0 for a question not among the first. Both numbers include the
+    answered questions. With `is_more` there may be more. The other fields are URLs, or '' for none.
     """
 
     number: int

@@ -27,7 +27,7 @@ def question_page(
     error: str = "",
     comment_error: str = "",
 ) -> HttpResponse:
-    """Renders the question with its form or its result, and with what was posted.
+    """Renders the question with its form or its result, and with the posted values.
 
     The status is 422 for an invalid answer or comment, and 409 for an answer that came too late.
     """
@@ -42,7 +42,7 @@ def question_page(
         "lease": settings.CLAIM_LEASE_SECONDS,
         **_describe_place(progress, request.user.pk, item.pk),
         "sent": sent,
-        # once, after the first answer
+        # only after the first answer
         "offers_notifications": sent is not None and progress.answered == 1,
         "watch": polling.issue_token(request),
         "version": polling.format_version(item.status, item.claimed_by_id),
@@ -103,7 +103,7 @@ def format_lease(until: datetime | None) -> str:
 
 
 def _read_sent_answer(request: SignedInRequest, progress: Progress) -> dict[str, str] | None:
-    """Returns the answer sent just before this page; None without one, in one statement at most."""
+    """Returns the answer sent just before this page, or None; at most one statement."""
     if progress.sent is None:
         return None
     mine = Request.objects.reviewable_by(request.user.pk).filter(response_by_id=request.user.pk)

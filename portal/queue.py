@@ -20,9 +20,9 @@ ORDER = "priority_rank DESC, timeout_at, id"
 def build_first_sql(count: int, which: str = OPEN, mine: str = f"({MINE})") -> str:
     """Builds the SQL of the first `count` requests, `(id, user_id, …)`.
 
-    It has the parameters of MINE. Without `which` it reads the index only. `which` has to imply
-    that the request is open. Do not add OPEN to it: the planner would take the two for independent,
-    expect fewer rows than there are, and choose another index.
+    It has the parameters of MINE. Without `which` it reads only the index. `which` has to imply
+    that the request is open. Do not add OPEN to it: the planner would treat the two as independent,
+    underestimate the rows, and choose another index.
     """
     return f"""
 SELECT merged.*, user_id

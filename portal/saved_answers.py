@@ -1,7 +1,7 @@
-"""Answers posted after their sender's sign-in had ended.
+"""Saves answers posted after their sender's sign-in had ended.
 
-They are saved in the session of the browser, which outlives the sign-in, and the question's page
-offers them again, to nobody but the person that the form was made for.
+The browser's session, which outlives the sign-in, stores them. The question's page offers them
+again, only to the person for whom the form was made.
 """
 
 from django.contrib.sessions.backends.base import SessionBase

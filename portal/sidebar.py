@@ -1,6 +1,6 @@
-"""The list of waiting questions beside the open one, which wide screens show.
+"""Builds the sidebar with the waiting questions, which wide screens show beside the open one.
 
-Every answer renders it again, so it reads little and its rows are plain.
+It reads little, because every answer renders it again.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ MAX_READ = 500  # characters of a text
 
 
 def build_list(progress: Progress, waiting: Waiting, current: str) -> dict[str, Any]:
-    """Builds the list in at most one statement; `is_top`: it begins with the most urgent one."""
+    """Builds the list in at most one statement. `is_top`: it begins with the most urgent one."""
     unsent = replace(progress, sent=None)
     ids = select_window(waiting.ids, current)
     rows = [

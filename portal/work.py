@@ -66,7 +66,7 @@ def build_row(item: Request) -> dict[str, Any]:
 def read_stats(person_id: str) -> dict[str, Any]:
     """Reads the last days' number of answers, their median time, and how many have feedback.
 
-    `of` says how many answers were looked at if not all.
+    `of` is the number of answers read, if not all.
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATS, {"person": person_id, "days": DAYS})
