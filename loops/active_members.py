@@ -1,4 +1,4 @@
-"""Defines "active member" once, in SQL and as a Q object. Only active members may review.
+"""Defines "active member", in SQL and as a Q object. Only active members may review.
 
 A person is an active member of a loop if they joined it, the loop is not deleted, and their account
 is not deactivated.

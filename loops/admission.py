@@ -1,6 +1,6 @@
 """Decides who may join a loop: anybody, people with a confirmed address, or those of some domains.
 
-Whoever was invited at an address that they have confirmed may always join, and members stay.
+People invited at an address that they have confirmed may always join, and members stay.
 """
 
 from allauth.account.models import EmailAddress

@@ -1,4 +1,4 @@
-"""Which options a loop's reviewers must comment on."""
+"""The rule of a loop on which options need a comment."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ def clean_options(typed: Iterable[str]) -> list[str]:
 
 
 def fold(option: str) -> str:
-    """Returns what two spellings of an option have in common."""
+    """Returns the form in which two spellings of an option are equal."""
     return option.strip().casefold()
 
 

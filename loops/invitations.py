@@ -1,7 +1,7 @@
 """Sends the email that invites a person to a loop.
 
-The recipient may know neither the sender nor us. So the email has no text of the sender's but two
-names without links, and an inviter has to confirm their own address first.
+The recipient may know neither the sender nor us. The email therefore has no text of the sender but
+two names without links, and inviters have to confirm their own address first.
 """
 
 from smtplib import SMTPException
@@ -50,7 +50,7 @@ def send_invitation(*, loop: Loop, inviter: User, email: str) -> bool:
 
 
 def choose_language(email: str) -> str:
-    """Returns the language of whoever has confirmed the address, or else that of this page."""
+    """Returns the language of the account that confirmed the address, else that of this page."""
     addresses = EmailAddress.objects.filter(email=fold_address(email), verified=True)
     confirmed = addresses.select_related("user").first()
     if confirmed is not None:

@@ -118,7 +118,7 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
         return self.select_related("user").annotate(**columns)
 
     def known_as(self, member_id: str) -> "MembershipQuerySet":
-        """Keeps the member with this id, then those whose invitations had it.
+        """Selects the member with this id first, then those whose invitations had it.
 
         An address of a member may be invited again, with the same id.
         """

@@ -1,4 +1,4 @@
-"""How long a loop's finished requests and their texts are kept.
+"""Defines how long a loop keeps finished requests and their texts.
 
 A loop may keep them for a shorter time than the service, never longer.
 """
@@ -18,12 +18,12 @@ TEXTS_DAYS = "least(l.keep_texts_days, %(texts)s::int)"
 
 
 def get_limits() -> dict[str, int | None]:
-    """Returns for how many days the service keeps finished requests and texts; None is for ever."""
+    """Returns the service's days for finished requests and texts; None is no limit."""
     return {"requests": settings.KEEP_REQUESTS_DAYS, "texts": settings.KEEP_TEXTS_DAYS}
 
 
 def deletes_more(loop: Any, changes: Mapping[str, Any]) -> bool:
-    """Tells whether the changes of a loop make something go sooner."""
+    """Tells whether the changes of a loop shorten how long something is kept."""
     return any(
         changes.get(column) is not None and changes[column] < (getattr(loop, column) or MAX_DAYS)
         for column in COLUMNS

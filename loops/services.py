@@ -124,7 +124,7 @@ def invite_member(*, loop: Loop, email: str) -> Membership:
     if members.active().filter(user__in=holders).exists():
         raise AlreadyMember
     pending = Membership.Status.PENDING
-    # the address may have had another id when it was invited before
+    # an earlier invitation may have shown another id
     known = members.filter(email=email, status=pending).first()
     if known is not None:
         return known
@@ -195,15 +195,15 @@ def pass_invitations(*, user: User, address: str) -> None:
     """Passes the invitations to the address just confirmed, in loops where the person is a member.
 
     In other loops they pass when the person joins: until then, the inviter does not learn whether
-    the address has an account. An invitation to a further address never passes here, because nobody
-    needs to learn that two addresses are one person's.
+    the address has an account. Invitations to a further address never pass here, because that would
+    reveal that two addresses belong to one person.
     """
     if user.email != address:
         return
     invited = Membership.objects.filter(status=Membership.Status.PENDING, email=address)
     ids = list(invited.values_list("loop_id", flat=True))
     loops = Loop.objects.alive().filter(pk__in=ids).order_by("pk")
-    for loop in loops.select_for_update(no_key=True):  # the person may be joining it right now
+    for loop in loops.select_for_update(no_key=True):  # the person may be joining it
         members = Membership.objects.filter(loop=loop, account_id=loop.creator_id)
         if members.active().filter(user=user).exists():
             inherit_invitations(loop, user, [address])
