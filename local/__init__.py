@@ -5,11 +5,11 @@ Nothing here imports Django or the applications. Production does not need this p
 
 
 class CannotStart(Exception):
-    """The run cannot start; the message says why and what to do. Shown without a traceback."""
+    """The run cannot start. The message gives reason and remedy; no traceback is shown."""
 
 
 class DidNotStart(CannotStart):
-    """A server did not start this time; another attempt may succeed."""
+    """A server did not start; another attempt may succeed."""
 
 
 class Interrupted(Exception):

@@ -14,7 +14,7 @@ PASS_CLOSED_FOLDERS = ("--inh-caps=+dac_override", "--ambient-caps=+dac_override
 
 @dataclass(frozen=True)
 class Account:
-    """An account for commands: `prefix` goes before each, `owner` is its uid (None: our own)."""
+    """An account for commands: `prefix` precedes each command, `owner` is its uid (None: ours)."""
 
     prefix: tuple[str, ...] = ()
     owner: int | None = None

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from local.processes import Check
 
 MAX_DELAY = 30.0  # seconds
-STEADY_AFTER = 10.0  # seconds of running after which the delay begins again at one second
+STEADY_AFTER = 10.0  # seconds of running after which the delay is reset to one second
 
 
 class Child:
-    """A process that `start` starts, returning once it serves, and `stop` ends."""
+    """A process of the service. `start` returns once it serves, `stop` ends it."""
 
     def __init__(
         self,

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from local import CannotStart
 
-# The path of a socket may have 107 bytes, libpq splits hosts at commas, and clients quote
-# differently: sockets are in DATA_DIR only if its path is short and plain.
+# Sockets are in DATA_DIR only if its path is short and plain: a socket's path may have 107 bytes,
+# libpq splits hosts at commas, and clients quote differently.
 PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]{1,75}")
 
 
@@ -55,7 +55,7 @@ class DataFolder:
         if not PLAIN_PATH.fullmatch(str(folder)):
             name = hashlib.sha256(os.fsencode(self.path.resolve())).hexdigest()[:16]
             folder = Path(tempfile.gettempdir()) / f"review-loop-{os.getuid()}-{name}"
-        # In a shared temporary folder, another user may have made this folder or a link.
+        # In a shared temporary folder, another user may have created this folder, or a link.
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise CannotStart(
                 f"{folder} is in the way: remove it, or set TMPDIR to a folder of yours"
@@ -109,8 +109,7 @@ class DataFolder:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Writes a file that only its owner can read; even if the machine crashes, it is whole or as
-    before."""
+    """Writes a file for its owner only, atomically even if the machine crashes."""
     partial = file.with_name(file.name + ".partial")
     partial.unlink(missing_ok=True)
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

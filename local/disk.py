@@ -1,4 +1,4 @@
-"""How much room the disk of the data folder has, and what to say if it is too little."""
+"""Measures the free space of the data folder's disk, and explains a lack of it."""
 
 import errno
 import shutil
@@ -7,13 +7,13 @@ from pathlib import Path
 from local import CannotStart
 
 FIRST_START = 250 * 2**20  # bytes; a new data folder takes about 120 MB, and has to grow
-LATER_START = 50 * 2**20  # PostgreSQL makes a file of its log, of 16 MB, whenever one is full
+LATER_START = 50 * 2**20  # PostgreSQL creates a new 16 MB file of its log when one is full
 SCARCE = 20 * 2**20
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def check_space(folder: Path) -> None:
-    """Raises CannotStart if there is no room for the data folder, which need not exist yet."""
+    """Raises CannotStart if the disk has too little space for the data folder, existing or not."""
     is_first = not (folder / "postgres").exists()
     needed = FIRST_START if is_first else LATER_START
     free = measure_free(folder)
@@ -33,7 +33,7 @@ def measure_free(folder: Path) -> int:
 
 
 def describe_scarcity(folder: Path) -> str:
-    """Returns a sentence if the disk is full, '' if it is not: then something else went wrong."""
+    """Returns a sentence if the disk is full, '' if another cause is likely."""
     try:
         free = measure_free(folder)
     except OSError:

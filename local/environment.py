@@ -1,4 +1,4 @@
-"""The environment of a local run, its ports, and the check whether it is ready."""
+"""Builds the environment of a local run, and checks its port and readiness."""
 
 import http.client
 import socket
@@ -23,7 +23,7 @@ def build_environment(
         "SITE_URL": site,
         "ALLOWED_HOSTS": environment.get("ALLOWED_HOSTS") or hosts,
         "VAPID_PRIVATE_KEY": environment.get("VAPID_PRIVATE_KEY") or folder.load_vapid_key(),
-        # receivers of a local run are on the same machine
+        # in a local run, receivers are on the same machine
         "WEBHOOK_OPEN_NETWORKS": environment.get("WEBHOOK_OPEN_NETWORKS") or "127.0.0.0/8,::1/128",
     }
 

@@ -1,7 +1,7 @@
-"""`python -m local.install FILE ...` installs requirements and says how far it is.
+"""`python -m local.install FILE ...` installs requirements and reports the progress.
 
-pip says either nothing or several lines for each package, and warns of things that are not the
-reader's. So its output is shown only if it fails.
+pip prints nothing or several lines for each package, and irrelevant warnings. Its output is
+therefore shown only if it fails.
 """
 
 import os
@@ -30,7 +30,7 @@ _WRITING = re.compile(r"Installing collected packages: (.+)")
 
 
 class Progress:
-    """What pip has done so far, from its lines."""
+    """The progress of pip, read from its output."""
 
     def __init__(self) -> None:
         self.found: set[str] = set()
@@ -47,14 +47,14 @@ class Progress:
             self.writing = writing[1].count(",") + 1
 
     def describe(self, seconds: float) -> str:
-        """Returns the line that says how far the installation is after so many seconds."""
+        """Returns a line about the progress of the installation after `seconds`."""
         if self.writing:
             return f"  {seconds:.0f} s: writing {self.writing} packages to the disk"
         return f"  {seconds:.0f} s: {len(self.found)} packages found or downloaded"
 
 
 def follow(lines: Iterable[str], progress: Progress, say: Callable[[str], None]) -> None:
-    """Reads the lines to their end, and says how far it is, also while there are none."""
+    """Reads the lines to their end, and reports the progress, also between lines."""
     began = said = time.monotonic()
     for line in with_pauses(lines, 0.5):
         if line is not None:
@@ -66,7 +66,7 @@ def follow(lines: Iterable[str], progress: Progress, say: Callable[[str], None])
 
 
 def with_pauses(lines: Iterable[str], seconds: float) -> Iterator[str | None]:
-    """Yields the lines as they come, and None whenever none has come for so long."""
+    """Yields the lines as they come, and None after each interval without a line."""
     waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def read() -> None:
@@ -87,7 +87,7 @@ def with_pauses(lines: Iterable[str], seconds: float) -> Iterator[str | None]:
 
 
 def explain(progress: Progress) -> str:
-    """Returns what to show when pip has failed."""
+    """Returns the text to show after a failure of pip."""
     text = "\n".join(progress.last)
     if "No space left on device" in text or describe_scarcity(ROOT):
         full = describe_scarcity(ROOT) or f"A disk is full, that of {ROOT} or of TMPDIR: free some"

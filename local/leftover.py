@@ -8,7 +8,7 @@ from pathlib import Path
 
 from local.processes import Check, keep_waiting
 
-# Signals and seconds to wait. 0 sends none: without its supervisor the postmaster is stopping.
+# Signals and seconds to wait. 0 sends no signal: a postmaster without supervisor is stopping.
 STEPS = ((0, 2.0), (signal.SIGINT, 5.0), (signal.SIGQUIT, 2.0), (signal.SIGKILL, 5.0))
 
 

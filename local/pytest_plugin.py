@@ -31,15 +31,14 @@ SETTINGS = {
     "full_page_writes": "off",
     "synchronous_commit": "off",
     "max_connections": "300",
-    # A test's standby still gets what was written before it streams, also where others begin
-    # beside it: each base backup's checkpoint removes older segments.
+    # Kept for the standbys of tests: a standby needs the segments written before it streams, but
+    # the checkpoint of another base backup would remove them.
     "wal_keep_size": "512MB",
 }
-# The variable with the folder of a stopped cluster, whose database has every migration. The server
-# begins as a copy of it. `make test` makes one for all of its parts.
+# The variable with the folder of a stopped cluster with all migrations. The server starts from a
+# copy of it. `make test` creates one for all of its parts.
 PREPARED = "PREPARED_CLUSTER"
-# A test that needs no server finds these addresses. If it calls one all the same, its message has
-# this path.
+# The addresses for tests that need no server. The error of an attempt to connect shows this path.
 UNSTARTED = "/not-started-because-of--no-servers"
 UNSTARTED_SERVERS = {
     "DATABASE_URL": f"postgres://app@{quote(UNSTARTED, safe='')}/app",

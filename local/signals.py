@@ -22,7 +22,7 @@ class Signals:
         signal.signal(signal.SIGCHLD, lambda *_: None)  # only wakes the main loop
 
     def _record(self, number: int, _frame: FrameType | None) -> None:
-        # make repeats a SIGTERM that its process group has received, so a second one means nothing.
+        # A second SIGTERM is ignored: make repeats one that its process group has received.
         if self.stop_requested and number == signal.SIGINT:
             self.stop_now = True
         self.stop_requested = True

@@ -21,7 +21,7 @@ from local.processes import Check, die_with_parent, finish, kill_group, spawn
 from local.redis import Redis
 from local.signals import Signals
 
-# What `manage.py migrate` says where the database is away, before it begins and meanwhile.
+# The messages of `manage.py migrate` while the database is away, at its start and later.
 UNREACHABLE = ("The database cannot be reached", "OperationalError")
 GRACE = 7.0  # seconds for the applications; with those of the servers it stays below 15
 
@@ -98,7 +98,7 @@ class Supervisor:
         return all(server.is_running() for server in self.servers)
 
     def _await_servers(self, reason: str) -> None:
-        """Waits a second, and until every server of ours runs again."""
+        """Waits for a second, and until all our servers run again."""
         self.output.say(f"The database cannot be prepared yet ({reason}); trying again")
         check, soon = self.deadline.waiting_for("the database"), time.monotonic() + 1
         while time.monotonic() < soon or not self._servers_run():
@@ -175,7 +175,7 @@ class Supervisor:
                     self.output.say(str(error))
 
     def _mention_full_disk(self) -> None:
-        """Says so where the disk is the likely reason: logs may have had no room to say it."""
+        """Reports a full disk as the likely cause, because logs on it may be missing."""
         if sentence := describe_scarcity(self.folder.path):
             self.output.say(sentence)
 
@@ -197,7 +197,7 @@ class Supervisor:
 
 
 def check() -> int:
-    """Says what would stop a start, before anything is installed; returns the exit status."""
+    """Reports obstacles to a start before anything is installed; returns the exit status."""
     try:
         check_port(read_port(os.environ.get("PORT") or "8000"))
         check_space(find_folder())
