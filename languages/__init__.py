@@ -1,1 +1,1 @@
-"""The catalogues in `locale/`: extracts texts, compiles, and makes a pseudo-locale."""
+"""Maintains the catalogues in `locale/`: extracts texts, compiles, and makes a pseudo-locale."""

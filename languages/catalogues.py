@@ -12,7 +12,7 @@ from languages.extraction import ROOT, Text, collect_pages, collect_scripts
 
 LOCALE = ROOT / "locale"
 DOMAINS = {"django": collect_pages, "djangojs": collect_scripts}
-_NO_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # a date would change a catalogue without a reason
+_NO_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # a date would change the catalogue on every run
 _HEADER = "# Review Loop: translations. `make languages` adds what is new and compiles."
 
 
@@ -72,7 +72,7 @@ def format_catalogue(catalog: Catalog) -> bytes:
 
 
 def is_missing(string: str | tuple[str, ...] | list[str] | None) -> bool:
-    """Whether a text, or one of its forms, has no translation."""
+    """Tells whether a text, or one of its forms, has no translation."""
     return not string or not all(string)
 
 

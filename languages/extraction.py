@@ -15,7 +15,7 @@ PACKAGES = (
     "config", "web", "accounts", "webhooks", "mailing", "loops", "reviews", "api", "portal",
     "dashboard", "signin",
 )  # fmt: skip
-# What the functions take: (message,), (singular, plural) or a context and a message.
+# The arguments of the functions: (message,), (singular, plural) or a context and a message.
 KEYWORDS: dict[str, Any] = {
     "_": None, "_lazy": None, "gettext": None, "gettext_lazy": None, "say": None,
     "ngettext": (1, 2), "say_count": (1, 2), "pgettext": ((1, "c"), 2),

@@ -1,7 +1,7 @@
-"""A pseudo-locale: every text accented, longer and in brackets, on pages from right to left.
+"""Makes a pseudo-locale: all texts accented, longer and in brackets, from right to left.
 
-It proves that every text is marked and that every layout has room. Its code is one of a language
-that runs from right to left, so Django's own texts appear in Arabic. Only tests offer it.
+Tests use it to find unmarked texts and layouts without space for longer ones. Its language code is
+that of Arabic, so Django's own texts appear in Arabic.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Makes a release out of the changelog: `make release`."""
+"""Makes a release from the changelog (`make release`)."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ Version = tuple[int, int, int]
 
 
 class Refused(Exception):
-    """No release is made; the text says why."""
+    """No release is made; the message gives the reason."""
 
 
 def make_release(root: Path, wanted: str, leaves: dict[str, str], today: date) -> str:
@@ -57,7 +57,7 @@ def check_clean(root: Path) -> None:
 
 
 def read_unreleased(changelog: str) -> str:
-    """Returns what stands below Unreleased. Raises Refused if that is nothing."""
+    """Returns the text below Unreleased. Raises Refused if it is empty."""
     _, found, rest = changelog.partition(UNRELEASED)
     news = re.split(r"^## ", rest, maxsplit=1, flags=re.MULTILINE)[0]
     if not found or not re.search(r"^- ", news, re.MULTILINE):
@@ -74,7 +74,7 @@ def read_version(root: Path) -> Version:
 def choose_next(current: Version, news: str) -> Version:
     """Chooses the version by the headings of the changelog.
 
-    What was removed is a new major version, from 1.0 on; only fixes are a patch.
+    From 1.0 on, a removal makes a major version; fixes alone make a patch.
     """
     major, minor, patch = current
     headings = set(re.findall(r"^### (.+)$", news, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""`python -m release [VERSION]`: writes the next version everywhere, and says what to do then."""
+"""`python -m release [VERSION]` writes the next version everywhere, and prints the next steps."""
 
 import os
 import sys
