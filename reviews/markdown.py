@@ -1,7 +1,7 @@
 """Renders the Markdown of a request's text as safe HTML. Pure.
 
-HTML from the author is escaped. Images become links, because an image tells its host who looks at
-it. All headings have one level, so that they fit below the page's own. Code is coloured by
+HTML from the author is escaped. Images become links, because loading an image reveals the reader to
+its host. All headings have one level, so that they fit below the page's own. Code is coloured by
 `reviews.highlighting`. Wide code and tables scroll in a frame that the keyboard reaches.
 """
 
@@ -25,7 +25,7 @@ TAGS = {
 ATTRIBUTES = {"a": {"href"}, "span": {"class"}, "code": {"class"}, "ol": {"start"}}
 DIRECTED = {name: {"dir": "auto"} for name in ("ul", "ol", "blockquote")}
 SCHEMES = {"http", "https", "mailto"}
-MAX_LENGTH = 20_000  # characters of HTML; longer code is not coloured, it costs too much
+MAX_LENGTH = 20_000  # characters of HTML; colouring longer code costs too much
 MAX_CELLS = 2000  # 2,000 characters can make 60,000 cells, which take seconds
 # What is added to the cleaned HTML. No text can contain these tags, because HTML is escaped.
 _FRAME = 'tabindex="0" role="group" aria-label'
@@ -33,7 +33,7 @@ _TO_ADD = re.compile(r'<a href=|<pre>(?:<code class="diff">)?|</?table>')
 
 
 class Names(NamedTuple):
-    """What a screen reader calls the parts of a text that scroll, and a link to a picture."""
+    """The names for screen readers of scrolling parts and of links to images."""
 
     code: str = say("Code")
     changes: str = say("Changes")
@@ -45,7 +45,7 @@ IN_ENGLISH = Names()
 
 
 def _add(tag: str, names: Names) -> str:
-    """Returns what stands for a tag in the cleaned HTML."""
+    """Returns the placeholder of a tag in the cleaned HTML."""
     return {
         "<a href=": '<a target="_blank" href=',
         "<pre>": f'<pre {_FRAME}="{escape(names.code)}">',
@@ -84,9 +84,9 @@ def count_cells(text: str) -> int:
 
 
 def _render_fence(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
-    """Renders a block of code, in colours while the text has not used up its MAX_CODE.
+    """Renders a block of code, coloured up to MAX_CODE characters of the text.
 
-    Diffs do not count, because their colours cost little.
+    Diffs do not count, because colouring them costs little.
     """
     code, language = tokens[place].content, tokens[place].info.strip().partition(" ")[0]
     is_diff = language.lower() in DIFFS
@@ -99,7 +99,7 @@ def _render_fence(self: Any, tokens: Any, place: int, options: Any, env: Any) ->
 
 
 def _render_image(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
-    """Renders a link to the image, which is fetched only if somebody follows it."""
+    """Renders a link to the image. A browser loads the image only after a click."""
     token = tokens[place]
     words = token.content.strip() or env["picture"]
     return f'<a href="{escape(token.attrGet("src") or "")}">{escape(words)}</a>'

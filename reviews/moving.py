@@ -1,4 +1,4 @@
-"""Moves a request in a transaction of its own, and tells the loser of a race what it has become."""
+"""Moves a request in its own transaction. The loser of a race gets the request's new state."""
 
 from collections.abc import Callable
 
@@ -37,8 +37,8 @@ def read_request(request_id: str, *, allowed: RequestQuerySet | None = None) -> 
 def move_or_raise(transition: Transition, request_id: str, attempt: Callable[[], bool]) -> None:
     """Commits what `attempt` has moved, or rolls it back and raises TransitionLost.
 
-    The present state is read after the transaction: the read may settle the request, and a
-    settled request is shown only once it is committed.
+    The present state is read after the transaction, because the read may settle the request, and a
+    settled request is shown only after the commit.
     """
     for _ in range(MAX_ATTEMPTS):
         with transaction.atomic():
@@ -48,5 +48,5 @@ def move_or_raise(transition: Transition, request_id: str, attempt: Callable[[],
         stored = read_request(request_id)
         if stored.status not in transition.sources:
             break
-        # The obstacle is gone since: a claim was released or lapsed, or a member removed.
+        # The obstacle is gone by now: a claim was released or lapsed, or a member was removed.
     raise TransitionLost(stored)

@@ -6,7 +6,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import ngettext, pgettext
 
-# A part with more entries starts folded, so that the answer stays close.
+# A part with more entries starts closed, which keeps the answer near.
 MAX_SHORT_ENTRIES = 8
 _PART = (
     '<details{}><summary><span class="key" dir="auto">{}</span>'
@@ -28,12 +28,12 @@ def format_outline(value: Any) -> SafeString:
 
 
 def is_short(value: Any) -> bool:
-    """Tells whether the value has few enough entries, on all levels, to start unfolded."""
+    """Tells whether the value has so few entries, on all levels, that it starts open."""
     return _count_entries(value) <= MAX_SHORT_ENTRIES
 
 
 def _format_entry(name: str, value: Any) -> SafeString:
-    """Formats an entry on one line, or as a part that folds."""
+    """Formats an entry on one line, or as a section that opens and closes."""
     if not isinstance(value, dict | list) or not value:
         return format_html('<span class="key" dir="auto">{}</span> {}', name, format_outline(value))
     is_open = SafeString(" open" if is_short(value) else "")

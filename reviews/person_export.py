@@ -1,8 +1,8 @@
-"""Writes everything that is a person's as one JSON object, in parts of bounded size.
+"""Writes a person's data as one JSON object, in parts of bounded size.
 
-That is the account with its addresses, browsers and devices; the loops and requests that it owns;
-what the person answered in others' loops; and its keys, usage and audit log.
-Passwords, keys and secrets are not in it.
+The object has the account with its addresses, browsers and devices; the loops and requests that it
+owns; the person's answers in other accounts' loops; and its keys, usage and audit log. It has no
+passwords, keys or secrets.
 """
 
 import json
@@ -65,7 +65,7 @@ def read_rows(rows: Any, *columns: str, key: str = "pk", **named: Any) -> Iterat
 
 
 def read_requests(person: User) -> Iterator[str]:
-    """Returns the requests of the account, as GET /api/requests/{id} does, the oldest first."""
+    """Returns the requests of the account as GET /api/requests/{id} does, the oldest first."""
     settle_unlocked(scope_to_account(person.pk))
     last = ""
     while True:
@@ -78,7 +78,7 @@ def read_requests(person: User) -> Iterator[str]:
 
 
 def read_answers(person: User) -> Iterator[str]:
-    """Returns what the person answered, also in loops that they have left."""
+    """Returns the person's answers, also in loops that they have left."""
     answered = Request.objects.filter(response_by=person)
     return read_rows(
         answered,
@@ -91,7 +91,7 @@ def read_answers(person: User) -> Iterator[str]:
 
 
 def read_usage(person: User) -> Iterator[str]:
-    """Returns the calls of each key by days of UTC, whatever the time zone of the page is."""
+    """Returns the calls of each key by UTC days, independent of the time zone of the page."""
     days = Usage.objects.filter(key__user=person).annotate(day=TruncDay("hour", tzinfo=UTC))
     counted = days.order_by("day").values("day", "key_id").annotate(calls=Sum("calls"))
     return map(dump, counted)

@@ -1,7 +1,7 @@
 """Turns the Markdown of a request's text into one plain line. Pure.
 
-`extract_headline` is the line that stands for a request wherever there is room for one: inbox,
-dashboard, pushes and subjects of emails. `excerpt` is the beginning of the whole text.
+`extract_headline` returns the line that represents a request in the inbox, the dashboard, pushes
+and subjects of emails. `excerpt` returns the beginning of the whole text.
 """
 
 import html
@@ -14,9 +14,7 @@ MAX_HEADLINE = 140  # characters
 MAX_EXCERPT = 120  # characters
 MAX_READ = 2_000  # characters of a text in which the headline is looked for
 MAX_SHORT_LINE = 60  # characters; a longer line goes on in the next one
-MIN_SENTENCE = (
-    16  # characters; a shorter beginning, such as "Hello!", takes the next sentence along
-)
+MIN_SENTENCE = 16  # characters; a shorter beginning, such as "Hello!", includes the next sentence
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+|$)")
@@ -24,7 +22,7 @@ _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$")
 _LEADING_MARKS = re.compile(r"(?:\s{0,3}(?:>|[-*+](?=\s)|\d{1,9}[.)](?=\s)))*\s*")
-# Without a bracket inside, so that a text of brackets is read once.
+# No bracket inside: otherwise a text of brackets would take quadratic time.
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\[\n]*\)")
 _EMPHASIS = re.compile(r"\*\*|__|~~|`|(?<!\\)\*(?=\S)|(?<=[^\s\\])\*|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -35,7 +33,7 @@ _MARKS = re.compile(
 )
 _BAR = re.compile(r"\s\|\s")
 _END = re.compile(r"(?<![.!?…؟।])[.!?…؟।]++[\"'”’»)\]*_`]*+(?=\s)|[。！？]+[」』”’）]*|\n")
-# A dot after these, after a single letter or after a number ends no sentence.
+# A dot after these, after a single letter or after a number does not end a sentence.
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:\w|\d+|e\.g|i\.e|z\.B|d\.h|u\.a|No|Nr|Dr|Mr|Mrs|Ms|Prof|St|vs|cf|ca|approx|bzw"
     r"|etc|Inc|Ltd|Co)\.$"
@@ -45,8 +43,8 @@ _ABBREVIATION = re.compile(
 def extract_headline(text: str, max_length: int = MAX_HEADLINE) -> str:
     """Returns the first heading or the first sentence, whichever comes first, without Markdown.
 
-    Code, tables and rules are passed over. A text of nothing else is shown as it begins, and one
-    of invisible characters as an ellipsis.
+    Skips code, tables and rules. A text of nothing else gives its beginning, and one of invisible
+    characters an ellipsis.
     """
     for line, is_heading in _read_blocks(text[:MAX_READ].splitlines()):
         plain = _strip_inline(line if is_heading else _first_sentence(line))
@@ -107,7 +105,7 @@ def _is_indented_code(line: str) -> bool:
 
 
 def _is_in_table(lines: list[str], place: int) -> bool:
-    """Tells whether a line with columns belongs to a table: a rule is among it and its like."""
+    """Tells whether a line with columns belongs to a table: its block of such lines has a rule."""
     if "|" not in lines[place]:
         return False
     following = lines[place + 1] if place + 1 < len(lines) else ""
@@ -127,7 +125,7 @@ def _strip_inline(text: str) -> str:
 def _first_sentence(paragraph: str) -> str:
     """Returns the first sentence, and the next ones while it is very short.
 
-    The end of a short line ends a sentence too, because pages show the break.
+    The end of a short line also ends a sentence, because pages show the break.
     """
     for end in _END.finditer(paragraph):
         so_far, rest = paragraph[: end.end()], paragraph[end.end() :].lstrip()

@@ -10,7 +10,7 @@ from web.languages import translate
 
 
 def render_prose(text: str) -> SafeString:
-    """Renders Markdown as HTML; the plain text if the HTML would show nothing."""
+    """Renders Markdown as HTML, or the plain text if the HTML would show nothing."""
     html = markdown.render(text, names=markdown.Names(*map(translate, markdown.Names())))
     if not strip_tags(html).strip():
         return format_html("<p>{}</p>", text)
@@ -18,5 +18,5 @@ def render_prose(text: str) -> SafeString:
 
 
 def render_headline(text: str, max_length: int = MAX_HEADLINE) -> str:
-    """Returns the headline of a text, or that it was removed (`reviews.retention`)."""
+    """Returns the headline of a text, or a note that it was removed (`reviews.retention`)."""
     return extract_headline(text, max_length) if text else _("Text removed")

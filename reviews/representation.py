@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What the value of a field is, for the schema."""
+    """The kind of a field's value, for the schema."""
 
     ID = "id"
     TEXT = "text"
@@ -34,7 +34,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What a request is represented with beside its own columns.
+    """The data about a request outside its own columns.
 
     `answerer` has the id, name and email of the person who answered. Only the account that created
     the request sees the credentials of its `callback_url`.
@@ -47,17 +47,17 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a request, which shows a column, or what `compute` makes of the other fields."""
+    """A field of a request: a column, or a value that `compute` derives from other fields."""
 
     name: str
     kind: Kind
-    column: str = ""  # if it has another name, or a computed field has one too
+    column: str = ""  # if its name differs, or for a computed field
     null: bool = False
     compute: Callable[[Mapping[str, Any], Around], Any] | None = None
 
     @property
     def sql(self) -> str:
-        """The value in a SELECT from the row `r`; of a computed field what it is computed from."""
+        """The value in a SELECT from the row `r`; for a computed field, its source."""
         column = f"r.{self.column or self.name}"
         if not self.is_stored:
             return "NULL"
@@ -73,7 +73,7 @@ class Field:
         return self.compute is None or bool(self.column)
 
     def read(self, request: "Request") -> Any:
-        """Reads the same value from a model."""
+        """Reads the same value from a model instance."""
         value = getattr(request, self.column or self.name) if self.is_stored else None
         return iso(value) if isinstance(value, datetime) else value
 
@@ -121,9 +121,9 @@ def as_fragment(text: str | None) -> orjson.Fragment | None:
 def encode(shown: Any) -> bytes:
     """Writes represented rows as compact JSON.
 
-    In a list of 50 requests this saves 0.13 ms of CPU against parsing their JSON and writing it by
-    the standard library, and 5 ms with a context of 256 KiB. Both spell the values of a request
-    alike, but for floats with exponents, which only stored JSON has.
+    Compared with parsing and writing their JSON by the standard library, this saves 0.13 ms of CPU
+    for a list of 50 requests, and 5 ms with a context of 256 KiB. Both spell the values of a
+    request alike, except floats with exponents, which only stored JSON has.
     """
     return orjson.dumps(shown)
 

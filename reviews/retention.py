@@ -1,6 +1,6 @@
-"""Removes finished requests, or only their texts, once a loop no longer keeps them.
+"""Removes finished requests, or only their texts, after the loop's retention time.
 
-How long that is counts from the end of a request. A request stays while one of its webhooks waits.
+The time counts from the end of a request. A request stays while one of its webhooks waits.
 Two indexes on loop and end find what is due, so a run costs the same at any size of the table.
 """
 
@@ -38,7 +38,7 @@ def _due(loop: str, days: str, texts: str) -> str:
 
 _KINDS = (("requests", REQUESTS_DAYS, "NULL"), ("requests", REQUESTS_DAYS, "NOT NULL"),
           ("texts", TEXTS_DAYS, "NULL"))  # fmt: skip
-# Which loops have something to remove: two look-ups in an index for each that does not keep all.
+# The loops with due rows: two index look-ups for each loop with a retention time.
 _LOOPS = " UNION ALL ".join(
     f"""SELECT l.id, l.creator_id, '{kind}', '{texts}', {days} FROM loops_loop l
      WHERE {days} IS NOT NULL AND EXISTS ({_due("l.id", days, texts)})"""  # noqa: S608
@@ -59,7 +59,7 @@ _REMOVE = (
     _REMOVE_WORDS,
     "DELETE FROM reviews_request WHERE id = ANY (%(ids)s) AND creator_id = %(account)s",
 )
-# A text answer has to be an answer still, and options are what answers refer to.
+# A text answer has to stay an answer, and answers refer to options.
 _EMPTY = "CASE WHEN response_type = 'text' AND {0} IS NOT NULL THEN '\"\"' ELSE {0} END"
 _REMOVE_TEXTS = f"""
 UPDATE reviews_request
@@ -72,12 +72,12 @@ UPDATE reviews_request
 
 
 def prune(*, until: float) -> int:
-    """Removes what no loop keeps any more; returns from how many requests.
+    """Removes requests and texts after their retention time; returns the number of requests.
 
-    Begins nothing after `until`, a time of `time.monotonic()`.
+    Starts no batch after `until`, a time of `time.monotonic()`.
     """
     loops = _fetch(_LOOPS, get_limits())
-    random.shuffle(loops)  # a run that ends early does not always end at the same loop
+    random.shuffle(loops)  # in random order: runs that end early end at different loops
     total = 0
     for loop_id, account_id, kind, texts, days in loops:
         which = {"loop": loop_id, "account": account_id, "days": days}
@@ -96,7 +96,7 @@ def _remove_batch(kind: str, texts: str, which: dict[str, Any]) -> int:
 def remove_requests(
     account_id: str, found: Sequence[tuple[Any, ...]], *, waiting: bool = False
 ) -> None:
-    """Removes requests with all that belongs to them, in the caller's transaction.
+    """Removes requests with all their rows, in the caller's transaction.
 
     `found` has the id and the number of claims of each; the caller has locked them. With `waiting`,
     webhooks that wait are not sent any more.

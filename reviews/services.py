@@ -31,7 +31,7 @@ from reviews.viewers import record_claimed
 
 DEFERRED_TIMEOUT = timedelta(days=30)
 LEAVE_GRACE = timedelta(seconds=5)
-WITHDRAWING_SECONDS = 60.0  # to cancel all open requests of a loop, about 10,000 a second
+WITHDRAWING_SECONDS = 60.0  # to cancel a loop's open requests, about 10,000 a second
 _TOUCH = """
 UPDATE reviews_request SET updated_at = statement_timestamp()
  WHERE id = %(id)s AND creator_id = %(account)s RETURNING texts_removed_at IS NULL
@@ -121,7 +121,7 @@ def cancel_request(
 
 
 def may_have_feedback(request: Request) -> bool:
-    """Tells whether the request is completed, which is final, and so takes feedback."""
+    """Tells whether the request is completed, a final state, and accepts feedback."""
     return request.status == states.COMPLETED
 
 
@@ -129,12 +129,12 @@ def may_have_feedback(request: Request) -> bool:
 def add_feedback(*, request: Request, feedback: dict[str, Any]) -> dict[str, Any]:
     """Sets the feedback on a completed request, replacing an earlier one; returns what is stored.
 
-    That has no texts if those of the request are no longer kept. Raises Request.DoesNotExist if
-    the request has been removed meanwhile.
+    Stores no texts if those of the request are removed. Raises Request.DoesNotExist if the request
+    was removed meanwhile.
     """
     own = {"id": request.pk, "account": request.creator_id}
     with connection.cursor() as cursor:
-        cursor.execute(_TOUCH, own)  # and nobody removes it now
+        cursor.execute(_TOUCH, own)  # the lock prevents its removal
         row = cursor.fetchone()
     if row is None:
         raise Request.DoesNotExist
@@ -183,10 +183,10 @@ def renew_claim(*, request: Request, reviewer_id: str) -> datetime | None:
 
 
 def leave_claim(*, request: Request, reviewer_id: str) -> None:
-    """Shortens the reviewer's own lease to LEAVE_GRACE, when the reviewer leaves the page.
+    """Shortens the reviewer's own lease to LEAVE_GRACE after the reviewer left the page.
 
-    Somebody who only reloads the page renews the lease before anybody else can claim. A lease
-    that was renewed since `request` was read belongs to a page that is still open, and stays.
+    A reviewer who reloads the page renews the lease before others can claim. A lease that was
+    renewed after `request` was read belongs to an open page, and stays.
     """
     own = Request.objects.created_by(request.creator_id).filter(
         is_held_by(reviewer_id), claim_expires_at=request.claim_expires_at

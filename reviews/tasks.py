@@ -35,9 +35,9 @@ def fold_counters() -> int:
 
 @shared_task(expires=60)
 def prune_requests() -> int:
-    """Removes requests and texts that are no longer kept; returns from how many requests.
+    """Removes requests and texts after their retention time; returns the number of requests.
 
-    A restored copy, which sends nothing yet, keeps what somebody may want to find in it.
+    Does nothing while deliveries are off: a restored copy keeps its data for inspection.
     """
     return retention.prune(until=pruning.compute_end()) if deliveries.are_on() else 0
 
@@ -51,7 +51,7 @@ def finish_erasing() -> int:
 def _run_batches(name: str, run_batch: Callable[[], int], batch: int) -> int:
     """Runs batches until one is not full, then records the task's heartbeat.
 
-    Does nothing while RUNS others are under way in this process.
+    Does nothing while RUNS others run in this process.
     """
     if not _places[name].acquire(blocking=False):
         return 0
@@ -67,7 +67,7 @@ def _any_request(condition: str) -> str:
     return f"EXISTS (SELECT FROM reviews_request r WHERE {condition})"
 
 
-# Two of them share thousands of due requests.
+# Two tasks share thousands of due requests.
 sweeps.register(settle_overdue, due=_any_request(conditions.overdue()), runs=2)
 sweeps.register(release_lapsed, due=_any_request(conditions.lapsed()))
 sweeps.register(fold_counters, due=counters.ANY_CHANGE)

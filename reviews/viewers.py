@@ -1,7 +1,7 @@
-"""Records who opened, skipped and claimed a request, for its creator (`reviews.queries.reach`).
+"""Records for a request's creator who opened, skipped and claimed it (`reviews.queries.reach`).
 
-An open page costs one statement, which commits without waiting for the disk. Neither a database
-that cannot write nor a lock on the request keeps a page from being shown: nothing is recorded then.
+An open page costs one statement, whose commit does not wait for the disk. If the database accepts
+no writes or the request is locked, nothing is recorded and the page is shown.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Who is being erased."""
+"""The table of erasures under way."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""Who is exporting."""
+"""The table of export leases."""
 
 from typing import Any, ClassVar
 
@@ -9,8 +9,7 @@ from django.db import models
 class ExportLease(models.Model):
     """An account's export that is under way. One account has one at a time.
 
-    A process that ended without deleting it keeps nobody waiting: after `expires_at` the next
-    export replaces it.
+    The lease of a killed process expires: after `expires_at` the next export replaces it.
     """
 
     account = models.OneToOneField(

@@ -45,7 +45,7 @@ class PushSubscription(models.Model):
 
 
 class EmailPreference(models.Model):
-    """Which requests a person is told of by email; without a row, of every one.
+    """The requests about which a person gets emails; without a row, all of them.
 
     Emails go to people who have no push subscription that is on. `mailed_at` is when the last
     one was claimed.
@@ -102,8 +102,8 @@ class Notification(OutboxRow):
         db_index=False,
         db_constraint=False,  # the request refers to it
     )
-    # No foreign key: the database would read the whole table for each request that is deleted.
-    # Whoever deletes a request deletes these first (`reviews.retention`).
+    # No foreign key: the database would read the whole table for each deleted request. The code
+    # that deletes a request deletes its notifications first (`reviews.retention`).
     request = models.ForeignKey(
         "reviews.Request",
         on_delete=models.CASCADE,
@@ -115,8 +115,8 @@ class Notification(OutboxRow):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
     )
     channel = models.CharField(max_length=4, choices=Channel)
-    # No foreign key: a subscription that is removed at the wrong moment must not fail a creation.
-    # A notification to one that is gone is dropped when it is due.
+    # No foreign key: the concurrent removal of a subscription must not fail the creation of a
+    # request. A notification without its subscription is dropped when it is due.
     subscription = models.ForeignKey(
         PushSubscription,
         null=True,

@@ -109,7 +109,7 @@ class Request(models.Model):
     platform = models.CharField(max_length=10)
     platform_version = models.TextField(null=True)  # noqa: DJ001
     callback_url = models.TextField(null=True)  # noqa: DJ001
-    # what asked for the program, such as "MCP"; '' where it called the API itself
+    # the intermediary of the program, such as "MCP"; '' for a direct call of the API
     asked_through = models.CharField(max_length=100, default="", db_default="")
     # of the last call that sent one (webhooks.trace_context)
     traceparent = models.CharField(max_length=LENGTH, null=True)  # noqa: DJ001 (null is no trace)
@@ -265,7 +265,7 @@ class Request(models.Model):
 
     @property
     def answered_by(self) -> str | None:
-        """Whose answer it is: `human`, `default` or None."""
+        """The source of the answer: `human`, `default` or None."""
         return states.ANSWERED_BY.get(self.status)
 
 

@@ -1,4 +1,4 @@
-"""Who has opened a request."""
+"""The table of viewers of requests."""
 
 from django.conf import settings
 from django.db import models

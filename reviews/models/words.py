@@ -10,8 +10,8 @@ from django.db import models
 class RequestWords(models.Model):
     """The words of a request's text, written once by a trigger when the request is created.
 
-    They have their own table because every change of a request's status updates every index of
-    its table: a sweep would compute the words of all requests that it settles again.
+    They have their own table because every change of a request's status updates all indexes of its
+    table: a sweep would compute the words of its requests again.
     """
 
     request = models.OneToOneField(

@@ -1,8 +1,8 @@
 """Reads a page of requests and their total in one statement, for any size of the table.
 
-The statement finds the page's ids in the indexes, then fetches only those rows. It also tells
-whether anything in its scope is due. That is rare while sweeps run; then the due requests are
-settled, and the statement runs again.
+The statement finds the page's ids in the indexes, then fetches only those rows. It also reads
+whether a request of the scope is due, which is rare while sweeps run. In that case the due requests
+are settled, and the statement runs again.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Scope:
 
     @property
     def to_settle(self) -> settling.Scope:
-        """The same scope for settling."""
+        """Returns the scope for settling."""
         return settling.Scope(f"r.{self.column} = {self.id}", self.params)
 
 
@@ -105,7 +105,7 @@ class RequestPage:
 
 
 def fetch(scope: Scope, list_params: ListParams) -> RequestPage:
-    """Reads the page, settling what is due first. One statement if nothing is due."""
+    """Reads the page after settling due requests. One statement if none is due."""
     params: dict[str, Any] = dict(scope.params)
     if list_params.status is not None:
         params["status"] = list_params.status
@@ -134,8 +134,8 @@ def fetch(scope: Scope, list_params: ListParams) -> RequestPage:
 def build_statement(scope: Scope, list_params: ListParams) -> str:
     """Builds the SQL of a page: the columns of each request, its cursor, total, is_due.
 
-    An empty page is one row with a null id. Limit and offset are literals: a planner that does
-    not know them expects a tenth of the table and reads all of it.
+    An empty page is one row with a null id. Limit and offset are literals: for parameters the
+    planner expects a tenth of the table and reads all of it.
     """
     order = ", ".join(f"page.{part}" for part in list_params.order)
     is_due = scope.to_settle.is_due

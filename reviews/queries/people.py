@@ -1,4 +1,4 @@
-"""Finds requests by a person: who answered them, or who was asked.
+"""Finds requests by a person who answered them or was asked.
 
 A person is found by the beginning of their name, of a word of it, or of their address. Only people
 who have answered the account's requests, or are in its loops, can be found. Both lists are read by
@@ -17,12 +17,12 @@ from reviews.models import RequestQuerySet
 from web.pasted import InvisibleCharacter, clean, to_narrow
 
 ANSWERED, ASKED = "answered", "asked"
-MAX_KNOWN = 1000  # people who have answered, or memberships, that are looked at
+MAX_KNOWN = 1000  # people who have answered, or memberships, that are read
 MAX_FOUND = 20  # people, or loops, whose requests are merged
 
 _MATCHES = """(starts_with(lower(u.name), %(typed)s) OR starts_with(lower(u.email), %(typed)s)
      OR strpos(lower(u.name), ' ' || %(typed)s) > 0)"""
-# From person to person by index, however many requests each has answered.
+# Skips from person to person by index, however many requests each has answered.
 _ANSWERERS = f"""
 WITH RECURSIVE known AS (
     (SELECT response_by_id AS id, 1 AS place FROM reviews_request
@@ -52,10 +52,10 @@ _COLUMNS = {ANSWERED: ("response_by_id", _ANSWERERS), ASKED: ("loop_id", _LOOPS)
 def find_newest(
     requests: RequestQuerySet, *, account_id: str, typed: str, role: str, count: int
 ) -> RequestQuerySet:
-    """Finds the newest `count` of the account's requests that people called like this answered.
+    """Finds the newest `count` of the account's requests answered by people with such a name.
 
-    With the role ASKED, those of the loops that such people are in. `requests` has the other
-    filters and where to start.
+    With the role ASKED, finds requests of the loops of such people. `requests` has the other
+    filters and the start.
     """
     own: RequestQuerySet = requests.created_by(account_id)
     column, statement = _COLUMNS[role]
@@ -67,7 +67,7 @@ def find_newest(
 
 
 def _fold(typed: str) -> str:
-    """Returns what was typed in the form of names (lowercase) and of addresses."""
+    """Returns the typed text in the stored form of names (lowercase) and of addresses."""
     try:
         return fold_address(to_narrow(clean(typed)))
     except InvisibleCharacter:

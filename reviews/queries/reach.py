@@ -1,4 +1,4 @@
-"""Reads whom a request reached: who was told, by what and when, and who opened it."""
+"""Reads whom a request reached: who was notified, how and when, and who opened it."""
 
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -12,7 +12,7 @@ from webhooks.failure_texts import NOT_NEEDED
 
 MAX_REVIEWERS = 50
 
-# r is the request, `ended` when it ended. People who joined after that are no reviewers of it.
+# r is the request, `ended` the time of its end. People who joined later are not its reviewers.
 _REACH = f"""
 WITH r AS (
     SELECT id, loop_id, created_at,
@@ -65,11 +65,11 @@ SELECT reviewer.*, count(*) OVER (),
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """What a request had to do with one person. Times are None for what did not happen.
+    """The history of a request with one person. Times are None for events that did not happen.
 
-    `devices` got a push or were to get one, `pushes` were sent. `is_waiting`: something is still
-    to be sent. `error` is that of a notification that failed. `is_late`: they joined after
-    the request was made, so nobody told them.
+    `devices` counts the devices to notify, `pushes` the pushes sent. `is_waiting`: a notification
+    still waits. `error` is that of a failed notification. `is_late`: they joined after the request
+    was created and were not notified.
     """
 
     name: str
@@ -106,7 +106,7 @@ class Reach:
 
 
 def read_reach(request: Request) -> Reach:
-    """Reads it in one statement."""
+    """Reads whom the request reached, in one statement."""
     params = {"request": request.pk, "account": request.creator_id, "stale": str(NOT_NEEDED)}
     with connection.cursor() as cursor:
         cursor.execute(_REACH, params)

@@ -19,7 +19,7 @@ from reviews.models import RequestQuerySet
 SEPARATORS = r"[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f\u2010-\u201f\u2032\u2033\u2212\u02bc]+"
 INVISIBLE = r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]+"
 MAX_WORDS = 12
-MAX_SCANNED = 1000  # newest requests that are read before the index is used
+MAX_SCANNED = 1000  # newest requests that are scanned before the index is used
 MAX_INDEXED = 1000  # matches from the index; the planner cannot tell rare prefixes from common ones
 MIN_PREFIX_LENGTH = 8  # characters of an id; they fix its time to the minute
 _ID_PREFIX = re.compile(rf"[0-9a-f]{{{MIN_PREFIX_LENGTH},24}}\Z")
@@ -31,7 +31,7 @@ SELECT request_id FROM reviews_requestwords
 # OFFSET keeps the planner from joining with all matches instead of reading one row.
 _BY_ROW = f"""EXISTS (SELECT FROM reviews_requestwords
      WHERE request_id = scanned.id AND account_id = %s AND words @@ (SELECT {_PARSED}) OFFSET 0)"""
-# Whether the row `r` has all of `words`; with none that can be searched for, it has not.
+# Whether the row `r` has all of `words`; false without a searchable word.
 HAS_WORDS = """EXISTS (SELECT FROM reviews_requestwords
      WHERE request_id = r.id AND words @@ to_tsquery('simple'::regconfig, %(words)s) OFFSET 0)"""
 # Up to MAX_INDEXED + 1 requests that have all of `words` and were created by one of the accounts
@@ -59,7 +59,7 @@ def find_newest(
     """
     own: RequestQuerySet = requests.created_by(account_id)
     query = parse_words(typed)
-    if not query or own.query.is_empty():  # its SQL could not be made
+    if not query or own.query.is_empty():  # Django cannot build SQL for an empty set
         return own.none()
     indexed, by_index = _BY_INDEX, [query, f"'={account_id}'", query]
     row, by_row = _BY_ROW, [account_id, query]
@@ -85,7 +85,7 @@ def parse_words(typed: str) -> str:
 
 
 def _find_in_index(requests: RequestQuerySet, indexed: str, params: list[str]) -> list[str]:
-    """Returns up to MAX_INDEXED + 1 ids from the index; [] if the scan has read all requests."""
+    """Returns up to MAX_INDEXED + 1 ids from the index; [] if the scan covered all requests."""
     rest = requests.order_by("-created_at", "-id").values("id")[MAX_SCANNED : MAX_SCANNED + 1]
     sql, placed = rest.query.sql_with_params()
     return _fetch_ids(

@@ -51,12 +51,12 @@ class ResponseType(ABC):
     settings: ClassVar[tuple[Setting, ...]]
     required_by_default: ClassVar[bool]
     default_schema: ClassVar[Schema]  # of `default_response`
-    answer_noun: ClassVar[str]  # what `response_data` is: "a string"
+    answer_noun: ClassVar[str]  # a description of `response_data`: "a string"
     example: ClassVar[Example]
 
     @abstractmethod
     def check_configuration(self, config: Config) -> None:
-        """Raises InvalidConfiguration, naming the field, unless people can answer."""
+        """Raises InvalidConfiguration, which names the field, unless people can answer."""
 
     @abstractmethod
     def check_default(self, config: Config, default: object) -> None:
@@ -74,7 +74,7 @@ class ResponseType(ABC):
 
     @abstractmethod
     def build_widget(self, config: Config, typed: list[str]) -> Widget:
-        """Builds the widget of the reviewer's form, with what was typed so far."""
+        """Builds the widget of the reviewer's form, with the values typed so far."""
 
     def parse_answer(self, config: Config, posted: list[str], *, point: str = ".") -> Answer:
         """Parses all values posted as the answer and checks them with `check_answer`.
@@ -93,8 +93,8 @@ class ResponseType(ABC):
     def read_default(self, typed: str, *, point: str) -> object:
         """Parses a default typed in the dashboard, with LF as line break.
 
-        Returns what does not fit unchanged; `check_default` refuses it. Raises InvalidAnswer for
-        what could be two numbers, or is none.
+        Returns other values unchanged; `check_default` refuses them. Raises InvalidAnswer for an
+        ambiguous or invalid number.
         """
         return typed.strip()
 
@@ -103,7 +103,7 @@ class ResponseType(ABC):
         return []
 
     def get_labels(self, config: Config, values: list[Any]) -> list[str]:
-        """Returns each value of an answer as people read it."""
+        """Returns the label of each value of an answer."""
         return [str(value) for value in values]
 
     def format_answer(self, config: Config, answer: object) -> str:

@@ -63,8 +63,8 @@ class Number(ResponseType):
     def read_bounds(self, config: Config) -> NumberBounds:
         """Reads the bounds. `max` and `min` are aliases of max_value and min_value.
 
-        The default minimum is 1, or −max_value if negative numbers are allowed. A range without
-        any number of so few decimal places is refused, because nobody could answer.
+        The default minimum is 1, or −max_value if negative numbers are allowed. Refuses a range
+        that contains no number with so few decimal places, because nobody could answer.
         """
         maximum = read_decimal(config, "max_value", "max")
         lowest = (

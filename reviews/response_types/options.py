@@ -121,7 +121,7 @@ def _read_option(name: str, entry: Any) -> Option:
 def _read_label(name: str, text: Any) -> str:
     if text is not None and not isinstance(text, str):
         raise InvalidConfiguration(say("%(field)s must be a string", field=name))
-    # Blank text counts as missing (`config.options`), because nobody could see such a choice.
+    # Blank text counts as missing (`config.options`), because such a choice would be invisible.
     if not text or text.isspace():
         raise InvalidConfiguration(say("%(field)s is required", field=name))
     return str(text)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from web.phrases import say
 
-# At most so many options, with labels of so many characters, leave room for the question.
+# The maximum of options, and of characters of a label, that leaves space for the question.
 MAX_IN_REACH = 4
 SHORT_LABEL = 40
 
@@ -96,5 +96,5 @@ def build_number_field(rule: str, minimum: Decimal, typed: list[str]) -> NumberF
 
 
 def get_first(typed: Iterable[str]) -> str:
-    """Returns what was typed into a field with one value; '' if nothing."""
+    """Returns the value typed into a single field, '' for none."""
     return next(iter(typed), "")

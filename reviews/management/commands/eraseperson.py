@@ -30,7 +30,7 @@ class Command(BaseCommand):
             )
             if not is_address(read_line(), person.email):
                 raise CommandError("Nothing was deleted.")
-        with suppress(erasing.AlreadyErased):  # in another terminal, this very moment
+        with suppress(erasing.AlreadyErased):  # another terminal has just done so
             erasing.begin(person=person)
         if not erasing.finish(person.pk, until=time.monotonic() + LONGEST):
             raise CommandError("This took too long. The service goes on with it.")
@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
 
 def read_line() -> str:
-    """Reads an address; '' where nobody can type."""
+    """Reads an address; '' without a terminal."""
     try:
         return input()
     except EOFError:

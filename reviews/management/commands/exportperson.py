@@ -1,4 +1,4 @@
-"""`manage.py exportperson EMAIL` prints everything that is a person's as JSON."""
+"""`manage.py exportperson EMAIL` prints a person's data as JSON."""
 
 from argparse import ArgumentParser
 from typing import Any
