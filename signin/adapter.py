@@ -59,7 +59,7 @@ CODE_EMAIL = "account/email/login_code"
 SENT_MESSAGE = "account/messages/email_confirmation_sent.txt"
 PASSWORD_ACTIONS = {"security.password_changed", "security.password_reset"}
 
-# The errors of sending; ValueError means that email cannot go to such an address.
+# The errors of sending; ValueError means an address to which email cannot be sent.
 UNDELIVERED = (OSError, SMTPException, ValueError)
 
 
@@ -78,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         try:
             with transaction.atomic():
                 saved: User = super().save_user(request, user, form, commit)
-        except IntegrityError:  # the form was sent twice at once
+        except IntegrityError:  # two copies of the form came concurrently
             messages.info(request, _("Account created. Please sign in."))
             raise ImmediateHttpResponse(redirect("account_login")) from None
         return saved
@@ -98,7 +98,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             raise ImmediateHttpResponse(leave_stale_page(self.request, secured)) from None
 
     def is_safe_url(self, url: str | None) -> bool:
-        """Tells whether a page may redirect there; not to what is no URL, such as `//[`."""
+        """Tells whether a page may redirect to the URL; False for an invalid one, such as `//[`."""
         try:
             return bool(super().is_safe_url(url))
         except ValueError:
@@ -119,7 +119,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         *args: Any,
         **options: Any,
     ) -> None:
-        """Adds a message, but never says that an email was sent where none can be."""
+        """Adds a message, except one about a sent email if the service cannot send any."""
         if message_template == SENT_MESSAGE and not sign_in_codes.can_send():
             return
         super().add_message(request, level, message_template, *args, **options)
@@ -129,7 +129,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return email
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Sends an email; a failure is only logged, so that it keeps nobody from signing in."""
+        """Sends an email. Only logs a failure, because it must not prevent a sign-in."""
         try:
             self.deliver(template_prefix, email, context)
         except UNDELIVERED as error:
@@ -155,7 +155,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return translation.get_language() or ENGLISH
 
     def render_mail(self, template_prefix: str, *args: Any, **options: Any) -> Any:
-        """Renders an email. One with a sign-in code is not sent after the code has expired."""
+        """Renders an email. A sign-in code's email expires with the code."""
         mail = super().render_mail(template_prefix, *args, **options)
         if template_prefix == CODE_EMAIL:
             mail.life = sign_in_codes.LIFE  # for mailing.backend
@@ -182,7 +182,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         super().logout(request)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Counts a try of a password; raises ValidationError if it may not be made."""
+        """Counts a try of a password. Raises ValidationError above the limit."""
         self._login_failed_rl_usage = guessing.count_password(
             request, credentials.get("email") or ""
         )
@@ -193,7 +193,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         guessing.forget_passwords(request, credentials["email"])
 
     def is_reauthentication_required(self, *, app: str, **options: Any) -> bool:
-        """Raises ReauthenticationRequired by our rule, in place of django-allauth's."""
+        """Raises ReauthenticationRequired by our rule instead of django-allauth's."""
         require_confirmation(self.request)
         return False
 
@@ -209,7 +209,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return methods
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
-        """Records a wrong password for who has the address; django-allauth limits the tries."""
+        """Records a wrong password for the address's account; django-allauth limits the tries."""
         holder = find_holder(credentials.get("email") or "")
         if holder is not None:
             ip = self.get_client_ip(request)
@@ -230,7 +230,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             record(account_id=user.pk, actor_id=user.pk, action=action, subject=subject)
             origin = read_origin(self.request)
             notify(account=user, action=action, subject=subject, origin=origin)
-        if action in PASSWORD_ACTIONS:  # sign out everybody who knew the old password
+        if action in PASSWORD_ACTIONS:  # sign out all browsers that used the old password
             is_here = self.request.user == user
             current = self.request.session.session_key if is_here else None
             sessions.end_sessions(user.pk, except_key=current)

@@ -155,7 +155,7 @@ def start(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpRes
 
 def check_limits(request: HttpRequest, email: str) -> None:
     """Counts a code that is about to be sent. Raises NotSent."""
-    if not is_reachable():  # without the throttle, codes could be guessed without limit
+    if not is_reachable():  # without the throttle, guesses would be unlimited
         raise NotSent(UNSENT)
     if not guessing.count_code(request, email):
         raise NotSent(TOO_MANY, field=None, status=429)
@@ -208,7 +208,7 @@ def sign_in(request: HttpRequest, pending: sign_in_codes.PendingSignIn) -> HttpR
     """
     if pending.name and find_holder(pending.email) is None:
         try:
-            check_rules(request, pending.email)  # they may have changed since the code was sent
+            check_rules(request, pending.email)  # the rules may have changed
         except NotSent as refusal:
             return start_over(request, str(refusal))
     holder = find_or_create_holder(

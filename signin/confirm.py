@@ -25,11 +25,10 @@ NEW_PASSWORD = _lazy("Now choose a new password.")
 class ConfirmAddress(ConfirmEmailView):  # type: ignore[misc]
     """Confirms an address for the person who signed in to its account, or secures the account.
 
-    The address of a new account may be confirmed by anybody who reads the mailbox. Whoever is not
-    signed in to the account then chooses a new password, because a stranger may have chosen the
-    old one. A further address is confirmed only by a person who is signed in to the account:
-    otherwise one click could give an address to a stranger, or the account to whoever reads an
-    address that was mistyped.
+    Any reader of the mailbox may confirm the address of a new account. A person who is not signed
+    in to the account then chooses a new password, because a stranger may have chosen the old one.
+    Confirming a further address requires a sign-in to the account: otherwise one click could give
+    an address to a stranger, or the account to the reader of a mistyped address.
     """
 
     def logout_other_user(self, confirmation: Any) -> None:

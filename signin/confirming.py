@@ -74,7 +74,7 @@ def send(request: SignedInRequest, address: str) -> HttpResponse:
 
 
 def finish(request: SignedInRequest, address: str) -> HttpResponse:
-    """Goes on with what the person was about to do."""
+    """Continues the action for which the person confirmed."""
     record_authentication(request, request.user, method="code", email=address)
     response: HttpResponse | None = resume_request(request)
     return response or redirect("account")

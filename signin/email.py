@@ -1,4 +1,4 @@
-"""django-allauth's page of email addresses; its form is saved when the session has ended."""
+"""django-allauth's page of email addresses, which saves its form if the session has ended."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ JUST_SENT = _lazy("We just sent a link. Check your spam folder, or try again in 
 
 
 class EmailAddresses(EmailView):  # type: ignore[misc]
-    """Asks who it is before a change, reports it, and fills the form with saved input."""
+    """Asks for reauthentication before a change, reports the change, and restores saved input."""
 
     def get_form(self, form_class: Any = None) -> Form:
         form: Form = super().get_form(form_class)
@@ -61,7 +61,7 @@ class EmailAddresses(EmailView):  # type: ignore[misc]
         return response
 
     def _action_send(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Sends the link again; at most one goes to an address within three minutes."""
+        """Sends the link again, at most once in three minutes to an address."""
         if not can_send():
             messages.error(request, UNSENT)
             return None
@@ -71,7 +71,7 @@ class EmailAddresses(EmailView):  # type: ignore[misc]
         return response
 
     def _action_primary(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Makes a confirmed address the account's own; another may be somebody else's."""
+        """Makes a confirmed address the account's own; others may be somebody else's."""
         address = self._get_email_address(request)
         if address is not None and not address.verified:
             messages.error(request, _("Confirm this address first."))

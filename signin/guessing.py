@@ -1,8 +1,8 @@
 """Limits wrong passwords and codes without locking people out of their own accounts.
 
 Tries are counted for an address and a source together: a network, or a browser that signed in to
-the account before. Beyond that, all networks together get a limited number of tries for an address,
-and its known browsers together get as many. The rates are in ACCOUNT_RATE_LIMITS.
+the account before. In addition, all networks together get a limited number of tries for an address,
+and so do all of its known browsers together. The rates are in ACCOUNT_RATE_LIMITS.
 """
 
 import ipaddress
@@ -18,7 +18,7 @@ PREFIXES = {4: 24, 6: 48}  # bits of an address that name a network
 
 
 def count_password(request: HttpRequest, email: str) -> RateLimitUsage | None:
-    """Counts a try; None if it may not be made. A right password takes it back."""
+    """Counts a try; returns None above the limit. A right password takes the count back."""
     address = email.lower()
     browser = known_browsers.find_name(request, address)
     usage = _consume(request, "password_failed", f"{address} {browser or find_network(request)}")
@@ -32,7 +32,7 @@ def count_password(request: HttpRequest, email: str) -> RateLimitUsage | None:
 
 
 def forget_passwords(request: HttpRequest, email: str) -> None:
-    """Starts anew for an address whose password was just reset."""
+    """Resets the counts of an address after a reset of its password."""
     address = email.lower()
     for action, key in (
         ("password_failed", f"{address} {find_network(request)}"),
@@ -42,7 +42,7 @@ def forget_passwords(request: HttpRequest, email: str) -> None:
 
 
 def count_code(request: HttpRequest, email: str) -> bool:
-    """Counts a code that is about to be sent; False if it may not be."""
+    """Counts a code before it is sent; returns False above the limit."""
     address = email.lower()
     browser = known_browsers.find_name(request, address)
     return _consume(request, "request_login_code", _name_sources(address, browser)) is not None

@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts.code_services import find_holder
 
 _SALT = "signin.known_browsers"
-_LIFETIME = 400 * 86_400  # seconds; browsers keep no cookie for longer
+_LIFETIME = 400 * 86_400  # seconds; the longest life that browsers allow
 _MAX_ACCOUNTS = 10
 
 
@@ -46,7 +46,7 @@ def is_known(request: HttpRequest, user_id: str) -> bool:
 def find_name(request: HttpRequest, email: str) -> str | None:
     """Returns the name of the browser if it signed in before to the account of the address.
 
-    An address that somebody merely added to another account leads to no account.
+    Ignores an unconfirmed address that somebody added to another account.
     """
     browser = read_browser(request)
     holder = find_holder(email) if browser is not None else None
@@ -74,8 +74,8 @@ def remember(request: HttpRequest, response: HttpResponse, user_id: str) -> None
 def _name_account(user_id: str) -> str:
     """Returns the account as the cookie names it.
 
-    An account without a confirmed address has another name, because whoever set it up may lose it
-    to the owner of the address. The browser has to become known anew then.
+    An account without a confirmed address has another name, because its creator may lose it to the
+    owner of the address. The browser then has to sign in again to be known.
     """
     is_confirmed = EmailAddress.objects.filter(user_id=user_id, verified=True).exists()
     return user_id if is_confirmed else f"{user_id}?"

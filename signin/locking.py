@@ -36,7 +36,7 @@ def while_locked(view: Page) -> Page:
 def removable(view: Page) -> Page:
     """Locks the account while the form about one of its second factors or passkeys is handled.
 
-    A form for one that is already removed, as by a second click, says so and shows what is left.
+    A form for a removed one, for example after a second click, shows a message and the rest.
     """
     locked = while_locked(view)
 

@@ -128,7 +128,7 @@ class TotpReauthForm(_ChecksCode, ReauthenticateForm):  # type: ignore[misc]
 
 
 class UnchangedPassword(LoginStage):  # type: ignore[misc]
-    """Ends a sign-in, as its last stage, if the password has changed since it began."""
+    """Ends a sign-in in its last stage if the password has changed since its start."""
 
     key = "unchanged_password"
 
@@ -145,7 +145,8 @@ class UnchangedPassword(LoginStage):  # type: ignore[misc]
 class SecondStep(AuthenticateView):  # type: ignore[misc]
     """Asks for the second factor of a sign-in.
 
-    Ends the sign-in if the person has none any more: the page of the password would lead back here.
+    Ends the sign-in if the person has no second factor any more: the password page would lead back
+    here.
     """
 
     def dispatch(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
@@ -155,7 +156,7 @@ class SecondStep(AuthenticateView):  # type: ignore[misc]
         return response
 
     def post(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
-        """Checks the code with the account locked, so that nobody turns it off meanwhile."""
+        """Checks the code with the account locked: nobody turns the factor off meanwhile."""
         with transaction.atomic():
             User.objects.select_for_update(no_key=True).get(pk=self.stage.login.user.pk)
             response: HttpResponse = super().post(request, *args, **options)

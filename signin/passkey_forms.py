@@ -1,4 +1,4 @@
-"""The forms of passkeys: what browsers send, checked before django-allauth reads it."""
+"""The forms of passkeys. They check the browser's data before django-allauth reads it."""
 
 import struct
 from typing import Any
@@ -18,7 +18,7 @@ from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 from web.strict_json import find_unstorable
 
 MAX_NAME = 60
-# What the parsers raise for bytes and objects that no browser makes.
+# The exceptions of the parsers for data that no browser sends.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
 
 
@@ -44,26 +44,26 @@ def name_field() -> forms.CharField:
 
 
 class CredentialField(forms.JSONField):
-    """What a browser made of a passkey, in JSON. Any other JSON is a validation error."""
+    """The credential of a passkey, in JSON. Any other JSON is a validation error."""
 
     widget = forms.HiddenInput
 
     def to_python(self, value: Any) -> Any:
         try:
             return super().to_python(value)
-        except (RecursionError, ValueError):  # too deep, or a number of too many digits
+        except (RecursionError, ValueError):  # nested too deeply, or a number with too many digits
             raise forms.ValidationError(_("That isn’t a passkey.")) from None
 
 
 class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
-    """The name of a new passkey, and what the browser made."""
+    """The name and the credential of a new passkey."""
 
     name = name_field()
     credential = CredentialField()
     passwordless = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def clean_passwordless(self) -> bool:
-        """Requires that the device checked who holds it."""
+        """Requires that the device verified its user."""
         return True
 
     def clean_credential(self) -> Any:

@@ -7,7 +7,7 @@ from web.reauthentication import require_confirmation
 
 
 def set_password(request: HttpRequest) -> HttpResponse:
-    """Asks on the way to the form, so that a password is never stored on the way back from it."""
+    """Asks for reauthentication before the form; otherwise the posted password would be stored."""
     if request.user.is_authenticated:
         require_confirmation(request)
     response: HttpResponse = password_set(request)

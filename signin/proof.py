@@ -1,4 +1,4 @@
-"""Confirms the address of a person who has proved that they read its mailbox."""
+"""Confirms the address of a person who has proved access to its mailbox."""
 
 from django.contrib import messages
 from django.http import HttpRequest

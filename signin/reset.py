@@ -15,7 +15,7 @@ from signin.proof import prove
 
 
 class ForgottenPassword(PasswordResetView):  # type: ignore[misc]
-    """Emails a link; where no email is sent, says who can make one."""
+    """Emails a link; without email, explains how the operator makes one."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
         if not can_send():
@@ -25,7 +25,7 @@ class ForgottenPassword(PasswordResetView):  # type: ignore[misc]
 
 
 def only_with_mail(view: Callable[[HttpRequest], HttpResponse]) -> Any:
-    """Guards a page that says that an email was sent. Raises Http404 where none can be."""
+    """Guards a page about a sent email. Raises Http404 if the service cannot send any."""
 
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
@@ -39,8 +39,8 @@ def only_with_mail(view: Callable[[HttpRequest], HttpResponse]) -> Any:
 class ResetPassword(PasswordResetFromKeyView):  # type: ignore[misc]
     """Sets a new password, and confirms the address to which the link was sent.
 
-    Only an account that has confirmed no address is sent a link to one that is not confirmed: to
-    its own.
+    A link goes to an unconfirmed address only if the account has confirmed none; it is then its own
+    address.
     """
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -53,7 +53,7 @@ class ResetPassword(PasswordResetFromKeyView):  # type: ignore[misc]
     def prove_and_save(self, form: Any) -> HttpResponse:
         """Confirms the address if none is confirmed yet, and sets the password.
 
-        Confirming locks the account, so that nobody else sets a password before the end.
+        Confirming locks the account against another change of the password.
         """
         user = self.reset_user
         if is_unproven(user):

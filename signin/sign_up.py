@@ -1,7 +1,7 @@
 """The page for signing up with a password.
 
-If the service sends email, an account is created only after its holder has typed the code that was
-emailed. So the page says the same for an address that has an account: only the email tells.
+If the service sends email, an account is created only after its holder has typed the emailed code.
+The page therefore does not reveal whether an address has an account; only the email does.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from signin.sign_up_rules import MayNotSignUp, check_sign_up
 
 
 class SignUp(SignupView):  # type: ignore[misc]
-    """Emails a code instead of creating an unconfirmed account, where email is sent."""
+    """Emails a code instead of creating an unconfirmed account, if the service sends email."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         if not can_send():

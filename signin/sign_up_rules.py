@@ -15,7 +15,7 @@ OPEN, INVITED, CLOSED, DOMAINS = "open", "invited", "closed", "domains"
 
 
 class MayNotSignUp(Exception):
-    """This person may not create an account; the text says why."""
+    """This person may not create an account; the message gives the reason."""
 
 
 def is_closed() -> bool:
@@ -24,7 +24,7 @@ def is_closed() -> bool:
 
 
 def check_sign_up(request: HttpRequest, email: str) -> None:
-    """Raises MayNotSignUp. Says the same for an address that has an account."""
+    """Raises MayNotSignUp, in the same way for an address that has an account."""
     if is_closed():
         raise MayNotSignUp(_("Only the operator of this service can create an account for you."))
     if settings.SIGN_UP == INVITED and not is_invited(request, email):
@@ -37,7 +37,7 @@ def check_sign_up(request: HttpRequest, email: str) -> None:
 
 
 def is_invited(request: HttpRequest, email: str) -> bool:
-    """Whether a loop waits for this address, or the person comes from the link to one."""
+    """Tells whether the address is invited to a loop, or the person came by a join link."""
     if has_join_link(get_next_redirect_url(request) or ""):
         return True
     pending = Membership.objects.filter(email=fold_address(email), status=Membership.Status.PENDING)

@@ -1,4 +1,4 @@
-"""Template tags for links to sign up and to get a code, and for what works without email."""
+"""Template tags for links to sign up and to get a code, and for the absence of email."""
 
 from django import template
 from django.urls import reverse
@@ -15,7 +15,7 @@ SIGN_UP = "sign-up-by-code"
 def code_url(name: str, following: str | None = None) -> str:
     """Returns the URL of the page `name`, which leads to `following` after signing in.
 
-    Returns '' if this service cannot send email, or for signing up where nobody may.
+    Returns '' if this service cannot send email, or for signing up if that is closed.
     """
     if not sign_in_codes.can_send() or (name == SIGN_UP and sign_up_rules.is_closed()):
         return ""
