@@ -1,1 +1,1 @@
-"""The source of static/css/app.css and static/icons.svg, and what compiles them (`make styles`)."""
+"""Compiles static/css/app.css and static/icons.svg from the sources here (`make styles`)."""

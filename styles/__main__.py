@@ -11,12 +11,12 @@ from styles import sources
 TOOL = sources.ROOT / "node_modules/.bin/tailwindcss"
 ICONS = sources.ROOT / "node_modules/@tabler/icons/icons"
 DRAWING = re.compile(r"<(?:path|circle|rect|line|polyline|ellipse)\b[^>]*/>")
-FRAME = '<path stroke="none"'  # an empty square that Tabler puts behind every drawing
+FRAME = '<path stroke="none"'  # an empty square behind every drawing of Tabler
 OUTLINE = 'fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round"'
 
 
 def compile_styles() -> str:
-    """The stylesheet, minified, behind a line that says what it was compiled from."""
+    """Returns the minified stylesheet after a line with the digest of its sources."""
     source = (sources.STYLES / "app.css").read_text(encoding="utf-8")
     names = " ".join(sources.all_class_names())
     with tempfile.NamedTemporaryFile("w", suffix=".input", dir=sources.STYLES) as whole:
@@ -35,7 +35,7 @@ def compile_styles() -> str:
 
 
 def build_sprite() -> str:
-    """One SVG with a symbol for each icon of the list, under its name."""
+    """Builds one SVG with a named symbol for each icon of the list."""
     symbols = [symbol(name) for name in sources.icon_names()]
     return '<svg xmlns="http://www.w3.org/2000/svg">\n' + "\n".join(symbols) + "\n</svg>\n"
 
@@ -50,7 +50,7 @@ def symbol(name: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Whole or not at all: somebody may be reading."""
+    """Writes the file atomically, for concurrent readers."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     partial.write_text(text, encoding="utf-8")

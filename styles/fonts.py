@@ -1,7 +1,7 @@
 """`python -m styles.fonts`: build static/fonts from the npm package of Inter.
 
-The package's files have weights, features and characters that no page uses. Without them they are
-half as large. Needs node_modules and `pip install fonttools`.
+The build removes weights, features and characters that no page uses, half of the size. Needs
+node_modules and `pip install fonttools`.
 """
 
 import re
@@ -15,9 +15,7 @@ from styles import sources
 SOURCE = sources.ROOT / "node_modules/@fontsource-variable/inter/files"
 TARGET = sources.ROOT / "static/fonts"
 WEIGHTS = "400:750"  # as the @font-face rules in styles/base.css say
-FEATURES = (
-    "calt,ccmp,kern,locl,mark,mkmk,tnum"  # of these, `figures` uses tnum; all others are usual
-)
+FEATURES = "calt,ccmp,kern,locl,mark,mkmk,tnum"  # `figures` uses tnum; the rest is on by default
 
 
 FACE = re.compile(r"fonts/inter-([\w-]+)\.woff2.*?unicode-range: ([^;]+);", re.DOTALL)

@@ -1,5 +1,4 @@
-"""What the compiled stylesheet depends on, and nothing else: the sources beside this file, the
-versions of the tools, and the set of class names in the templates.
+"""Computes the digest of the stylesheet's sources: files of this folder, tools, class names.
 
 A template's text may change without the stylesheet getting stale; a new class name may not.
 """
@@ -21,7 +20,7 @@ NAME = re.compile(r"[A-Za-z0-9!@*:/._\-\[\]()%&>+~#,=]+")
 
 
 def class_names(html: str) -> set[str]:
-    """Every class that a template may write, whole: a name put together at run time is lost."""
+    """Returns the class names in a template. Names assembled at run time are not found."""
     texts = ATTRIBUTE.findall(TAG.sub(" ", html))
     for tag in TAG.findall(html):
         texts += [quoted[1:-1] for quoted in PARAMETER.findall(tag)]
@@ -29,7 +28,7 @@ def class_names(html: str) -> set[str]:
 
 
 def all_class_names() -> list[str]:
-    """Those of all templates, sorted."""
+    """Returns the class names of all templates, sorted."""
     names: set[str] = set()
     for path in TEMPLATES.rglob("*.html"):
         names |= class_names(path.read_text(encoding="utf-8"))
@@ -37,13 +36,13 @@ def all_class_names() -> list[str]:
 
 
 def icon_names() -> list[str]:
-    """Tabler's names of the symbols in the sprite, sorted; `filled/` leads those that are."""
+    """Returns Tabler's names of the sprite's symbols, sorted; filled ones begin with `filled/`."""
     lines = (STYLES / "icons.txt").read_text(encoding="utf-8").splitlines()
     return sorted({word for line in lines for word in line.partition("#")[0].split()})
 
 
 def digest() -> str:
-    """SHA-256 over everything above, in hexadecimal digits."""
+    """Returns the SHA-256 of all sources, in hexadecimal digits."""
     whole = hashlib.sha256()
     for path in (*sorted(STYLES.glob("*.css")), ROOT / "package-lock.json"):
         whole.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -52,7 +51,7 @@ def digest() -> str:
 
 
 def compiled_from() -> str:
-    """The digest that the compiled stylesheet carries in its first line; "" for none."""
+    """Returns the digest in the first line of the compiled stylesheet; "" for none."""
     head = COMPILED.read_text(encoding="utf-8")[:200] if COMPILED.exists() else ""
     found = re.match(r"/\* sources: ([0-9a-f]{64}) \*/", head)
     return found[1] if found else ""
