@@ -1,4 +1,4 @@
-"""Keeps text of people in its place inside a sentence that runs the other way."""
+"""Isolates people's text inside sentences that run in the other direction."""
 
 import re
 
@@ -10,7 +10,7 @@ _OPEN, _CLOSE = "\u2068", "\u2069"  # first strong isolate, pop directional isol
 
 
 def isolate(text: object) -> str:
-    """Wraps a text in invisible marks if it, or the page around it, runs from right to left.
+    """Wraps a text in invisible marks if the text or the page runs from right to left.
 
     For plain text, such as titles, messages and emails; elements have `dir="auto"` instead.
     """

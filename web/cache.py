@@ -52,7 +52,7 @@ class FailOpenRedisCache(RedisCache):
 
 
 def is_reachable() -> bool:
-    """Whether the cache works now, so that throttles count."""
+    """Tells whether the cache works now and throttles count."""
     return cast(FailOpenRedisCache, caches["default"]).ping()
 
 

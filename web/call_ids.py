@@ -1,4 +1,4 @@
-"""Gives each call an id, which its log lines, deliveries and notifications carry as request_id."""
+"""Gives each call an id, the `request_id` of its log lines, deliveries and notifications."""
 
 import re
 import secrets
@@ -10,14 +10,14 @@ _VALID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,64}\Z")
 
 
 def begin(given: str) -> str:
-    """Begins a call under the id that its client or a proxy gave, or a new one."""
+    """Begins a call with the id of its client or a proxy, or with a new one."""
     call_id = given if _VALID.match(given) else secrets.token_hex(8)
     bind_contextvars(request_id=call_id)
     return call_id
 
 
 def end() -> None:
-    """Forgets the call's id before the next call of this thread begins."""
+    """Clears the id before the next call of this thread."""
     unbind_contextvars("request_id")
 
 

@@ -1,10 +1,10 @@
-"""Writes a domain in the one form in which it is stored and compared. Pure."""
+"""Converts domains to the form in which they are stored and compared. Pure."""
 
 import idna
 
 
 def to_ascii(domain: str) -> str:
-    """Returns the domain in lowercase, one with other letters in the form of the DNS.
+    """Returns the domain in the lowercase ASCII form of the DNS.
 
     IDNA 2008 with the mapping of UTS 46: ß stays a letter of its own. Raises UnicodeError.
     """
@@ -14,7 +14,7 @@ def to_ascii(domain: str) -> str:
 
 
 def fold(domain: str) -> str:
-    """Returns the same form, and what is no domain in lowercase."""
+    """Returns the same form, or the lowercase text if it is no domain."""
     try:
         return to_ascii(domain)
     except UnicodeError:
@@ -22,7 +22,7 @@ def fold(domain: str) -> str:
 
 
 def to_unicode(domain: str) -> str:
-    """Returns the domain in its own letters, and what is no domain unchanged."""
+    """Returns the domain in its own letters, or the text unchanged if it is no domain."""
     try:
         return idna.decode(domain)
     except UnicodeError:

@@ -47,7 +47,7 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Handles a form whose CSRF token is missing or wrong. The form's action never runs.
+    """Handles a form with a missing or wrong CSRF token. The form's action never runs.
 
     A page gets an old token when the person signs in again in another tab. If our own page sent
     the form, the view's handler of old tokens can save the input, and the person gets a new page.
@@ -60,13 +60,13 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
         return redirect(request.path)
     if view and view.url_name in SIGN_IN_PAGES and request.user.is_authenticated:
         query = urlencode({"next": request.POST.get("next", "")})
-        return redirect(f"{request.path}?{query}")  # it redirects people who are signed in
+        return redirect(f"{request.path}?{query}")  # this view redirects signed-in people
     sentence = _("Nothing was sent. Go back, reload the page, and try again.")
     return error_page(request, 403, _("This page has expired"), sentence)
 
 
 def is_sent_by_our_page(request: HttpRequest) -> bool:
-    """Whether a page of this site submitted the form, and not a script or another site.
+    """Tells whether a page of this site submitted the form, not a script or another site.
 
     The browser sets these headers, and no other site can forge them. The form of another site
     must not put its text into one of our forms.
@@ -76,7 +76,7 @@ def is_sent_by_our_page(request: HttpRequest) -> bool:
     is_ours = (
         request.headers.get("Origin") in own_origins if site is None else site == "same-origin"
     )
-    return is_ours and "text/html" in request.headers.get("Accept", "")  # a script accepts anything
+    return is_ours and "text/html" in request.headers.get("Accept", "")  # scripts accept any type
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -103,8 +103,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def unavailable(request: HttpRequest) -> HttpResponse:
     """Renders the 503 page, shown while the database cannot serve.
 
-    It carries a form that was sent, so that its sender can send it again. Only views with a handler
-    of old tokens have this; those of passwords and codes have none.
+    The page contains the posted form for another attempt. Only views with a handler of old tokens
+    have this; views of passwords and codes have none.
     """
     view = request.resolver_match
     is_kept = request.method == "POST" and view and get_old_token_handler(view.func)
@@ -126,6 +126,6 @@ def retry_later(response: HttpResponse) -> HttpResponse:
 def error_page(
     request: HttpRequest, status: int, title: str, sentence: str, **context: Any
 ) -> HttpResponse:
-    """Renders an error page without the database, which may be what failed."""
+    """Renders an error page without the database, the possible cause of the error."""
     context |= {"title": title, "sentence": sentence, "status": status, "symbol": SYMBOLS[status]}
     return render(request, "error.html", context, status=status)

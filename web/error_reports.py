@@ -1,4 +1,4 @@
-"""Reports errors to Sentry: everything that the log has with the level ERROR, and nothing else.
+"""Reports the log's records of level ERROR to Sentry, and nothing else.
 
 An event has the traceback without the values of variables, the id of the call and the kind of the
 process. It has no request: no path, header, cookie, body or person. Texts of exceptions are
@@ -26,8 +26,11 @@ _SECRETS = re.compile(
 
 
 class Handler(logging.Handler):
-    """Sends records to SENTRY_DSN. The SDK starts with the first one: no process that has none
-    imports it, and a web process has been forked by then."""
+    """Sends records to SENTRY_DSN.
+
+    The first record starts the SDK: only processes with errors import it, and web processes have
+    forked by then.
+    """
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -65,7 +68,7 @@ class Handler(logging.Handler):
 
 
 def start(dsn: str) -> None:
-    """Starts the SDK in this process, without anything that collects by itself."""
+    """Starts the SDK in this process without its automatic integrations."""
     import sentry_sdk
     from sentry_sdk.integrations.atexit import AtexitIntegration
     from sentry_sdk.integrations.dedupe import DedupeIntegration
@@ -85,7 +88,7 @@ def start(dsn: str) -> None:
 
 
 def find_error(record: logging.LogRecord) -> BaseException | None:
-    """Returns the exception that a record is about, if there is one."""
+    """Returns the exception of a record, or None."""
     given: Any = record.exc_info
     if isinstance(record.msg, dict):  # of structlog
         given = record.msg.get("exc_info")
@@ -95,14 +98,14 @@ def find_error(record: logging.LogRecord) -> BaseException | None:
 
 
 def describe(record: logging.LogRecord) -> str:
-    """Returns the event of a record, or its words without what was put into them."""
+    """Returns the event of a record, or its message without the arguments."""
     if isinstance(record.msg, dict):  # of structlog
         return str(record.msg.get("event", record.name))
     return str(record.msg)
 
 
 def scrub(event: Any, _hint: Any) -> Any:
-    """Takes everything out of an event that may be private."""
+    """Removes possibly private data from an event."""
     for name in ("request", "user", "extra", "breadcrumbs", "modules"):
         event.pop(name, None)
     for each in event.get("exception", {}).get("values", []):
@@ -113,6 +116,6 @@ def scrub(event: Any, _hint: Any) -> Any:
 
 
 def hide_secrets(text: str) -> str:
-    """Keeps the first line, where PostgreSQL names no values, and hides secrets in it."""
+    """Returns the first line, in which PostgreSQL names no values, with hidden secrets."""
     line = next(iter(text.splitlines()), "")
     return _SECRETS.sub(HIDDEN, hide_credentials(line))[:MAX_TEXT]

@@ -10,7 +10,7 @@ from django.contrib.staticfiles import finders
 # A static import of a relative path; `web.storage` adds the hash to the path.
 IMPORT = r"""(?P<matched>(?P<word>\bfrom|\bimport) "(?P<url>\.{1,2}/[^"]+)")"""
 
-# An import that a script does only when it needs the module; no page loads it beforehand.
+# A dynamic import; pages do not preload it.
 LATER_IMPORT = r"""(?P<matched>\bimport\("(?P<url>\.{1,2}/[^"]+)"\))"""
 
 

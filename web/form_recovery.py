@@ -1,11 +1,11 @@
-"""Saves the input of a form whose sender was signed out, or had signed in again meanwhile.
+"""Saves the input of a form whose sender was signed out or had signed in again.
 
-The input is stored in the browser's session, which survives the sign-in, and fills the form when
-the same person opens its page again: the form says who that is (templates/components/person.html),
+The input is stored in the browser's session, which survives the sign-in. It fills the form when the
+same person opens the page again; the form names its person (templates/components/person.html),
 because somebody else may sign in on the device. Only views with the `recoverable` decorator save
-their form, so a form with secrets must not have it.
+their form; do not use it for forms with secrets.
 
-People who are not signed in can use this too, so it is limited: one form of at most 20,000
+There are limits, because people who are not signed in can use this: one form of at most 20,000
 characters per session, for one hour, and sixty forms per hour from one IP address.
 """
 
@@ -32,7 +32,7 @@ SAID = _lazy("You’re signed in again. What you typed is still here and hasn’
 
 
 def recoverable(view: Page) -> Page:
-    """Saves the posted form of a person who is not signed in; goes outside the other guards."""
+    """Saves the posted form of a person who is not signed in. Must be the outermost guard."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, **ids: str) -> HttpResponse:
@@ -47,7 +47,7 @@ def recoverable(view: Page) -> Page:
 def save_form(request: HttpRequest, **ids: str) -> None:
     """Saves the posted form in the session and replaces the one saved before.
 
-    A person who is signed in is told if it is not saved.
+    Tells a signed-in person if the form was not saved.
     """
     typed = {name: request.POST.getlist(name) for name in request.POST if name not in NOT_TYPED}
     texts = [text for name, values in typed.items() for text in (name, *values)]
@@ -59,7 +59,7 @@ def save_form(request: HttpRequest, **ids: str) -> None:
 
 
 def has_room(request: HttpRequest) -> bool:
-    """Whether the session may store what was posted: not if somebody else is signed in.
+    """Tells whether the session may store the form; not if another person is signed in.
 
     For a person who is not signed in, this counts against the rate of the IP address and makes the
     session end within the hour.
@@ -74,7 +74,7 @@ def has_room(request: HttpRequest) -> bool:
 
 
 def is_of(user: Any, person: str | None) -> bool:
-    """Whether what a form said to be typed by `person` may be shown to the user."""
+    """Tells whether input of `person`, as named by the form, may be shown to the user."""
     return str(user.pk) == person
 
 
@@ -86,7 +86,7 @@ def refill(request: HttpRequest, form: Form, target: str, **ids: str) -> bool:
     saved = request.session.get(_KEY)
     if form.is_bound or saved is None or saved["path"] != reverse(target, kwargs=ids):
         return False
-    if not is_of(request.user, saved.get(PERSON)):  # before an upgrade nobody was saved
+    if not is_of(request.user, saved.get(PERSON)):  # older versions saved no person
         return False
     del request.session[_KEY]
     if time.time() - saved["at"] > MAX_WAIT:

@@ -1,9 +1,8 @@
-"""Signed tokens that stop one form from creating two objects (double click, reload, back button).
+"""Issues form tokens, which prevent duplicate objects (double click, reload, back button).
 
 A form carries the id of the object that it will create, signed for one person and purpose. If the
 form is sent again, the primary key shows that the object exists, and the person is redirected to
-it. Nothing is stored, so nothing needs cleaning up. The id is in the bucket of the person, who
-will own the object.
+it. Tokens are not stored. The id is in the bucket of the person, the owner of the object.
 """
 
 from django.core import signing

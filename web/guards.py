@@ -54,8 +54,8 @@ def form_page(view: Page) -> Page:
 def action(back: str, *, without: str = "") -> Callable[[Page], Page]:
     """Guards the target of a form, which accepts POST.
 
-    GET, for example after signing in, redirects to the page `back`, which has the form. The URL
-    of that page has the same ids, except `without`.
+    GET, for example after signing in, redirects to `back`, the page with the form. Its URL has the
+    same ids, except `without`.
     """
 
     def decorate(view: Page) -> Page:
@@ -88,25 +88,25 @@ def _guarded(view: Page) -> Page:
 
 
 def leave_stale_page(request: HttpRequest, stale: Stale) -> HttpResponse:
-    """Tells the person what has changed, and redirects to the page that shows it."""
+    """Shows the change in a message, and redirects to the page with the details."""
     messages.info(request, str(stale))
     return redirect(stale.url)
 
 
 def set_old_token_handler(view: Page, handler: OldTokenHandler) -> None:
-    """Sets what happens to a form of this site whose CSRF token is old.
+    """Sets the handler of a view for forms of this site with an old CSRF token.
 
-    While the database is away, a page carries what was sent to a view with a handler, so that it
-    can be sent again. Decorators that use `functools.wraps` keep the handler.
+    While the database is away, the 503 page contains the form posted to such a view, for another
+    attempt. Decorators that use `functools.wraps` keep the handler.
     """
     vars(view)["on_old_token"] = handler
 
 
 def get_old_token_handler(view: Page) -> OldTokenHandler | None:
-    """Returns what `set_old_token_handler` has set for a view."""
+    """Returns the handler set by `set_old_token_handler`."""
     return getattr(view, "on_old_token", None)
 
 
 def warn_page_expired(request: HttpRequest, **ids: str) -> None:
-    """Tells the person that the page expired; `web.error_pages.form_expired` calls this."""
+    """Shows that the page has expired; called by `web.error_pages.form_expired`."""
     messages.info(request, OLD_PAGE)

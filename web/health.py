@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
-    """Shows that the process runs; checks nothing else."""
+    """Responds 200 as long as the process runs."""
     return JsonResponse({"status": "ok"})
 
 
@@ -31,8 +31,8 @@ def readyz(request: HttpRequest) -> JsonResponse:
     """Returns 200 if the database is reachable, migrated and takes writes, otherwise 503.
 
     The response also reports Redis and the lag of background work: the seconds since each sweep
-    last ran, null for one that never has. They do not change the status, because the API works
-    without them.
+    last ran, null if it never ran. They do not affect the status, because the API works without
+    them.
     """
     checks: dict[str, Any] = {"database": "ok", "migrations": "ok", "redis": redis_state()}
     try:
@@ -54,7 +54,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def pending_migrations() -> bool:
-    """Whether the code has a migration that the database lacks."""
+    """Tells whether the database lacks a migration of the code."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 

@@ -1,4 +1,4 @@
-"""Formats lengths of time and points in time for people, in their language."""
+"""Formats durations and times for people, in their language."""
 
 from datetime import datetime
 
@@ -61,7 +61,7 @@ def format_moment(value: datetime, *, with_seconds: bool = False) -> str:
 
 
 def format_long_moment(value: datetime) -> str:
-    """Formats a moment for an email: "3 March 2026, 13:00 CET"."""
+    """Formats a time for an email: "3 March 2026, 13:00 CET"."""
     return dateformat.format(value, pgettext("date", "j F Y, H:i T"))
 
 

@@ -21,7 +21,7 @@ def render_with_image(
 ) -> HttpResponse:
     """Renders a page and, if it has an `image_url`, allows images from any host.
 
-    Without an image the page keeps the policy of all other pages: nothing from other hosts.
+    Without an image the page keeps the usual policy, which allows no other hosts.
     """
     render_page = _allow_any_image_host(render) if image_url else render
     return render_page(request, template, context, status=status)

@@ -1,4 +1,4 @@
-"""Tells programs from browsers, where a path itself does not say who calls."""
+"""Distinguishes programs from browsers on paths that both call."""
 
 import re
 
@@ -8,10 +8,9 @@ _PAGE = re.compile(r"\s*(text/html|application/xhtml\+xml)\s*(;|\Z)", re.IGNOREC
 
 
 def asks_for_json(path: str, accept: str, content_type: str) -> bool:
-    """Whether an error is answered in the envelope.
+    """Tells whether the client gets errors in the envelope.
 
-    It is for calls below /v1 and to /mcp, and for clients that accept JSON and no pages, or send
-    JSON.
+    True below /v1, for /mcp, and for clients that send JSON or accept JSON but no HTML.
     """
     if _API.match(path) or _JSON.match(content_type):
         return True

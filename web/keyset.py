@@ -1,4 +1,4 @@
-"""Keyset pagination: a page starts after the last row of the one before, so all cost the same."""
+"""Keyset pagination: a page starts after the last row of the previous one, at constant cost."""
 
 import re
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class KeysetPage:
 
 
 def read_cursor(request: HttpRequest) -> Place | None:
-    """Reads from the URL the place after which the page starts; None on the first.
+    """Reads the cursor from the URL; None on the first page.
 
     Raises Http404.
     """
@@ -42,7 +42,7 @@ def read_cursor(request: HttpRequest) -> Place | None:
 
 
 def format_cursor(place: Place) -> str:
-    """Formats a place for a URL."""
+    """Formats a cursor for a URL."""
     moment, row_id = place
     return f"{(moment - _EPOCH) // _MICROSECOND}-{row_id}"
 
@@ -50,13 +50,13 @@ def format_cursor(place: Place) -> str:
 def read_page(
     rows: QuerySet[Any, Any], *, after: Place | None, size: int, moment: str = "created_at"
 ) -> KeysetPage:
-    """Reads the `size` newest rows after a place, by the column `moment` and then id."""
+    """Reads the `size` newest rows after a cursor, by the column `moment` and then id."""
     page_rows = list(select_newest(rows, after=after, moment=moment)[: size + 1])
     return build_page(page_rows, size, is_first=after is None, moment=moment)
 
 
 def select_newest(rows: Rows, *, after: Place | None, moment: str = "created_at") -> Rows:
-    """Selects the rows after a place, newest first."""
+    """Selects the rows after a cursor, newest first."""
     if after is not None:
         at, row_id = after
         is_older = Q(**{f"{moment}__lt": at}) | Q(**{moment: at}, pk__lt=row_id)

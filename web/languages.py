@@ -1,7 +1,7 @@
-"""Chooses the language of a page and translates what is stored in English.
+"""Chooses the language of a page and translates stored English texts.
 
-An account may choose a language; everybody else gets that of their browser. Programs always get
-English: the sentences of the API are part of its contract.
+An account may choose a language; the default is that of the browser. Programs always get English:
+the sentences of the API are part of its contract.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as django_gettext_lazy
 from web.phrases import Count, Phrase
 
 ENGLISH = "en"
-# The pages of operators and the documents of programs have one language.
+# Pages for operators and documents for programs are in English.
 IN_ENGLISH = (
     *("/admin/", "/docs", "/openapi.json", "/webhook.schema.json", "/llms.txt"),
     *("/clients/", "/examples/", "/.well-known/", "/metrics", "/static/"),
@@ -29,7 +29,7 @@ TRANSLATED = ("text/html", "text/javascript", "application/manifest+json")
 
 
 class LanguageMiddleware:
-    """Activates the browser's language, and never leaves one behind on the thread.
+    """Activates the browser's language for the call, and deactivates it afterwards.
 
     `accounts.middleware` activates the account's own language later, if it has one.
     """
@@ -85,7 +85,7 @@ translate_lazy = lazy(translate, str)
 
 
 def gettext_lazy(text: str) -> str:
-    """Translates a constant when it is shown; typed as the text that it is for its readers."""
+    """Translates a constant when it is shown. Typed as `str`, because readers use it as a text."""
     return cast(str, django_gettext_lazy(text))
 
 

@@ -1,7 +1,7 @@
-"""Counts what happens in this process, for /metrics. Nothing is counted where metrics are off.
+"""Counts calls, deliveries and failures of this process for /metrics, if metrics are on.
 
-prometheus_client keeps the numbers of several processes in files below PROMETHEUS_MULTIPROC_DIR,
-which has to be set before this module is imported.
+prometheus_client stores the numbers of several processes in files below PROMETHEUS_MULTIPROC_DIR,
+which has to be set before the import of this module.
 """
 
 import hmac
@@ -34,7 +34,7 @@ MAIL_FAILURES = Counter(
 def note_call(*, method: str, route: str, status: int, seconds: float) -> None:
     """Counts a call that has ended."""
     if IS_ON:
-        method = method if method in METHODS else "other"  # clients may invent any
+        method = method if method in METHODS else "other"  # clients may send any text
         CALLS.labels(method, route or "none", str(status)).inc()
         SECONDS.labels(route or "none").observe(seconds)
 
@@ -64,7 +64,7 @@ def note_mail_failure(kind: str) -> None:
 
 
 def is_allowed(address: str, authorization: str) -> bool:
-    """Whether a caller may read the metrics: from METRICS_NETWORKS, or with METRICS_TOKEN."""
+    """Tells whether a caller may read the metrics: from METRICS_NETWORKS, or with METRICS_TOKEN."""
     token = f"Bearer {settings.METRICS_TOKEN}"
     if settings.METRICS_TOKEN and hmac.compare_digest(authorization.encode(), token.encode()):
         return True

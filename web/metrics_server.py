@@ -1,4 +1,4 @@
-"""Serves /metrics of a process that is no web server, on a port of its own."""
+"""Serves /metrics of a worker on a port of its own."""
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -11,7 +11,7 @@ from web import metrics
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers GET /metrics to those who may read it."""
+    """Answers GET /metrics for allowed clients."""
 
     timeout = 10  # seconds for a client to send its request
     server_version = "metrics"
@@ -31,11 +31,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Writes no line for each call."""
+        """Suppresses the log line of each call."""
 
 
 def start() -> ThreadingHTTPServer | None:
-    """Serves on METRICS_PORT from a thread; does nothing where metrics are off or it is 0."""
+    """Serves on METRICS_PORT from a thread; does nothing if metrics are off or the port is 0."""
     if not metrics.IS_ON or not settings.METRICS_PORT:
         return None
     server = ThreadingHTTPServer((settings.METRICS_HOST, settings.METRICS_PORT), Handler)

@@ -1,7 +1,7 @@
 """Middleware for all requests.
 
-It sees to limits of the database, probes, polling, texts that cannot be stored, proxies, metrics,
-headers and outages of the database.
+It handles time limits of the database, probes, polling, invalid text, proxies, metrics, headers and
+outages of the database.
 """
 
 import ipaddress
@@ -53,7 +53,7 @@ class DatabaseLimitsMiddleware:
 
 
 class ProbeMiddleware:
-    """Answers /healthz and /readyz before the Host is checked: probes call a machine's address.
+    """Answers /healthz and /readyz before the check of the Host: probes call a machine's address.
 
     The web server (front.py) answers /healthz itself.
     """
@@ -71,9 +71,9 @@ class ProbeMiddleware:
 class PollingMiddleware:
     """Responds to the polling of open pages before the costly middleware runs.
 
-    There are hundreds of these requests per second. They need no session, user, CSRF token or time
-    zone, because their views check a token of their own. The check of the Host and the security
-    headers happen here, at a third of the cost of the middleware that does this for pages.
+    Hundreds of these requests come per second. They need no session, user, CSRF token or time zone,
+    because their views check a token of their own. This middleware checks the Host and sets the
+    security headers, at a third of the cost of the middleware for pages.
     """
 
     PATH = re.compile(r"/inbox/(?:[^/]+/)?state/\Z")
@@ -153,15 +153,15 @@ class TrustedProxyMiddleware:
                 request.META["REMOTE_ADDR"] = hops[-count].strip()
             if request.META.get("HTTP_X_FORWARDED_PROTO") == "https":
                 request.META["wsgi.url_scheme"] = "https"
-        # django-ratelimit needs an address, and a unix socket has none
+        # django-ratelimit needs an address; a Unix socket has none
         request.META["REMOTE_ADDR"] = request.META.get("REMOTE_ADDR") or "127.0.0.1"
         return self.get_response(request)
 
 
 class MetricsMiddleware:
-    """Answers /metrics before the Host is checked: Prometheus calls a machine's address.
+    """Answers /metrics before the check of the Host: Prometheus calls a machine's address.
 
-    Comes after TrustedProxyMiddleware, because who may read them depends on the client's address.
+    Comes after TrustedProxyMiddleware, because the permission depends on the client's address.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -175,9 +175,9 @@ class MetricsMiddleware:
 
 
 class HeadersMiddleware:
-    """Adds headers to pages and files: what a page may use, who may embed and who may store it.
+    """Adds headers to pages and files: content policy, embedding and caching.
 
-    Other sites may embed QR codes. Nothing may store the pages of accounts, which show secrets.
+    Other sites may embed QR codes. Pages of accounts, which show secrets, must not be cached.
     """
 
     POLICY = ", ".join(

@@ -24,7 +24,7 @@ def read_whole_number(typed: str) -> int | None:
 
 
 class WholeNumberField(forms.IntegerField):
-    """Replaces Django's field, which takes 1.000 for 1 and loses what a browser cannot parse."""
+    """Replaces Django's field, which reads 1.000 as 1 and loses text that browsers cannot parse."""
 
     def __init__(self, **options: Any) -> None:
         options["widget"] = forms.TextInput({"inputmode": "numeric", "autocomplete": "off"})

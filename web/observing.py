@@ -1,4 +1,4 @@
-"""Observes every call: its id, a line in the access log, and the metrics."""
+"""Gives every call its id, a line in the access log, and its place in the metrics."""
 
 import re
 import time
@@ -19,11 +19,11 @@ _CONVERTER = re.compile(r"<\w+:")
 _ENDING = re.compile(r"(/\?)?(\\Z|\$)\Z")
 _REST = re.compile(r"\(\?:/[^()]*\)\?\Z")
 _GIVEN = "HTTP_X_REQUEST_ID"  # read here: `request.headers` would be built for every poll
-_BEGAN = "web.observing.began"  # in the environment: when the call came, though it waits meanwhile
+_BEGAN = "web.observing.began"  # in the environment: the arrival of the call
 
 
 class ObservingMiddleware:
-    """Gives each call its id and reports how it ended. Comes before everything else.
+    """Gives each call its id and reports its end. Comes before all other middleware.
 
     A line names the route, not the path: paths of pages contain invite codes and links for
     passwords. Below /v1 they contain ids only.
@@ -34,7 +34,7 @@ class ObservingMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         call_id = call_ids.begin(request.META.get(_GIVEN, ""))
-        request.META[_GIVEN] = call_id  # also when it is called again after waiting
+        request.META[_GIVEN] = call_id  # a call that has waited keeps its id and time
         began = request.META.setdefault(_BEGAN, time.monotonic())
         has_waited = get_resumed(request.META) is not None
         try:
@@ -47,7 +47,7 @@ class ObservingMiddleware:
             call_ids.end()
 
 
-@lru_cache(maxsize=1024)  # there are fewer routes
+@lru_cache(maxsize=1024)  # the cache is larger than the number of routes
 def simplify(route: str) -> str:
     """Returns a route as people write it: `/v1/api/loops/<loop_id>`."""
     named = _CONVERTER.sub("<", _GROUP.sub(r"<\1>", route))

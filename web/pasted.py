@@ -1,6 +1,6 @@
 """Cleans what people paste: addresses, codes, secrets. Pure.
 
-What is copied from a message or a page often has blanks and invisible characters around it.
+Text copied from a message or a page often has blanks and invisible characters around it.
 """
 
 import re
@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable
 
 _INVISIBLE = ("Cc", "Cf")
-# Fillers and selectors, which show nothing and are of other categories.
+# Fillers and selectors: invisible characters of other categories.
 _FILLERS = "\u034f\u115f\u1160\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _DASHES = ("Pd",)
@@ -35,13 +35,13 @@ def trim(text: str) -> str:
 
 
 def is_invisible(character: str) -> bool:
-    """Tells whether a character shows nothing and is no blank."""
+    """Tells whether a character is invisible and no blank."""
     is_hidden = unicodedata.category(character) in _INVISIBLE or character in _FILLERS
     return is_hidden and not character.isspace()
 
 
 def _is_dropped(character: str) -> bool:
-    # Control characters are no accident of copying.
+    # Copying does not add control characters.
     is_control = unicodedata.category(character) == "Cc"
     return character.isspace() or (is_invisible(character) and not is_control)
 
@@ -55,7 +55,7 @@ def to_narrow(text: str) -> str:
 
 
 def clean_code(text: str) -> str:
-    """Returns a code of letters and digits without blanks, dashes and what stands around it.
+    """Returns a code of letters and digits without blanks, dashes and surrounding characters.
 
     Codes are random and compared as a whole, so NFKC is safe.
     """

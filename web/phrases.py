@@ -1,6 +1,6 @@
-"""Sentences that are written in English and translated only when a page shows them. Pure.
+"""Builds sentences in English, which are translated when a page shows them. Pure.
 
-Whatever a program reads, such as an error of the API, is the English text itself.
+Programs get the English text itself, for example in an error of the API.
 """
 
 from collections.abc import Sequence

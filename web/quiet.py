@@ -1,4 +1,4 @@
-"""Tells pages that nothing is sent (`db.deliveries`)."""
+"""Tells pages whether deliveries are off (`db.deliveries`)."""
 
 from django.http import HttpRequest
 
@@ -6,5 +6,5 @@ from db import deliveries
 
 
 def describe(request: HttpRequest) -> dict[str, bool]:
-    """Adds to the context of templates whether webhooks, notifications and emails are held back."""
+    """Adds to the template context whether webhooks, notifications and emails are off."""
     return {"deliveries_are_off": not deliveries.seem_on()}

@@ -1,7 +1,7 @@
 """Asks people to confirm who they are before they change what protects their account.
 
-A password, second factor, passkey or emailed code of the last minutes counts, also that of the
-sign-in. Otherwise django-allauth shows its page for that, and then repeats the posted form.
+A password, second factor, passkey or emailed code of the last minutes counts, including that of the
+sign-in. Otherwise django-allauth asks for one, and then repeats the posted form.
 """
 
 import time
@@ -17,7 +17,7 @@ from web.guards import Page, SignedInRequest
 
 
 def confirmed(view: Page) -> Page:
-    """Receives a form only from people who confirmed recently who they are; goes innermost."""
+    """Accepts a form only after a recent confirmation of the person. The innermost decorator."""
 
     @wraps(view)
     def wrapped(request: SignedInRequest, **ids: str) -> HttpResponse:

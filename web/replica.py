@@ -1,9 +1,9 @@
-"""Reads some pages from a replica, where there is one and it knows all that the primary knows.
+"""Reads some pages from a replica that has replayed all writes of the primary.
 
-Nothing that such a page shows is older than the moment when it began: the replica must first have
-replayed what the primary had written by then. If it has not within WAIT, is read-only where
-something due has to be settled, or cannot be reached, the primary serves the page. On a quiet
-primary that is so for some seconds after a clean-up, whose records no commit has sent yet.
+A page is as current as its start: the replica must first have replayed everything that the primary
+had written by then. The primary serves the page if the replica does not catch up within WAIT,
+cannot settle due requests because it is read-only, or is unreachable. On a quiet primary this is
+the case for some seconds after a clean-up, because no commit has flushed its records yet.
 """
 
 import threading
@@ -30,8 +30,8 @@ from db.connections import wrap
 from db.time_limits import WATCHDOG
 
 WAIT = 0.1  # seconds for the replica to catch up
-LOOK = 0.01  # seconds between two looks
-SECONDS = 3.0  # that a page may take on the replica
+LOOK = 0.01  # seconds between two checks
+SECONDS = 3.0  # seconds that a page may take on the replica
 SHUNNED = 30.0  # seconds for which a replica that failed is left alone
 _REPLAYED = "SELECT NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= %s::pg_lsn"
 
@@ -42,7 +42,7 @@ _shunned_until = 0.0
 
 
 class Behind(Exception):
-    """The replica has not replayed all that the primary has written."""
+    """The replica has not replayed all writes of the primary."""
 
 
 def prefer_replica(view: View) -> View:
@@ -64,7 +64,7 @@ def prefer_replica(view: View) -> View:
 
 
 def _note(error: Exception) -> None:
-    """Leaves a replica alone for a while that could not be used at all."""
+    """Skips an unusable replica for a while."""
     global _shunned_until
     if isinstance(error, OperationalError | InterfaceError):
         _shunned_until = time.monotonic() + SHUNNED
@@ -75,7 +75,7 @@ def _note(error: Exception) -> None:
 
 @contextmanager
 def _reading_from(database: dict[str, Any]) -> Iterator[None]:
-    """For the block, the connection of this thread is one to the replica. Raises Behind."""
+    """Connects this thread to the replica during the block. Raises Behind."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_current_wal_insert_lsn()::text")
         (written,) = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Remembers the page that a person wanted before they had to do something else first."""
+"""Remembers the page to which a person returns after another step, such as a sign-in."""
 
 from django.http import HttpRequest
 
@@ -11,6 +11,6 @@ def remember(request: HttpRequest) -> None:
 
 
 def take(request: HttpRequest) -> str | None:
-    """Returns the remembered page once."""
+    """Returns the remembered page and forgets it."""
     page: str | None = request.session.pop(_SESSION_KEY, None)
     return page

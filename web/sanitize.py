@@ -31,8 +31,8 @@ def is_same_name(typed: str, name: str) -> bool:
 def to_plain_name(text: str, *, longest: int = 60) -> str:
     """Returns a name for an email to strangers: one line, bounded, and no part becomes a link.
 
-    Email programs turn addresses of pages and people into links. So slashes and @ become spaces,
-    and so does a dot inside a word.
+    Email programs turn URLs and addresses into links. Slashes, @ and dots inside words therefore
+    become spaces.
     """
     plain = " ".join(_LINK_PARTS.sub(" ", to_one_line(text)).replace('"', "'").split())
     return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""The page /.well-known/security.txt (RFC 9116): whom to tell of a weakness."""
+"""The page /.well-known/security.txt (RFC 9116) with the contact for security reports."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -10,7 +10,7 @@ class SentinelPool(SentinelConnectionPool):
 
     @classmethod
     def from_url(cls, url: str, **options: Any) -> Self:
-        """Makes a pool as Django's cache asks for it; `url` is the name of the group."""
+        """Creates a pool for Django's cache; `url` is the name of the group."""
         options = dict(options)
         sentinels = options.pop("sentinels")
         manager = Sentinel(sentinels, sentinel_kwargs=options.pop("sentinel_options"))  # type: ignore[no-untyped-call]

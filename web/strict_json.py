@@ -1,8 +1,8 @@
 """Reads a JSON object from a request, or raises InvalidJSON (docs/contract.md, `body`).
 
-A UTF-8 byte order mark at the beginning is skipped. Also refused, besides malformed JSON: NUL
+A UTF-8 byte order mark at the beginning is skipped. Besides malformed JSON it refuses NUL
 characters and lone surrogates (PostgreSQL cannot store them), NaN and Infinity, numbers beyond a
-double, more than 32 levels, more than 256 KiB.
+double, more than 32 levels, and more than 256 KiB.
 """
 
 import codecs

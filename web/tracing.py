@@ -1,7 +1,7 @@
-"""Spans of calls and of webhooks, for OpenTelemetry. Only imported where TRACING is on.
+"""Creates spans of calls and webhooks for OpenTelemetry. Only imported if TRACING is on.
 
-A span has the method, the route, the status, and the id of the call: no path, no query, no header,
-no body. Paths of pages contain invite codes and links for passwords, and so may URLs of receivers.
+A span has the method, the route, the status and the id of the call, but no path, query, header or
+body. Paths of pages contain invite codes and password links; URLs of receivers may contain secrets.
 """
 
 import os
@@ -40,7 +40,7 @@ _process = 0
 def get_tracer() -> Tracer:
     """Returns the tracer of this process.
 
-    It sends from a thread, which a fork does not take along: so each web process makes its own.
+    It sends from a thread, which does not survive a fork: each web process creates its own.
     """
     global _tracer, _process
     with _lock:
@@ -55,18 +55,18 @@ def get_tracer() -> Tracer:
 
 
 def read_parent(traceparent: str | None) -> Context:
-    """Returns the context that a header names; an empty one if it names none."""
+    """Returns the trace context of a header; an empty one without it."""
     return _TRACE_CONTEXT.extract({"traceparent": traceparent} if traceparent else {}, Context())
 
 
 def write_traceparent(span: Span | ReadableSpan) -> str:
-    """Returns the header for what a span calls."""
+    """Returns the header for calls within a span."""
     context = span.get_span_context() or INVALID_SPAN_CONTEXT
     return f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"
 
 
 class TracingMiddleware:
-    """Makes a span of each call. What the call causes, its webhooks included, belongs to it."""
+    """Creates a span for each call; the spans of its effects, such as webhooks, belong to it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -93,14 +93,14 @@ class TracingMiddleware:
                 route = simplify(match.route)
                 span.update_name(f"{method} {route}")
                 span.set_attribute("http.route", route)
-            if not is_kept(request.META):  # else it waits for its answer, and has no status yet
+            if not is_kept(request.META):  # else the call waits, and has no status yet
                 note_status(span, response.status_code, fails_from=500)
             return response
 
 
 @contextmanager
 def sending(host: str, delivery_id: str, traceparent: str | None) -> Iterator[Span]:
-    """A span around the attempt of a webhook, in the trace of the call that caused it."""
+    """Creates a span around an attempt of a webhook, in the trace of the causing call."""
     span = get_tracer().start_span(
         "POST webhook",
         context=read_parent(traceparent),
@@ -118,7 +118,7 @@ def sending(host: str, delivery_id: str, traceparent: str | None) -> Iterator[Sp
 
 @contextmanager
 def ending(span: Span) -> Iterator[None]:
-    """Ends a span; of an exception it notes the type alone, because its text may be private."""
+    """Ends a span. Records only the type of an exception, because its text may be private."""
     try:
         yield
     except BaseException as error:
@@ -130,7 +130,7 @@ def ending(span: Span) -> Iterator[None]:
 
 
 def note_status(span: Span, status: int | None, *, fails_from: int) -> None:
-    """Notes how a call ended; None is without a response."""
+    """Records the status of a call; None without a response."""
     if status is not None:
         span.set_attribute("http.response.status_code", status)
     if status is None or status >= fails_from:

@@ -1,8 +1,8 @@
 """Reads numbers that people type, by the decimal mark of the page's language. Pure.
 
-Any decimal digits, signs and marks are understood. A spelling that could stand for two numbers is
-refused: on a German page `1.000` may be a thousand or, typed like a program would, one. The page's
-own decimal mark always counts as one, because the page shows `1.125` in this way.
+Accepts any decimal digits, signs and marks. Refuses an ambiguous spelling: on a German page `1.000`
+may mean a thousand or, in the notation of programs, one. The page's own decimal mark always counts
+as one, because the page shows `1.125` in this way.
 """
 
 import re
@@ -15,7 +15,7 @@ MAX_LENGTH = 40
 _MINUS = "-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
 _BLANKS = " \u00a0\u2007\u2009\u202f"
 _APOSTROPHES = "'\u2019\uff07"
-# These marks stand for one thing in every language.
+# These marks have one meaning in every language.
 _GROUP, _POINT = "'", "\u066b"
 _PLAIN = str.maketrans(
     {
@@ -37,7 +37,7 @@ class NotANumber(ValueError):
 
 
 class AmbiguousNumber(ValueError):
-    """The text could stand for two numbers: for `whole`, and for `decimal`."""
+    """The text is ambiguous: it could mean `whole` or `decimal`."""
 
     def __init__(self, whole: Decimal, decimal: Decimal) -> None:
         super().__init__(whole, decimal)

@@ -10,7 +10,7 @@ from web.pasted import InvisibleCharacter, clean
 
 
 class UrlField(forms.CharField):
-    """Drops blanks and invisible characters around the URL and refuses them inside."""
+    """Removes blanks and invisible characters around the URL and refuses them inside."""
 
     def to_python(self, value: Any) -> str:
         try:

@@ -1,7 +1,7 @@
 """Checks absolute http and https URLs from people and programs, and hides their credentials.
 
-A URL may carry a name and a password for its host: `https://name:password@host/`. Only the account
-that gave us the URL may read them again.
+A URL may contain a name and a password for its host: `https://name:password@host/`. Only the
+account that sent the URL may read them again.
 """
 
 import re

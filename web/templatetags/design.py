@@ -70,8 +70,8 @@ def number(value: int) -> str:
 def bare(field: BoundField) -> SafeString:
     """Renders the field without a placeholder, because its label says the same.
 
-    A field for words takes the direction of what is typed. The only error of a form has the focus;
-    several are listed above (error_summary).
+    A text field follows the direction of its text. The only error of a form has the focus; several
+    are listed above (error_summary).
     """
     attributes = field.field.widget.attrs
     attributes.pop("placeholder", None)

@@ -1,4 +1,4 @@
-"""What a page says about the errors of its forms, whichever they are: `{% load form_errors %}`."""
+"""Template tags that list the errors of all forms of a page: `{% load form_errors %}`."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ MIN_LISTED = 2  # a single error stands at its field, which has the focus
 
 @register.simple_tag(takes_context=True)
 def error_prefix(context: Context) -> str:
-    """Returns what the title of a page with errors begins with; '' for other pages."""
+    """Returns the prefix of the title of a page with errors; '' for other pages."""
     return f"{gettext('Error:')} " if _find_failed(context) else ""
 
 
@@ -28,7 +28,7 @@ def error_summary(context: Context) -> dict[str, Any]:
 def _find_failed(context: Context) -> list[BaseForm]:
     """Returns the forms of the page that were sent and not accepted.
 
-    Looks at the types alone: `isinstance` would read the session of a lazy `user`.
+    Compares types: `isinstance` would read the session of a lazy `user`.
     """
     values: list[Any] = list(context.flatten().values())
     found = {id(value): value for value in values if issubclass(type(value), BaseForm)}

@@ -40,7 +40,7 @@ def module_script(context: Context, name: str) -> SafeString:
 
 @register.simple_tag
 def script_translations() -> SafeString:
-    """Renders what scripts say in the page's language; nothing in English."""
+    """Renders the translations of the scripts' texts; nothing in English."""
     language = get_language() or ENGLISH
     if language == ENGLISH:
         return SafeString("")
