@@ -1,4 +1,4 @@
-// Asks a question so that it outlives the process that asks it.
+// Asks a question that outlives the asking process.
 //
 // The question is in the store before the create is sent, with its Idempotency-Key. So wherever a
 // process dies, the next one either sends the same create again, which is the same request for the
@@ -13,7 +13,7 @@ import type { NewRequest, Request } from "./types.js";
 const REPLAYED = 23 * 3600_000; // ms; the service knows a key for 24 hours
 const SKEW = 3600_000; // ms, how far the clocks may differ
 const VERSION = 1;
-// What makes it another question. The rest may differ from one start to the next.
+// The fields that identify a question. The others may differ between starts.
 const IDENTITY = [
   "request_text",
   "response_type",
@@ -34,7 +34,7 @@ export async function askOnce(
   return client.requests.wait(request_id);
 }
 
-/** Asks unless the question of this name is asked already; waits until it has ended. */
+/** Asks unless the question of this name is already asked; waits for its end. */
 export async function askResumably(
   client: Client,
   body: NewRequest,
@@ -111,13 +111,13 @@ async function send(
     const { loopId, body, idempotencyKey } = entry;
     return (await client.requests.create(loopId, body, idempotencyKey, traceparent)).request_id;
   } catch (error) {
-    // nothing was asked, so the name is free
+    // no request exists, so the name is free
     if (isRefused(error, isNew)) await place.store.delete(place.name);
     throw error instanceof KeyReused ? conflict(name) : error;
   }
 }
 
-/** Tells whether it is certain that no request exists under this key. */
+/** Tells whether the refusal proves that no request with this key exists. */
 function isRefused(error: unknown, isNew: boolean): boolean {
   if (!(error instanceof ApiError) || error.status >= 500) return false;
   if ([408, 409, 429].includes(error.status)) return false;

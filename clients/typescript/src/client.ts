@@ -37,7 +37,7 @@ export interface Answer {
 export interface AskOptions {
   /** The answer if nobody answers in time. */
   default: Value;
-  /** Makes it a choice; otherwise the answer is text, or what `responseType` says. */
+  /** The choices; without them the answer is a text, or as `responseType` says. */
   options?: readonly (string | { value: string; label: string })[];
   responseType?: ResponseType;
   responseConfig?: Record<string, unknown>;
@@ -183,7 +183,7 @@ export class Loops {
     try {
       await this.#transport.call("DELETE", path);
     } catch (error) {
-      // else the first attempt did it, and its answer was lost
+      // otherwise an earlier attempt succeeded without its response
       if (!(error instanceof NotFound && error.repeats)) throw error;
     }
   }
@@ -227,7 +227,7 @@ export class Requests {
       const { request, hasWaited } = await this.#waitOnce(requestId, left());
       if (["completed", "timeout", "cancelled"].includes(request.status)) return request;
       if (!hasWaited) {
-        // too many calls are waiting at the service
+        // too many calls wait at the service
         await this.#transport.sleep(Math.max(0, Math.min(pause, left())));
         pause = Math.min(2 * pause, MAX_PAUSE);
       }
@@ -241,7 +241,7 @@ export class Requests {
     try {
       await this.#transport.call("DELETE", path, { traceparent });
     } catch (error) {
-      // the first attempt may have done it, and its answer was lost
+      // an earlier attempt may have succeeded without its response
       const isRepeated = error instanceof InvalidCall && error.repeats > 0;
       if (!isRepeated || (await this.get(requestId)).status !== "cancelled") throw error;
     }
@@ -289,7 +289,7 @@ export class Requests {
     path: string,
     query: Record<string, string | number | undefined>,
   ): AsyncGenerator<ListedRequest> {
-    // By its cursor, so that what leaves the list moves nothing past it.
+    // By its cursor: a request that leaves the list does not shift the others.
     let place: Record<string, string | number> | undefined = { cursor: "" };
     const seen = new Set<string>(); // a status may change between two pages of a list sorted by it
     while (place) {
@@ -311,7 +311,7 @@ interface Page {
   pagination: { next_offset: number | null; next_cursor?: string | null };
 }
 
-/** Returns where the next page begins; an older service has only offsets. */
+/** Returns the position of the next page; older services know only offsets. */
 function findNext({ next_offset, next_cursor }: Page["pagination"]) {
   if (next_cursor) return { cursor: next_cursor };
   return next_offset ? { offset: next_offset } : undefined;

@@ -1,4 +1,4 @@
-// What can go wrong. Every error of this package is a ReviewLoopError.
+// The errors of this package. Each is a ReviewLoopError.
 
 import type { Answer } from "./client.js";
 
@@ -14,7 +14,7 @@ export class ReviewLoopError extends Error {
 const WRONG = /CERT|SIGNATURE|WRONG_VERSION_NUMBER/;
 const BLOCKED = "bad port"; // fetch calls no service at ports of other protocols
 
-/** The service could not be reached, for as long as the client was willing to try. */
+/** The service was unreachable for as long as the client retried. */
 export class ConnectionFailed extends ReviewLoopError {
   /** Whether a repeated call may succeed. */
   readonly mayPass: boolean;
@@ -29,7 +29,7 @@ export class ConnectionFailed extends ReviewLoopError {
 
 /** The API refused the call. `msg` is its sentence, and `data` its details. */
 export class ApiError extends ReviewLoopError {
-  /** How often the call had been repeated before. */
+  /** The number of earlier attempts. */
   repeats = 0;
 
   constructor(
@@ -72,7 +72,7 @@ export function errorClass(status: number): typeof ApiError {
   return BY_STATUS[status] ?? (status >= 500 ? ServerFailed : ApiError);
 }
 
-/** It is not clear which loop is meant. */
+/** The loop is missing or ambiguous. */
 export class LoopNotChosen extends ReviewLoopError {}
 
 /** The name of `resume` belongs to another question. */

@@ -1,4 +1,4 @@
-// Reads the event stream of the account, and goes on where a connection broke.
+// Reads the event stream of the account, and resumes it after a broken connection.
 
 import { ConnectionFailed, RateLimited, ReviewLoopError } from "./errors.js";
 import { choosePause, describe, mayPass, type Transport } from "./transport.js";
@@ -17,13 +17,13 @@ export interface EventOptions {
   signal?: AbortSignal;
 }
 
-/** What happened. `id` is the `webhook-id`, and `body` that of a webhook. */
+/** An event. `id` is the `webhook-id`, and `body` that of a webhook. */
 export type StreamEvent =
   | { id: string; name: Event["event"]; body: Event }
   /** Events may be missing before the next one: read your requests. */
   | { id: null; name: "stream.reset"; body: { event: "stream.reset"; detail: string } };
 
-/** What the service sends at a time; an id without data is a place to go on from. */
+/** A block of the stream; an id without data is a position for resuming. */
 interface Block {
   id?: string;
   event?: string;
@@ -70,7 +70,7 @@ function readEvent(block: Block, id: string): StreamEvent | null {
     : { id, name: block.event as Event["event"], body };
 }
 
-/** Tells whether the event has come before, and remembers it. */
+/** Tells whether the event was received before, and remembers it. */
 function isKnown(known: Set<string>, id: string): boolean {
   if (known.has(id)) return true;
   known.add(id);

@@ -46,7 +46,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Makes sure that the name of a new file is on the disk, too. */
+/** Flushes the folder, so that the name of a new file is on the disk. */
 async function sync(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const file = await open(folder, "r");

@@ -1,4 +1,4 @@
-"""What came of a question."""
+"""The answer of a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests: questions to a loop, and what became of them."""
+"""Requests: questions to a loop, and their results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reviewloop.types import FINAL, CreatedRequest, ListedRequest, Request
 from reviewloop.unique import new_key
 
 MAX_WAIT = 50  # seconds, the longest `?wait`
-MAX_PAUSE = 40.0  # seconds between polls, where a call may not wait
+MAX_PAUSE = 40.0  # seconds between polls, if calls must not wait
 PAGE = 100
 
 
@@ -75,10 +75,10 @@ class Requests:
         return cast("Request", data["request"])
 
     def wait(self, request_id: str, seconds: float | None = None) -> Request:
-        """Returns the request as soon as it has ended, or after `seconds` as it is then.
+        """Returns the request once it has ended, or its state after `seconds`.
 
-        While it waits, it sits out outages of the service and hours whose quota is used up, but
-        none that go on after `seconds`.
+        It tolerates outages of the service and an exhausted quota, but never waits longer than
+        `seconds`.
         """
         ends_at = None if seconds is None else monotonic() + seconds
         pause = 1.0
@@ -100,7 +100,7 @@ class Requests:
         try:
             self._transport.call("DELETE", path, traceparent=traceparent)
         except InvalidCall as error:
-            # the first attempt may have done it, and its answer was lost
+            # an earlier attempt may have succeeded without its response
             if not (error.repeats and self.get(request_id)["status"] == "cancelled"):
                 raise
 
@@ -130,7 +130,7 @@ class Requests:
         return cast("dict[str, Any]", data["feedback"])
 
     def _wait_once(self, request_id: str, left: float | None) -> tuple[Request, bool]:
-        """Returns the request, and whether the service has waited with its response."""
+        """Returns the request, and whether the service delayed its response."""
         wait = MAX_WAIT if left is None else max(1, min(MAX_WAIT, round(left)))
         result = self._transport.call(
             "GET",
@@ -144,7 +144,7 @@ class Requests:
         return cast("Request", result.data["request"]), applied != "0"
 
     def _pages(self, path: str, params: Mapping[str, Any]) -> Iterator[ListedRequest]:
-        """Follows the list by its cursor, so that what leaves the list moves nothing past it."""
+        """Follows the list by its cursor: requests that leave the list do not shift the others."""
         place: dict[str, Any] | None = {"cursor": ""}
         seen: set[str] = set()  # a status may change between two pages of a list sorted by it
         while place is not None:
@@ -157,7 +157,7 @@ class Requests:
 
 
 def _find_next(pagination: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Returns where the next page begins; an older service has only offsets."""
+    """Returns the position of the next page; older services know only offsets."""
     for name in ("cursor", "offset"):
         if pagination.get(f"next_{name}"):
             return {name: pagination[f"next_{name}"]}
@@ -165,7 +165,7 @@ def _find_next(pagination: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def complete(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fills in the fields that follow from the others; leaves out those that are None."""
+    """Derives fields from the others; leaves out fields that are None."""
     derived = {
         "processing_type": "deferred"
         if fields.get("timeout_seconds") is None

@@ -1,8 +1,8 @@
-"""Asks a question so that it outlives the process that asks it.
+"""Asks a question that outlives the asking process.
 
-The file of the question is written before the create is sent, and holds its Idempotency-Key. So
-wherever a process dies, the next one either sends the same create again, which is the same request
-for the service, or knows the request's id, or has the answer.
+The file of the question is written before the create is sent, and holds its Idempotency-Key.
+Wherever a process dies, the next one either repeats the same create, which the service recognizes,
+or finds the request's id or the answer.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from reviewloop.unique import derive_key, new_key
 if TYPE_CHECKING:
     from reviewloop.client import Client
 
-REPLAYED_SECONDS = 23 * 3600  # the service knows a key for 24 hours
+REPLAYED_SECONDS = 23 * 3600  # the service stores a key for 24 hours
 SKEW_SECONDS = 3600  # how far the clocks may differ
-# Refusals behind which the request may exist already, if this is not the first attempt.
+# Refusals after which the request may exist, unless this is the first attempt.
 UNCERTAIN = (401, 403, 408, 409, 429)
 
 
 def ask_once(
     client: Client, fields: Mapping[str, Any], loop: str | None, traceparent: str | None
 ) -> Request:
-    """Asks, and waits until the request has ended."""
+    """Asks, and waits for the end of the request."""
     found = client.loops.find(loop)
     created = client.requests.send(found["id"], complete(fields), new_key(), traceparent)
     log.info("Asked: request %s", created["request_id"])
@@ -47,7 +47,7 @@ def ask_resumably(
     traceparent: str | None,
     resume: str | os.PathLike[str],
 ) -> Request:
-    """Asks unless the question of this name is asked already; waits until it has ended."""
+    """Asks unless the question of this name is already asked; waits for its end."""
     state, key = open_state(client, resume)
     record = state.load()
     is_new = record is None
@@ -69,7 +69,7 @@ def ask_resumably(
 
 
 def open_state(client: Client, resume: str | os.PathLike[str]) -> tuple[State, str]:
-    """Returns the file of a name or a path, and the key with which it would be asked first."""
+    """Returns the file of a name or a path, and the key of a first create."""
     given = os.fspath(resume)
     if not given:
         raise ValueError("resume is empty")
@@ -100,13 +100,13 @@ def place(
         raise ResumeConflict("resume: this name belongs to another question") from None
     except ApiError as error:
         if is_refused(error, is_new=is_new):
-            state.discard()  # nothing was asked, so the name is free
+            state.discard()  # no request exists, so the name is free
         raise
     return created["request_id"]
 
 
 def is_refused(error: ApiError, *, is_new: bool) -> bool:
-    """Tells whether it is certain that no request exists."""
+    """Tells whether the refusal proves that no request exists."""
     if error.status >= 500 or error.status in (408, 409, 429):
         return False
     return (is_new and not error.repeats) or error.status not in UNCERTAIN
@@ -126,5 +126,5 @@ def find_again(client: Client, record: Record) -> str | None:
 
 
 def describe(key: str) -> str:
-    """Returns the `platform_version` by which a request is found again."""
+    """Returns the `platform_version` that identifies the request."""
     return f"reviewloop-python; {key}"

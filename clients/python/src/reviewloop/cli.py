@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def print_any_text() -> None:
-    """Lets both outputs take every character: UTF-8 in a pipe or file, else the terminal's own.
+    """Lets both outputs accept all characters: UTF-8 in a pipe or file, else the terminal's
+    encoding.
 
     A terminal shows a character that its encoding lacks as `\\u2713`.
     """
@@ -154,13 +155,13 @@ def print_json(value: Any) -> None:
 
 
 def read_default(args: argparse.Namespace) -> Any:
-    """Reads --default as the type of the answer wants it."""
+    """Reads --default as a value of the response type."""
     if args.type in ("rating", "number"):
         try:
             value = json.loads(args.default)
             json.dumps(value, allow_nan=False)
         except ValueError:
-            return args.default  # the API says what is wrong
+            return args.default  # the API reports the error
         return value
     if args.type == "multi_select":
         return read_options(args.default)

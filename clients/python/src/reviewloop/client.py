@@ -22,9 +22,9 @@ PATIENCE = 600.0  # seconds
 class Client:
     """Calls the service at `url`, which ends in /v1, with an API key.
 
-    Without them it takes REVIEW_LOOP_URL and REVIEW_LOOP_KEY from the environment. `patience` is
-    for how many seconds a call is repeated that failed for a reason that may pass. Threads may
-    share a client.
+    By default it reads REVIEW_LOOP_URL and REVIEW_LOOP_KEY from the environment. `patience` is the
+    number of seconds for which a call is repeated after temporary failures. Threads may share a
+    client.
     """
 
     def __init__(
@@ -94,9 +94,9 @@ class Client:
         return read_answer(request, require_human=require_human)
 
     def events(self, after: str | None = None) -> EventStream:
-        """Returns what happens to the account's requests from now on, one event after the other.
+        """Returns the events of the account's requests from now on.
 
-        The stream goes on where a broken connection ended. `after` is the `last_id` of an earlier
+        The stream continues after a broken connection. `after` is the `last_id` of an earlier
         stream, at most three days old. Raises ApiError, ConnectionFailed.
         """
         return EventStream(self._transport, after)

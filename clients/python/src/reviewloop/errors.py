@@ -1,4 +1,4 @@
-"""What can go wrong. Every exception of this package is a ReviewLoopError."""
+"""The exceptions of this package. Each is a ReviewLoopError."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ConfigurationError(ReviewLoopError):
 
 
 class ConnectionFailed(ReviewLoopError):
-    """The service could not be reached, for as long as the client was willing to try."""
+    """The service was unreachable for as long as the client retried."""
 
     def __init__(self, sentence: str, *, may_pass: bool = True) -> None:
         super().__init__(sentence)
@@ -34,7 +34,7 @@ class ApiError(ReviewLoopError):
         self.msg = msg
         self.data = data
         self.retry_after = retry_after  # seconds, where the API names them
-        self.repeats = 0  # how often the call had been repeated before
+        self.repeats = 0  # the number of earlier attempts
 
 
 class InvalidCall(ApiError):
@@ -81,12 +81,12 @@ BY_STATUS: dict[int, type[ApiError]] = {
 
 
 def get_error_class(status: int) -> type[ApiError]:
-    """Returns the exception that stands for the status of a response."""
+    """Returns the exception class of a response's status."""
     return BY_STATUS.get(status) or (ServerFailed if status >= 500 else ApiError)
 
 
 class LoopNotChosen(ReviewLoopError):
-    """It is not clear which loop is meant."""
+    """The loop is missing or ambiguous."""
 
 
 class ResumeConflict(ReviewLoopError):

@@ -1,4 +1,4 @@
-"""Reads the event stream of the account, and goes on where a connection broke."""
+"""Reads the event stream of the account, and resumes it after a broken connection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reviewloop.errors import ApiError, ConnectionFailed
 from reviewloop.transport import Patience, Transport, log
 
 PATH = "/api/events"
-READ_SECONDS = 40.0  # the service says something every 12 seconds
+READ_SECONDS = 40.0  # the service sends something every 12 seconds
 MAX_KNOWN = 10_000  # ids of events, which may come again after a broken connection
 RESET = "stream.reset"
 CLOSED = "stream.closed"
@@ -22,7 +22,7 @@ CLOSED = "stream.closed"
 
 @dataclass(frozen=True)
 class StreamEvent:
-    """What happened. `id` is the `webhook-id`, and `body` has the fields of a webhook.
+    """An event. `id` is the `webhook-id`, and `body` has the fields of a webhook.
 
     If `name` is "stream.reset", events may be missing before the next one: read your requests.
     """
@@ -34,7 +34,7 @@ class StreamEvent:
 
 @dataclass(frozen=True)
 class Block:
-    """What the service sends at a time; an id without data is a place to go on from."""
+    """A block of the stream; an id without data is a position for resuming."""
 
     id: str | None
     name: str
@@ -42,7 +42,7 @@ class Block:
 
 
 class EventStream:
-    """Iterates over events; `last_id` is the place to go on from. Ends with `close`."""
+    """Iterates over events; `last_id` is the position for resuming. Ends with `close`."""
 
     def __init__(self, transport: Transport, after: str | None = None) -> None:
         """Connects. Raises ApiError, ConnectionFailed."""
@@ -82,7 +82,7 @@ class EventStream:
         self.close()
 
     def _knows(self, block: Block) -> bool:
-        """Tells whether the event has come before, and remembers it."""
+        """Tells whether the event was received before, and remembers it."""
         if block.id is None or block.name == RESET:
             return False
         is_known = block.id in self._known
@@ -92,7 +92,7 @@ class EventStream:
         return is_known
 
     def _read(self) -> Block:
-        """Returns the next block, of another connection if this one is broken."""
+        """Returns the next block; reconnects if the connection is broken."""
         while True:
             try:
                 with self._transport.connecting():
@@ -107,7 +107,7 @@ class EventStream:
             self._blocks = self._connect()
 
     def _connect(self) -> Iterator[Block]:
-        """Connects, and repeats what fails for a reason that may pass."""
+        """Connects, with retries after temporary failures."""
         while True:
             try:
                 response = self._transport.open(PATH, self.last_id, READ_SECONDS)

@@ -22,7 +22,7 @@ def add_listen(listen: argparse.ArgumentParser) -> None:
 
 
 def run_listen(client: Client, args: argparse.Namespace) -> int:
-    """Prints one line for each event until Ctrl-C, or until nobody reads them."""
+    """Prints a line for each event until Ctrl-C or the end of a reading pipe."""
     try:
         with client.events(args.after) as stream:
             print("Listening", file=sys.stderr, flush=True)

@@ -65,7 +65,7 @@ class Loops:
     def find(self, name_or_id: str | None = None) -> Loop:
         """Finds a loop by its id or its name; None is the only one of the account.
 
-        Where the account has none and None is asked for, the first one is made.
+        If the account has no loop and the argument is None, creates the first one.
         Raises LoopNotChosen.
         """
         loops = list(self.list())
@@ -91,7 +91,7 @@ class Loops:
         try:
             self._transport.call("DELETE", path)
         except NotFound as error:
-            if not error.repeats:  # else the first attempt did it, and its answer was lost
+            if not error.repeats:  # otherwise an earlier attempt succeeded without its response
                 raise
 
 

@@ -1,4 +1,4 @@
-"""Keeps what was asked in a file, so that a program that starts again finds its question."""
+"""Stores a question in a file, in which a restarted program finds it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from reviewloop.errors import ResumeConflict
 from reviewloop.types import Request
 
 VERSION = 1
-KEPT_SECONDS = 90 * 86400  # files of names that nobody has used for so long are removed
-# What makes it another question. The rest may differ from one start to the next.
+KEPT_SECONDS = 90 * 86400  # unused files of names are removed after this time
+# The fields that identify a question. The others may differ between starts.
 IDENTITY = ("request_text", "response_type", "response_config", "default_response", "image_url")
 
 
 @dataclass(frozen=True)
 class Record:
-    """A question that is about to be asked (`request_id` is None), is asked, or has ended."""
+    """A question before its create (`request_id` is None), asked, or ended."""
 
     loop: str | None  # as the caller named it
     loop_id: str
@@ -36,7 +36,7 @@ class Record:
     request: Request | None = None
 
     def check_same(self, fields: Mapping[str, Any], loop: str | None, where: str) -> None:
-        """Raises ResumeConflict if the caller asks something else than what is stored."""
+        """Raises ResumeConflict if the caller asks another question than the stored one."""
         same = all(_plain(self.body.get(name)) == _plain(fields.get(name)) for name in IDENTITY)
         if not same or self.loop != loop:
             asked = self.body["request_text"]
@@ -46,13 +46,13 @@ class Record:
 
 
 class State:
-    """The file of one question. It is on the disk before the call that it stands for is sent."""
+    """The file of one question. It is on the disk before the create is sent."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def load(self) -> Record | None:
-        """Returns what is stored, None if nothing is. Raises ResumeConflict."""
+        """Returns the stored question, or None. Raises ResumeConflict."""
         try:
             stored = json.loads(self.path.read_text(encoding="utf-8"))
             version = stored.pop("version")
@@ -65,7 +65,7 @@ class State:
         raise ResumeConflict(f"{self.path} is no file of this version of reviewloop")
 
     def create(self, record: Record) -> Record:
-        """Stores a new question; returns that of another process if it was faster."""
+        """Stores a new question; returns an existing one of another process instead."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _written(self.path, record) as draft:
             try:
@@ -78,7 +78,7 @@ class State:
         return record
 
     def update(self, record: Record, **changes: Any) -> Record:
-        """Stores what has become known."""
+        """Stores new facts about the question."""
         changed = replace(record, **changes)
         with _written(self.path, changed) as draft:
             os.replace(draft, self.path)
@@ -86,7 +86,7 @@ class State:
         return changed
 
     def discard(self) -> None:
-        """Forgets the question."""
+        """Removes the file."""
         with contextlib.suppress(FileNotFoundError):
             self.path.unlink()
 
@@ -109,7 +109,7 @@ def get_folder() -> Path:
 
 
 def remove_old_files() -> None:
-    """Removes the files of names that nobody uses any more."""
+    """Removes the unused files of names."""
     with contextlib.suppress(OSError):
         for path in get_folder().glob("*.json"):
             if path.stat().st_mtime < time.time() - KEPT_SECONDS:
@@ -123,7 +123,7 @@ def _plain(value: Any) -> Any:
 
 @contextlib.contextmanager
 def _written(path: Path, record: Record) -> Any:
-    """A draft beside the file, which is on the disk; removed in the end."""
+    """Writes a temporary file to the disk; removes it after the block."""
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with open(descriptor, "w", encoding="utf-8") as file:
@@ -137,7 +137,7 @@ def _written(path: Path, record: Record) -> Any:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Makes sure that the name of a new file is on the disk, too."""
+    """Flushes the folder, so that the name of a new file is on the disk."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Sends calls to the API, and repeats those that failed for a reason that may pass."""
+"""Sends calls to the API, and repeats them after temporary failures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ READ_SECONDS = 30.0
 LATE_SECONDS = 5.0  # for a response that comes late to a call with a patience of its own
 FIRST_PAUSE = 0.5
 MAX_PAUSE = 30.0
-# The connection broke, or never came about.
+# The connection broke or was never established.
 BROKEN = (
     requests.ConnectionError,
     requests.Timeout,
@@ -62,7 +62,7 @@ class Result:
 class Transport:
     """Calls one service with one key; several threads may share it.
 
-    `patience` is for how many seconds a call is repeated.
+    `patience` is the number of seconds for which a call is repeated.
     """
 
     def __init__(self, url: str | None, key: str | None, patience: float) -> None:
@@ -85,7 +85,7 @@ class Transport:
         patience: float | None = None,
         sit_out_quota: bool = False,
     ) -> Result:
-        """Returns what the API answers. Raises ApiError, ConnectionFailed.
+        """Returns the response of the API. Raises ApiError, ConnectionFailed.
 
         It repeats the call for `patience` seconds, after which a response may come LATE_SECONDS
         late; without it for those of the transport, however slow the responses are. With
@@ -131,7 +131,7 @@ class Transport:
 
     @contextmanager
     def connecting(self) -> Iterator[None]:
-        """Raises ConnectionFailed where requests raises an exception of its own."""
+        """Converts exceptions of requests to ConnectionFailed."""
         try:
             yield
         except requests.RequestException as error:
@@ -153,7 +153,7 @@ def find_tls_reason(error: BaseException | None) -> str | None:
 
 
 class Patience:
-    """Pauses between attempts, and gives up after so many seconds."""
+    """Pauses between attempts, and gives up after `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self.repeats = 0
@@ -165,7 +165,7 @@ class Patience:
         return max(0.0, self._ends_at - monotonic())
 
     def sit_out(self, failure: ApiError | ConnectionFailed, *, is_quota_free: bool) -> None:
-        """Sleeps until the next attempt. Raises the failure if another one is of no use."""
+        """Sleeps until the next attempt. Raises the failure if a retry is useless."""
         if isinstance(failure, ConnectionFailed):
             may_pass = failure.may_pass
         else:
@@ -194,7 +194,7 @@ def build_headers(
 
 
 class Bearer(AuthBase):
-    """Sends the key. As an `auth` it wins over a .netrc file, which a plain header does not."""
+    """Sends the key. An `auth` takes precedence over a .netrc file, unlike a plain header."""
 
     def __init__(self, key: str) -> None:
         self._key = key
@@ -241,7 +241,7 @@ def read_result(response: requests.Response, repeats: int) -> Result:
     if not is_envelope:
         target = response.headers.get("Location")
         sentence = f"Redirected to {target}" if target else response.reason or "Not JSON"
-        # a success that is not the API's comes from something in between, perhaps for a moment
+        # a success in another format comes from an intermediary, perhaps temporarily
         status = 502 if response.ok and not target else status
         error = get_error_class(status)(status, sentence, {})
     elif not body["error"] and response.ok:
@@ -269,7 +269,7 @@ def read_retry_after(header: str | None) -> float | None:
 
 
 def choose_pause(failure: ReviewLoopError, repeats: int) -> float:
-    """Returns the seconds to the next attempt: what the API says, else twice as long each time."""
+    """Returns the seconds to the next attempt: those of the API, else doubled each time."""
     spread = random.uniform(0.5, 1.0)  # noqa: S311 (not a secret: clients must not call in step)
     growing = min(FIRST_PAUSE * 2.0 ** min(repeats, 20), MAX_PAUSE) * spread
     named = failure.retry_after if isinstance(failure, ApiError) else None

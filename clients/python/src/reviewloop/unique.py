@@ -1,4 +1,4 @@
-"""Makes the keys that mark the retries of a call as one call (`Idempotency-Key`)."""
+"""Creates idempotency keys, which are the same for all retries of a call."""
 
 from __future__ import annotations
 

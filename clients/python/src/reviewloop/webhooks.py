@@ -29,7 +29,7 @@ def verify(
     tolerance: float = TOLERANCE,
     now: float | None = None,
 ) -> Event:
-    """Returns the event if one of its Standard Webhooks signatures is right and it is recent.
+    """Returns a recent event with a valid signature of Standard Webhooks.
 
     `body` are the raw bytes, `headers` those of the request in any case. Raises InvalidSignature,
     and TypeError for a body that was parsed already.
@@ -50,7 +50,7 @@ def verify(
 
 
 def verify_body(body: RawBody, headers: Mapping[str, str], secret: Secrets) -> Event:
-    """Returns the event if X-Service-Signature-256 is right.
+    """Returns an event with a valid X-Service-Signature-256.
 
     It signs the body alone, so it does not protect against replays: prefer `verify`.
     Raises InvalidSignature, and TypeError for a body that was parsed already.
@@ -94,7 +94,7 @@ def _list(secret: Secrets) -> list[str]:
 
 
 def _decode(secret: str) -> bytes:
-    """Returns the key of a secret: an issued one is base64, one that you set is its own bytes."""
+    """Returns the key of a secret: base64 of an issued one, the bytes of one that you set."""
     if not secret.startswith("whsec_"):
         return secret.encode()
     try:
