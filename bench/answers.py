@@ -1,7 +1,7 @@
-"""Measures how fast somebody with a keyboard answers a hundred questions in a row.
+"""Measures how fast a person with a keyboard answers a hundred questions in a row.
 
-From the key that sends an answer to the picture of the next question, in Chromium at a desk without
-a network's delay. Counts the keys that each answer takes.
+The time is from the key that sends an answer to the paint of the next question, in desktop Chromium
+without network delay. Counts the keys of each answer.
 """
 
 import importlib.util
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 ANSWERS = 100
-KEYS = ("1", "Enter")  # chooses the first option and sends it
+KEYS = ("1", "Enter")  # choose the first option and send it
 MAX_KEYS = 2
 MAX_MS = 150  # milliseconds, the median
 # Resolves once the next question is drawn, with the milliseconds since the last key.

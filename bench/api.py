@@ -1,4 +1,4 @@
-"""Compares polls, creates and lists with the floor: same server and database, in turns."""
+"""Compares polls, creates and lists with the floor, alternately on the same server and database."""
 
 import itertools
 import statistics
@@ -61,7 +61,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A call on the floor and on the service; `ratio` is the median of each round's ratio."""
+    """A call on the floor and on the service; `ratio` is the median of the rounds' ratios."""
 
     name: str
     floor: Measured
@@ -96,7 +96,7 @@ def calls(cast: Cast) -> dict[str, list[str]]:
 def compare(
     name: str, requests: list[str], floor: Web, service: Web, load: Load, postmaster: int
 ) -> Comparison:
-    """Measures both sides in turns; the side that begins alternates."""
+    """Measures both sides alternately, with alternating order."""
 
     def turn(side: Web) -> Turn:
         web, database = side.cpu(), cpu_of(postmaster)

@@ -14,8 +14,8 @@ NO_LIMIT = 2_000_000_000  # calls per hour: the quota is on and never reached
 class Cast:
     """Keys, a loop and some requests of each account; the first has half of all requests.
 
-    `owner` is that one's session, `cookie` the session of somebody who reviews for the largest
-    loop, and `waiting` what waits first for the latter.
+    `owner` is that account's session, `cookie` the session of a reviewer of the largest loop, and
+    `waiting` the first request that waits for the reviewer.
     """
 
     keys: list[list[str]]

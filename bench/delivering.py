@@ -6,7 +6,7 @@ import select
 import sys
 import time
 
-PAUSE = 0.02  # seconds, where nothing is due
+PAUSE = 0.02  # seconds, if nothing is due
 
 
 def main() -> None:

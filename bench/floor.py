@@ -1,9 +1,9 @@
-"""The least that a poll, a create and a list can cost on this server and this database.
+"""The minimal cost of a poll, a create and a list on this server and database.
 
 Plain Django views with hand-written SQL, without middleware or framework: one statement looks the
 key up and counts the call, and then the call does what the contract demands. Input is hardly
-checked, errors have no sentences, and the list has no total. The server is a bare granian, which
-keeps no slow client from the threads.
+checked, errors have no sentences, and the list has no total. The server is a bare granian, in which
+slow clients occupy threads.
 """
 
 import hashlib

@@ -1,5 +1,4 @@
-"""Measures how fast old requests go in batches, what calls beside that cost, and what dropping a
-partition with the same rows would take."""
+"""Measures pruning of old requests: its speed, its cost for calls, and dropping a partition."""
 
 import statistics
 import time
@@ -19,7 +18,7 @@ from reviews.models import Request
 from reviews.queries import single_read
 from webhooks.models import Delivery
 
-SECONDS = 2.0  # of pruning alone, and of pruning beside calls; less than all that is due
+SECONDS = 2.0  # of pruning alone, and of pruning during calls; less than all due rows take
 FIELDS: dict[str, Any] = {
     "processing_type": "deferred", "type": "markdown", "priority": "high",
     "request_text": "Refund order 4821?", "response_type": "single_select",
@@ -42,7 +41,7 @@ def measure(count: int) -> Part:
     owner, loop = seed.account(0)
     seed.mixed([loop], count)
     seed.deliveries(loop, count)
-    Delivery.objects.filter(state="waiting").update(state="dead")  # none waits for a month
+    Delivery.objects.filter(state="waiting").update(state="dead")  # no request waits for a month
     sample = str(Request.objects.filter(loop=loop).order_by("-created_at").values_list("pk")[0][0])
     quiet = call_beside(owner.pk, loop, sample)
     with override_settings(KEEP_REQUESTS_DAYS=30):

@@ -1,4 +1,4 @@
-"""Measures a service of which nobody wants anything: `make run` as it is, for a while."""
+"""Measures an idle service: `make run` unchanged, for a while."""
 
 import os
 import signal
@@ -20,11 +20,11 @@ from local.processes import stop
 WARM_UP, SECONDS = 20.0, 30.0
 COMMITS, CORES = 5, 2  # a second at most; percent of a core at most
 STOPPING = ((signal.SIGINT, 20.0),)
-# As the service has them in common: a `make run` of its own takes nothing from the bench.
+# The variables of the service: a separate `make run` takes no settings of the bench.
 SHARED = ("DATABASE_URL", "REDIS_URL", "SITE_URL", "ALLOWED_HOSTS", "PROCESS_KIND")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _COMMITS = "SELECT sum(xact_commit)::bigint FROM pg_stat_database"
-# What a process is, by words of its command; the first that fits.
+# Kinds of processes by words of their command; the first match counts.
 KINDS = {
     "PostgreSQL": ("postgres",),
     "Redis": ("redis-server", "valkey-server"),
@@ -36,7 +36,7 @@ SUPERVISOR = "supervisor"
 
 
 def measure(folder: Path) -> Part:
-    """Starts the whole service below `folder`, and watches it while nothing happens."""
+    """Starts the whole service below `folder`, and measures it while idle."""
     with running(folder) as process, psycopg.connect(find_database(folder)) as database:
         database.autocommit = True
         time.sleep(WARM_UP)  # PostgreSQL still analyses the new tables
@@ -59,7 +59,7 @@ def measure(folder: Path) -> Part:
 
 @contextmanager
 def running(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs what `make run` runs, with servers of its own."""
+    """Runs the service like `make run`, with servers of its own."""
     port = free_port()
     kept = {name: value for name, value in os.environ.items() if name not in SHARED}
     with (folder / "idle.log").open("wb") as log:
@@ -83,13 +83,13 @@ def running(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def find_database(folder: Path) -> str:
-    """Reads the address that the run has left for `manage.py`."""
+    """Reads the database address that the run writes for `manage.py`."""
     lines = (folder / "idle" / "env").read_text(encoding="utf-8").splitlines()
     return dict(line.split("=", 1) for line in lines)["DATABASE_URL"]
 
 
 def count_commits(database: psycopg.Connection) -> int:
-    """Counts the commits of all databases, but for those of this question."""
+    """Counts the commits of all databases, without those of this query."""
     (found,) = database.execute(_COMMITS).fetchone() or (0,)
     return int(found)
 
@@ -108,7 +108,7 @@ def cpu_of_all(supervisor: int) -> dict[str, float]:
 
 
 def list_tree(pid: int) -> list[int]:
-    """Lists a process and all that descend from it."""
+    """Lists a process and its descendants."""
     try:
         below = children(pid)
     except OSError:
@@ -117,7 +117,7 @@ def list_tree(pid: int) -> list[int]:
 
 
 def name_kind(command: str) -> str:
-    """Names what a process is."""
+    """Returns the kind of a process."""
     for kind, words in KINDS.items():
         if any(word in command for word in words):
             return kind

@@ -37,7 +37,7 @@ def poll(port: int, cookie: str) -> str:
 
 
 def measure(service: Web, cast: Cast, load: Load, postmaster: int) -> Part:
-    """The cores that a thousand inboxes need, by how many of them are active."""
+    """Returns the cores that a thousand inboxes need, by the number of active ones."""
     asked = poll(service.port, cast.cookie)
     load.fire(service.port, [asked], seconds=1.0)
     before = service.cpu(), cpu_of(postmaster)

@@ -19,12 +19,12 @@ from bench.serving import Web
 MISSING = f"Not measured in this run: it needs Playwright, {CHROMIUM} and the command lighthouse."
 GOALS = {"accessibility": 100, "best-practices": 95}
 FLAGS = "--headless=new --no-sandbox --disable-gpu"
-# So high that the bar at its end covers nothing: what lies half below it would count as too small.
+# High enough that the bottom bar covers nothing: half-covered targets would count as too small.
 PHONE = {"mobile": "true", "width": "412", "height": "9000", "deviceScaleFactor": "1"}
 
 
 def measure(service: Web, cast: Cast) -> Part:
-    """Returns the scores of some pages of either face, and what hinders the installation."""
+    """Returns the scores of some pages of both faces, and obstacles to the installation."""
     if not (shutil.which("lighthouse") and shutil.which(CHROMIUM) and has_playwright()):
         return Part({"lighthouse": MISSING})
     site = f"http://127.0.0.1:{service.port}"
@@ -66,7 +66,7 @@ def rate(url: str, cookie: str) -> tuple[dict[str, float], list[str]]:
         command, env={**os.environ, "CHROME_PATH": CHROMIUM}, check=True, stdout=subprocess.PIPE
     )
     report = json.loads(told.stdout)
-    if report["finalDisplayedUrl"] != url:  # another page was rated, such as the sign-in
+    if report["finalDisplayedUrl"] != url:  # Lighthouse rated another page, such as the sign-in
         raise RuntimeError(f"{url} led to {report['finalDisplayedUrl']}")
     audits = {each["id"] for kind in GOALS for each in report["categories"][kind]["auditRefs"]} & {
         name for name, audit in report["audits"].items() if audit["score"] not in (None, 1)
@@ -75,7 +75,7 @@ def rate(url: str, cookie: str) -> tuple[dict[str, float], list[str]]:
 
 
 def find_installation_errors(site: str, cookie: str) -> list[str]:
-    """Returns what hinders Chromium from installing the page. It never installs in incognito."""
+    """Returns Chromium's obstacles to installing the page. It never installs in incognito."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as profile:

@@ -1,4 +1,4 @@
-"""Compares calls of agents over MCP with the same calls of the API, in turns on one server."""
+"""Compares calls over MCP with the same calls of the API, alternately on one server."""
 
 import json
 import statistics
@@ -65,7 +65,7 @@ def build_call(key: str, tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def measure(web: Web, cast: Cast, load: Load, postmaster: int) -> Part:
-    """Measures both sides in turns."""
+    """Measures both sides alternately."""
 
     def turn(requests: list[str]) -> Turn:
         before, database = web.cpu(), cpu_of(postmaster)
@@ -88,7 +88,7 @@ def measure(web: Web, cast: Cast, load: Load, postmaster: int) -> Part:
 
 
 def check(port: int, raw: str) -> None:
-    """Raises RuntimeError if the tool does not do what it is asked: errors have status 200."""
+    """Raises RuntimeError if the tool reports an error, which has status 200."""
     head, _, body = raw.partition("\r\n\r\n")
     headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:])
     del headers["Host"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Goal:
-    """A measured figure and its goal; `at_most` where less is better."""
+    """A measured figure and its goal; `at_most` if less is better."""
 
     name: str
     goal: float

@@ -20,7 +20,7 @@ from bench.cast import Cast
 from local.apps import ROOT
 
 SECONDS, INTERVAL = 10.0, 0.002
-# Parts, and a piece of the path of their files; the first that fits a frame is its part.
+# Parts, each with a piece of its files' paths; the first match of a frame is its part.
 PLACES = (
     ("statement: key and quota", "accounts/quota.py"),
     ("statement: the request", "django/db/backends/utils.py"),

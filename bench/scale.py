@@ -1,4 +1,4 @@
-"""Measures first and deep pages of every list at a thousand and at a million requests, in turns."""
+"""Measures first and deep pages of every list alternately at a thousand and a million requests."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -52,10 +52,10 @@ class Site:
 
 
 class Reader(Enum):
-    """Who calls: a program with a key, or a person in a browser."""
+    """The caller: a program with a key, or a person in a browser."""
 
     KEY = "key"
-    OWNER = "owner"  # of half of all requests, who answered every one that is answered
+    OWNER = "owner"  # of half of all requests, and the only person who answered
     REVIEWER = "reviewer"
 
 
@@ -139,7 +139,7 @@ def measure(sites: dict[str, Site], load: Load) -> Part:
 
 
 def timed(each: Page, sites: dict[str, Site], load: Load) -> dict[str, Timed]:
-    """Measures a page at every size; sizes take turns, and the least disturbed turn counts."""
+    """Measures a page at every size alternately; the least disturbed round counts."""
     turns: dict[str, list[Timed]] = {size: [] for size in sites}
     for _ in range(ROUNDS):
         for size, site in sites.items():
@@ -150,7 +150,7 @@ def timed(each: Page, sites: dict[str, Site], load: Load) -> dict[str, Timed]:
 
 
 def growths(found: Found, first: str, last: str) -> dict[Page, float]:
-    """How much longer first pages take at the larger size, where both are full."""
+    """Returns how much longer full first pages take at the larger size."""
     return {
         each: by_size[last].took / by_size[first].took
         for each, by_size in found.items()
@@ -159,7 +159,7 @@ def growths(found: Found, first: str, last: str) -> dict[Page, float]:
 
 
 def deep_growths(found: Found, size: str) -> dict[Page, float]:
-    """Compares offset 10,000 with the same list's first page, where both are full."""
+    """Compares offset 10,000 with the first page of the same list, if both are full."""
     firsts = {each.name: by_size[size] for each, by_size in found.items() if each.kind == FIRST}
     return {
         each: by_size[size].took / firsts[each.name].took

@@ -23,7 +23,7 @@ from local.processes import spawn, stop
 _TICKS = os.sysconf("SC_CLK_TCK")
 STOPPING = ((signal.SIGTERM, 10.0),)
 
-PORTS = range(10_000, 32_768)  # below those from which systems take the port of a connection
+PORTS = range(10_000, 32_768)  # below the range from which systems take the ports of connections
 
 Command = Callable[[int, Mapping[str, str]], tuple[str, ...]]
 
@@ -54,7 +54,7 @@ class Web:
 
 
 def build_bare_command(port: int, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Builds the command of a server without our front: the floor pays nothing for slow clients."""
+    """Builds the command of a bare server: the floor pays nothing for slow clients."""
     ours = build_web_command(port, environment)
     workers, threads = (ours[ours.index(name) + 1] for name in ("--workers", "--threads"))
     granian = (sys.executable, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws")
@@ -83,7 +83,7 @@ def web(command: Command = build_web_command, /, **environment: str) -> Iterator
 
 
 def answers(port: int) -> bool:
-    """Whether the server responds at all: the floor has no /readyz."""
+    """Tells whether the server responds; the floor has no /readyz."""
     return fetch_readiness(port)[:3].isdigit()
 
 
@@ -102,7 +102,7 @@ def cpu_of(pid: int) -> float:
     for each in (pid, *children(pid)):
         try:
             fields = Path(f"/proc/{each}/stat").read_text(encoding="utf-8").rpartition(")")[2]
-        except OSError:  # ended meanwhile: its parent carries its time
+        except OSError:  # ended meanwhile: its parent's time includes it
             continue
         ticks = fields.split()[11:15] if each == pid else fields.split()[11:13]
         total += sum(map(int, ticks)) / _TICKS

@@ -40,7 +40,7 @@ class Stage:
         return f"{self.postgres.url.rpartition('/')[0]}/bench_{size.lower()}"
 
     def cast(self, size: str, count: int) -> Cast:
-        """The cast of the database of this size, which the first call fills."""
+        """Returns the cast of the database of this size; the first call fills it."""
         if size not in self.casts:
             started = time.monotonic()
             with psycopg.connect(self.postgres.url, autocommit=True) as connection:

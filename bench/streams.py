@@ -1,7 +1,7 @@
-"""Measures two hundred streams of events, beside polls.
+"""Measures two hundred streams of events, with concurrent polls.
 
-Each account has as many streams. Then its requests are cancelled, one after the other. The time
-until a stream has the event counts from when the cancel is sent.
+All accounts have the same number of streams. Their requests are cancelled one after the other. The
+delay of a stream counts from the sending of the cancel to the event.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ def listeners(port: int) -> Iterator[Listeners]:
 
 
 def measure(web: Web, cast: Cast, load: Load) -> Part:
-    """Measures polls without and with streams, then how soon these have events."""
+    """Measures polls without and with streams, then the delays of events."""
     trial = Trial(web, cast, load)
     with listeners(web.port) as open_streams:
         accounts = len(cast.keys)

@@ -16,11 +16,11 @@ from reviews.tasks import settle_overdue
 from webhooks.models import Delivery
 
 DUE, RUNS, SWEEPERS = 10_000, 3, 2  # beat sends two sweeps at a time
-SWEPT_BEFORE = 12  # times, with nothing to do
+SWEPT_BEFORE = 12  # runs without due rows
 
 
 def measure(beside: int) -> Part:
-    """Measures sweeps while `beside` more requests are pending and not due."""
+    """Measures sweeps among `beside` more pending requests that are not due."""
     _, loop = seed.account(0)
     seed.waiting(loop, beside, due_in=86_400)
     rows = []

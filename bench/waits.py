@@ -1,7 +1,7 @@
-"""Measures two thousand calls that wait for their answer, beside polls.
+"""Measures two thousand calls that wait for their answer, with concurrent polls.
 
-The callers are connections of their own, from several keys. Then requests end one after the other,
-each with ten callers. The time until a caller knows counts from when the ending is sent.
+The callers have separate connections and several keys. Requests end one after the other, each with
+ten callers. The delay of a caller counts from the sending of the cancel to the response.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from bench.outcome import Part
 from bench.serving import Load, Web, get, post
 
 WAITERS, REQUESTS = 2_000, 200
-WAIT = 50  # seconds; then a caller asks again
+WAIT = 50  # seconds; then a caller calls again
 LABELS = Labels(
     part="waits",
     connections="calls that wait",
@@ -59,7 +59,7 @@ class Crowd:
     refused: int = 0
 
     async def wait(self, path: str, key: str) -> None:
-        """Asks until the request has ended."""
+        """Calls until the request has ended."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         while True:
             body = await call(reader, writer, get(f"{path}?wait={WAIT}", key))
@@ -74,7 +74,7 @@ class Crowd:
         self.loop.call_soon_threadsafe(lambda: self.loop.create_task(self.wait(path, key)))
 
     def count(self) -> int:
-        """Returns how many callers know."""
+        """Returns the number of callers with a result."""
         return sum(map(len, self.known.values()))
 
 
@@ -119,7 +119,7 @@ def count_calls(port: int, keys: list[str]) -> int:
 
 
 def measure(web: Web, cast: Cast, load: Load) -> Part:
-    """Measures polls without and with callers that wait, then how soon these know."""
+    """Measures polls without and with waiting callers, then the delays of the callers."""
     trial = Trial(web, cast, load)
     keys, account = cast.keys[0], cast.loops[0]
     key = keys[0]

@@ -19,7 +19,7 @@ from webhooks.models import Delivery
 from webhooks.services import Event, enqueue
 
 RUNS = 3
-ACCOUNTS = 4  # one alone gets half of the threads
+ACCOUNTS = 4  # a single account gets half of the threads
 PAYLOAD = {"event": "request.completed", "data": {"request": {"request_text": "x" * 1500}}}
 
 
@@ -43,7 +43,7 @@ def run() -> str:
 
 @contextmanager
 def receiver(milliseconds: int, hosts: int = 0) -> Iterator[list[str]]:
-    """Starts a receiver on as many hosts as there are threads: a host gets only a few at a time."""
+    """Starts a receiver on as many hosts as threads: a host gets only a few attempts at a time."""
     hosts = hosts or settings.WEBHOOK_THREADS
     command = [sys.executable, "-m", "bench.receiver", str(milliseconds), str(hosts)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -48,7 +48,7 @@ def measure(postmaster: int) -> Part:
 
 
 def emit(owners: list[str], urls: list[str], count: int) -> None:
-    """Makes so many events due, spread over accounts and hosts."""
+    """Makes `count` events due, spread over accounts and hosts."""
     pairs = [(owner, url) for url in urls for owner in owners]
     chosen = (pairs[number % len(pairs)] for number in range(count))
     enqueue([Event(owner, url, "bench", *ids(), PAYLOAD) for owner, url in chosen])
@@ -64,7 +64,7 @@ class Run:
 
 
 def deliver(workers: int, threads: int, postmaster: int) -> Run:
-    """Has so many workers deliver everything."""
+    """Delivers everything with this number of workers."""
     with working(workers, threads) as processes:
         database, began = cpu_of(postmaster), time.monotonic()
         for each in processes:
@@ -79,7 +79,7 @@ def deliver(workers: int, threads: int, postmaster: int) -> Run:
 
 @contextmanager
 def working(workers: int, threads: int) -> Iterator[list["subprocess.Popen[str]"]]:
-    """Starts workers, which wait for a line."""
+    """Starts workers, which wait for a line of input."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "bench.delivering"],
