@@ -56,7 +56,7 @@ def resend_selected(request: SignedInRequest) -> HttpResponse:
     resent = services.resend_selected(account_id=request.user.pk, delivery_ids=ids)
     tell = messages.success if resent.due else messages.warning
     tell(request, describe_resent(resent))
-    tell_pauses(request, resent.due)
+    mention_pauses(request, resent.due)
     return back
 
 
@@ -86,7 +86,7 @@ def describe_resent(resent: services.Resent) -> str:
     return " ".join(sentences)
 
 
-def tell_pauses(request: SignedInRequest, count: int) -> bool:
+def mention_pauses(request: SignedInRequest, count: int) -> bool:
     """Adds a message if a delivery was sent and its host is paused."""
     is_paused = bool(count and services.pauses(request.user.pk))
     if is_paused:

@@ -22,7 +22,7 @@ async function copy(button) {
   setTimeout(() => { words.textContent = gettext("Copy"); }, 2000);
 }
 
-// Shows a folded confirmation as a modal dialog. The focus goes to its field, or to the button that
+// Shows a closed confirmation as a modal dialog. The focus goes to its field, or to the button that
 // changes nothing.
 function openDialog(details) {
   const panel = details.querySelector(".confirm-panel");

@@ -260,11 +260,11 @@ def test_at_the_same_cost(
     assert len(response.content) < 64_000
 
 
-class TestFolds:
-    """Six fields first; the others are folded by their purpose, and never hide what is set."""
+class TestSections:
+    """Six fields first; the others are in sections, which are open if something in them is set."""
 
-    def folds(self, response: Any) -> dict[str, bool]:
-        """Each folded part, and whether it is open."""
+    def sections(self, response: Any) -> dict[str, bool]:
+        """Each section, and whether it is open."""
         found = re.findall(
             r'<details class="more"( open)?>\s*<summary>.*?</svg>([^<]*)</summary>',
             response.content.decode(),
@@ -274,13 +274,13 @@ class TestFolds:
 
     def test_all_are_shut_at_first(self, owner: User, loop: Loop) -> None:
         response = signed_in(owner).get(NEW)
-        assert list(self.folds(response)) == [
+        assert list(self.sections(response)) == [
             "Image",
             "Rules for the answer",
             "Priority and processing",
             "Callback and context",
         ]
-        assert not any(self.folds(response).values())
+        assert not any(self.sections(response).values())
         page = re.sub(r"(?s)<details class=.more.*?</details>", "", response.content.decode())
         shown = re.findall(r'<(?:select|textarea|input)[^>]* name="(\w+)"', page)
         first = ["loop", "request_text", "response_type", "options", "default_response", "timeout"]
@@ -304,7 +304,7 @@ class TestFolds:
         typed = {**USUAL, "priority": "medium", "loop": loop.pk, "request_text": "", **changes}
         response = signed_in(owner).post(NEW, typed)
         assert response.status_code == 422
-        assert [name for name, is_open in self.folds(response).items() if is_open] == [part]
+        assert [name for name, is_open in self.sections(response).items() if is_open] == [part]
 
 
 @pytest.mark.parametrize("field", ["callback_url", "image_url"])

@@ -22,7 +22,7 @@ Step = Callable[[], object]
 
 
 def test_a_create_waits_for_no_other(make: Make, owner: User, loop: Loop) -> None:
-    """While one transaction has created and folded, and not committed, another does the same."""
+    """While one transaction has created and aggregated without a commit, another does the same."""
     make()
     outcome: list[object] = []
 
@@ -68,7 +68,7 @@ def side_by_side(steps: list[tuple[Step, int]]) -> list[Exception]:
 
 
 def test_everything_at_once(make: Make, member: User, owner: User, loop: Loop) -> None:
-    """Creates, answers, sweeps and folds side by side."""
+    """Creates, answers, sweeps and aggregates side by side."""
 
     def create() -> None:
         services.create_request(loop_id=loop.pk, account=acting(owner), fields=dict(FIELDS))

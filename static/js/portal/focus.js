@@ -25,8 +25,8 @@ function restoreFocus({ question, id, selectionStart, selectionEnd, isTyping }) 
     if (isTyping && !hasError) ignoreTyping();
     return;
   }
-  const folded = field.closest("details");
-  if (folded) folded.open = true;
+  const section = field.closest("details");
+  if (section) section.open = true;
   field.focus({ preventScroll: true });
   if (selectionStart != null) field.setSelectionRange(selectionStart, selectionEnd);
 }

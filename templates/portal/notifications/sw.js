@@ -22,12 +22,12 @@ async function keep() {
   await Promise.allSettled(wanted.map((request) => cache.add(request)));
 }
 
-// From the network, and where there is none what was kept of `spare`.
-async function fetched(request, spare) {
+// Fetches from the network; without one, returns the cached response of `fallback`.
+async function fetched(request, fallback) {
   try {
     return await fetch(request);
   } catch (error) {
-    const kept = await caches.match(spare, { ignoreVary: true });
+    const kept = await caches.match(fallback, { ignoreVary: true });
     if (kept) return kept;
     throw error;
   }
