@@ -30,7 +30,7 @@ def checksum(body: str) -> str:
 
 
 def is_well_formed(key: str) -> bool:
-    """Whether `key` has our format and a correct checksum."""
+    """Tells whether `key` has our format and a correct checksum."""
     if not key.startswith(PREFIX) or len(key) != len(PREFIX) + _RANDOM + _CHECKSUM:
         return False
     return key.isascii() and checksum(key[:-_CHECKSUM]) == key[-_CHECKSUM:]

@@ -15,8 +15,8 @@ DELETE FROM accounts_usage WHERE (key_id, hour) IN (
          WHERE key_id = k.id AND hour <= {older_than_sql()}
          ORDER BY hour LIMIT {BATCH}) old LIMIT {BATCH})
 """  # noqa: S608 (nothing in it comes from outside)
-# By primary key: an id begins with the time when it was made. The trigger on the table lets old
-# entries go for whoever says so (migration 0008).
+# By primary key: an id begins with the time when it was made. The trigger on the table allows the
+# deletion of old entries with this setting (migration 0008).
 _ALLOW = "SELECT set_config('review_loop.audit', 'prune', true)"
 _REMOVE_AUDIT = f"""
 DELETE FROM accounts_auditentry WHERE (id, account_id) IN (

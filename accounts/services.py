@@ -57,7 +57,7 @@ def take_reserved_id(*, email: str) -> str | None:
 def reserve_user_id(*, email: str) -> str:
     """Returns the id that invitations to `email` show, whether or not an account has the address.
 
-    Whoever confirms the address before they have an account gets this id. If that account has
+    A person who confirms the address before they have an account gets this id. If that account has
     another address by now, the id changes.
     """
     address = fold_address(email)

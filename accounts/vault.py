@@ -30,7 +30,7 @@ def reseal(sealed: bytes | memoryview) -> bytes:
 
 
 def is_current(sealed: bytes) -> bool:
-    """Whether the first key decrypts the secret."""
+    """Tells whether the first key decrypts the secret."""
     try:
         Fernet(settings.ENCRYPTION_KEYS[0]).decrypt(sealed)
     except InvalidToken:

@@ -41,6 +41,6 @@ def is_of_standard(text: str) -> bool:
 
 
 def is_acceptable(text: str) -> bool:
-    """Whether a holder may set this secret: 8-256 characters, not blank, storable."""
+    """Tells whether a holder may set this secret: 8-256 characters, not blank, storable."""
     is_storable = not UNSTORABLE.search(text)
     return MIN_LENGTH <= len(text) <= MAX_LENGTH and bool(text.strip()) and is_storable

@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def by_cpu(self) -> float:
-        """The same ratio by CPU per call."""
+        """Returns the same ratio by CPU per call."""
         return (self.floor.web + self.floor.database) / (self.service.web + self.service.database)
 
 

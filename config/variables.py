@@ -105,7 +105,7 @@ def read_rate(name: str, default: str) -> str:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether it is an absolute http or https address."""
+    """Tells whether it is an absolute http or https address."""
     try:
         parts = urlsplit(text)
         _ = parts.port

@@ -44,7 +44,7 @@ class Filters:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the counters give an exact total."""
+        """Tells whether the counters give an exact total."""
         is_scanned = self.q.strip() or self.person.strip() or self.since or self.until
         return not (is_scanned or self.status == OPEN)
 

@@ -39,7 +39,7 @@ def bucket_of(row_id: str) -> str:
 
 
 def is_in_bucket(row_id: str, account_id: str) -> bool:
-    """Whether the id is in the account's bucket."""
+    """Tells whether the id is in the account's bucket."""
     return bucket_of(row_id) == bucket_of(account_id)
 
 

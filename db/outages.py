@@ -49,7 +49,7 @@ def explain(error: BaseException) -> str | None:
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Whether no connection could be made, or it broke: no statement was refused."""
+    """Tells whether no connection could be made, or it broke: no statement was refused."""
     return isinstance(error, OperationalError) and read_state(error) is None
 
 

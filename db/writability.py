@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 
 class Memory:
-    """What this process knows about failed writes."""
+    """The failed writes known to this process."""
 
     def __init__(self) -> None:
         self.failed = False

@@ -1,4 +1,4 @@
-"""Limits how long a start may take, and reports what it waits for."""
+"""Limits the time of a start, and reports its progress."""
 
 import time
 from collections.abc import Callable

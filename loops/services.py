@@ -1,6 +1,6 @@
 """Creates and changes loops and their members, each call in one transaction.
 
-Deleting a loop and removing a member change requests too, so they are in `reviews.services`.
+Deleting a loop and removing a member also change requests; they are in `reviews.services`.
 """
 
 from typing import Any

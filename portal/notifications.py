@@ -43,7 +43,7 @@ DeviceAction = Callable[[SignedInRequest, PushSubscription], HttpResponse]
 
 
 class MailForm(forms.Form):
-    """Which requests the person gets by email."""
+    """The choice of requests about which the person gets emails."""
 
     mails = forms.ChoiceField(
         choices=EmailPreference.Mails.choices,

@@ -180,7 +180,7 @@ def read_token(request: HttpRequest) -> str | None:
 
 
 def is_signed_in(request: HttpRequest) -> bool:
-    """Whether the session is still valid; checked only if there is a change to report."""
+    """Tells whether the session is still valid; checked only if there is a change to report."""
     living = Session.objects.filter(expire_date__gt=timezone.now())
     return living.filter(session_key=hash_key(_read_cookie(request))).exists()
 

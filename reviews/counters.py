@@ -1,4 +1,4 @@
-"""Keeps the number of requests by scope, status and priority, so that lists need not count rows.
+"""Stores the number of requests by scope, status and priority, which saves lists a count(*).
 
 A trigger on the table of requests writes a `CounterChange` in the statement that changes a
 request. `aggregate` adds the changes to `Counter` every second. Readers add both tables in one

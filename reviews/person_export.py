@@ -33,7 +33,7 @@ PROFILE = (
 
 
 def export(person: User) -> Iterator[str]:
-    """Returns the parts of the JSON, one after the other."""
+    """Yields the parts of the JSON in their order."""
     profile = User.objects.filter(pk=person.pk).values(*PROFILE).get()
     yield '{"account": ' + dump(profile)
     for name, read in SECTIONS.items():

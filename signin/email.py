@@ -85,7 +85,7 @@ def email_addresses(request: HttpRequest) -> HttpResponse:
 
 
 def is_adding_address(request: HttpRequest) -> bool:
-    """Whether the form adds an address; the other buttons only choose an existing one."""
+    """Tells whether the form adds an address; the other buttons only choose an existing one."""
     return "action_add" in request.POST
 
 

@@ -38,7 +38,7 @@ def read_browser(request: HttpRequest) -> Browser | None:
 
 
 def is_known(request: HttpRequest, user_id: str) -> bool:
-    """Whether the person has signed in with this browser before."""
+    """Tells whether the person has signed in with this browser before."""
     browser = read_browser(request)
     return browser is not None and _name_account(user_id) in browser.accounts
 

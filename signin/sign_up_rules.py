@@ -19,7 +19,7 @@ class MayNotSignUp(Exception):
 
 
 def is_closed() -> bool:
-    """Whether nobody may sign up."""
+    """Tells whether nobody may sign up."""
     return bool(settings.SIGN_UP == CLOSED)
 
 
@@ -45,7 +45,7 @@ def is_invited(request: HttpRequest, email: str) -> bool:
 
 
 def has_join_link(path: str) -> bool:
-    """Whether the path is the page that joins a loop, with a code that works."""
+    """Tells whether the path is the page that joins a loop, with a code that works."""
     try:
         found = resolve(path.partition("?")[0])
         if found.url_name != "join":

@@ -28,7 +28,7 @@ ErrorHandler = Callable[..., HttpResponse]
 
 
 def is_address(text: str) -> bool:
-    """Whether `text` is an IPv4 or IPv6 address."""
+    """Tells whether `text` is an IPv4 or IPv6 address."""
     try:
         ipaddress.ip_address(text)
     except ValueError:

@@ -35,7 +35,7 @@ def require_confirmation(request: HttpRequest) -> None:
 
 
 def is_confirmed(request: HttpRequest) -> bool:
-    """Whether the person confirmed recently who they are."""
+    """Tells whether the person confirmed recently who they are."""
     records = get_authentication_records(request, request.user)
     since = time.time() - settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
     return any(since < record["at"] for record in records)

@@ -90,7 +90,7 @@ class WaitingList:
 
     @property
     def is_full(self) -> bool:
-        """Whether nobody gets a place, whatever their group."""
+        """Tells whether nobody gets a place, whatever their group."""
         return self.is_closed or self._taken >= self.size
 
     def take(self, topic: str, group: str, seconds: float) -> Waiter | None:
@@ -224,6 +224,6 @@ def get_resumed(meta: dict[str, Any]) -> Waiter | None:
 
 
 def is_kept(meta: dict[str, Any]) -> bool:
-    """Whether the request is answered later, or its response goes on."""
+    """Tells whether the request is answered later, or its response goes on."""
     deferred = get_deferred(meta)
     return deferred is not None and deferred.is_kept

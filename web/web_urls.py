@@ -12,7 +12,7 @@ _CREDENTIALS = re.compile(r"(?<=//)[^/?#\s]*@")
 
 
 def is_web_url(text: str) -> bool:
-    """Whether `text` is an absolute http or https URL without spaces or control characters.
+    """Tells whether `text` is an absolute http or https URL without spaces or control characters.
 
     See docs/contract.md, `create.image_url`.
     """

@@ -82,7 +82,7 @@ class KeyForm(forms.Form):
 
 
 class RollForm(forms.Form):
-    """How long the old key stays valid beside the new one."""
+    """The time for which the old key stays valid together with the new one."""
 
     overlap = forms.ChoiceField(
         label=_lazy("The old key stops working"),

@@ -89,7 +89,7 @@ class RequestFilterForm(forms.Form):
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether a filter other than the search text is set."""
+        """Tells whether a filter other than the search text is set."""
         return any(self[name].value() for name in self.fields if name != "q")
 
 

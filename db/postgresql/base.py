@@ -37,7 +37,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def is_readable(descriptor: int) -> bool:
-    """Whether the socket has data to read or has reached its end."""
+    """Tells whether the socket has data to read or has reached its end."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))

@@ -24,7 +24,7 @@ ANSWERED_BY: Final[Mapping[str, str]] = MappingProxyType({COMPLETED: "human", TI
 
 
 class Claims(Enum):
-    """Which claims a transition may end."""
+    """The claims that a transition may end."""
 
     ANY = "any"
     OWN = "the person's own, while its lease runs"

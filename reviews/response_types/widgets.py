@@ -21,7 +21,7 @@ class Widget:
 
     @property
     def is_in_reach(self) -> bool:
-        """Whether the whole widget fits near the thumb, at the bottom of the screen."""
+        """Tells whether the whole widget fits near the thumb, at the bottom of the screen."""
         return False
 
 

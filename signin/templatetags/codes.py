@@ -24,11 +24,11 @@ def code_url(name: str, following: str | None = None) -> str:
 
 @register.simple_tag
 def sends_mail() -> bool:
-    """Whether this service sends email."""
+    """Tells whether this service sends email."""
     return sign_in_codes.can_send()
 
 
 @register.simple_tag
 def may_sign_up() -> bool:
-    """Whether anybody may sign up."""
+    """Tells whether anybody may sign up."""
     return not sign_up_rules.is_closed()

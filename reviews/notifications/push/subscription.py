@@ -68,7 +68,7 @@ def _endpoint(value: object) -> tuple[str, str]:
 
 
 def _is_opened(host: str) -> bool:
-    """Whether the host is an IP address that the operator opened, such as loopback."""
+    """Tells whether the host is an IP address that the operator opened, such as loopback."""
     address = read_address(host)
     return address is not None and any(
         address in network

@@ -14,7 +14,7 @@ LIFETIME = 12 * 3600  # seconds; push services refuse more than 24 h
 
 
 def is_on() -> bool:
-    """Whether this service has a key, and so can push."""
+    """Tells whether this service has a key, and so can push."""
     return bool(settings.VAPID_PRIVATE_KEY)
 
 
