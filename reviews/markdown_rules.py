@@ -27,10 +27,12 @@ _FULL_WIDTH_MARKS = (
     "\u3000-\u3004\u3008-\u3020\u3030\ufe30-\ufe4f"
     "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
+# Pasted with a link, or made to mislead. Persian addresses have the joiners U+200C and U+200D.
+_INVISIBLE = "\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 # Never with a name before the host, which is made to mislead.
 _URL = re.compile(
     rf"https?://(?![^\s/?#]*@)(?:(?![_{_EAST_ASIAN}])\w)(?:(?![{_EAST_ASIAN}])[\w.-])*(?::\d+)?"
-    rf"(?:[/?#](?:(?![{_FULL_WIDTH_MARKS}])[^\s<>\"`\\|])*)?",
+    rf"(?:[/?#](?:(?![{_FULL_WIDTH_MARKS}]|\*\*[{_EAST_ASIAN}])[^\s{_INVISIBLE}<>\"`\\|])*)?",
     re.IGNORECASE,
 )
 _TRAILING = "?!.,:;'*_~"
@@ -88,9 +90,18 @@ class _Inline(ParserInline):
         return state.tokens
 
 
+class _Parser(MarkdownIt):
+    def normalizeLinkText(self, link: str) -> str:  # noqa: N802
+        """Shows a link as it was written.
+
+        Decoded, `%E2%80%AE` would reverse what follows, and an xn-- domain may look like another.
+        """
+        return link
+
+
 def build_base(options: dict[str, Any]) -> MarkdownIt:
     """Builds a parser of CommonMark with these rules."""
-    parser = MarkdownIt()
+    parser = _Parser()
     parser.inline = _Inline()
     parser.configure("commonmark", {**options, "linkify": True})
     parser.linkify = BareLinks()  # all that the rule below asks for

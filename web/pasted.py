@@ -11,7 +11,8 @@ _INVISIBLE = ("Cc", "Cf")
 # Fillers and selectors: invisible characters of other categories.
 _FILLERS = "\u034f\u115f\u1160\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
-_DASHES = ("Pd",)
+# Other characters that people type or paste between groups; U+30FC is on Japanese keyboards.
+_DASHES = "\u2212\u02d7\u2043\u30fc\u2500\u2501\u00b7\u2022~_"
 _AROUND = ("Ps", "Pe", "Pi", "Pf", "Po")
 _QUOTES = "<>`\u2032\u2033|"
 _JOIN_LINK = re.compile(r"/join/([^/?#&]*)", re.IGNORECASE)
@@ -77,7 +78,7 @@ def find_join_code(text: str) -> str:
 
 
 def _is_dash(character: str) -> bool:
-    return unicodedata.category(character) in _DASHES or character in "\u2212\u00b7_"
+    return unicodedata.category(character) == "Pd" or character in _DASHES
 
 
 def _is_around(character: str) -> bool:

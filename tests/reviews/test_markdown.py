@@ -93,6 +93,10 @@ def in_brackets(text: str) -> str:
         ("「", "HTTPS://a.example/", "」"),
         ("", "https://a.example/x", "！？…”"),
         ("", "https://a.example/x", '"; &lt;b&gt;'),
+        ("", "https://a.example/x", "\u200b\u202egpj"),
+        ("", "https://a.example/", "\u2066"),
+        ("", "https://xn--80ak6aa92e.example/", ""),
+        ("", "https://a.example/%E2%80%AEgpj", ""),
     ],
 )
 def test_a_bare_link_ends_before_the_punctuation(before: str, url: str, after: str) -> None:
@@ -104,8 +108,12 @@ def test_a_bare_link_ends_before_the_punctuation(before: str, url: str, after: s
 def test_a_bare_link_with_marks_around_it() -> None:
     link = "[https://a.example/x](https://a.example/x)"
     assert in_brackets("**https://a.example/x**") == f"<strong>{link}</strong>"
+    assert in_brackets("**https://a.example/x**次") == f"<strong>{link}</strong>次"
     assert in_brackets("~~https://a.example/x~~") == f"<s>{link}</s>"
     assert in_brackets("<https://a.example/x>") == link
+    assert in_brackets("<https://a.example/%E2%80%AE>") == (
+        "[https://a.example/%E2%80%AE](https://a.example/%E2%80%AE)"
+    )
     assert in_brackets("[https://b.example](https://a.example/x)") == (
         "[https://b.example](https://a.example/x)"
     )

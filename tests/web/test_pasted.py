@@ -32,6 +32,8 @@ def test_only_full_width_is_narrowed() -> None:
         "abcd-efgh-jkmn",
         "ABCD–EFGH—JKMN",
         "ABCD\u2011EFGH\u2212JKMN",
+        "ABCD\u30fcEFGH\u2043JKMN",
+        "ABCD\u2500EFGH\u2022JKMN",
         "ＡＢＣＤＥＦＧＨＪＫＭＮ",
         "<ABCDEFGHJKMN>",
         "“ABCDEFGHJKMN”.",
