@@ -44,11 +44,14 @@ function countCharacters(text) {
   counter.classList.toggle("wrong", count > most);
 }
 
+const MINUS = /^[-\u2212\u2013\uff0d]/; // as the server understands it
+
 function startSign(button, field) {
   button.hidden = false;
   field.inputMode = "decimal"; // some decimal keypads have no minus sign; the button does
   button.addEventListener("click", () => {
-    field.value = field.value.startsWith("-") ? field.value.slice(1) : `-${field.value}`;
+    const typed = field.value.trim();
+    field.value = MINUS.test(typed) ? typed.replace(MINUS, "") : `-${typed}`;
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   });
@@ -58,7 +61,8 @@ function startSlider(slider, field) {
   slider.hidden = false;
   const mark = formatNumber(0.5).slice(1, 2); // the page's language decides what 1.125 means
   const follow = () => {
-    if (field.value.trim()) slider.value = field.value.replace(mark, ".").replace(",", ".");
+    const number = Number(field.value.normalize("NFKC").replace(MINUS, "-").replace(mark, "."));
+    if (field.value.trim() && !Number.isNaN(number)) slider.value = number;
   };
   follow();
   slider.addEventListener("input", () => { field.value = slider.value.replace(".", mark); });
