@@ -3,6 +3,7 @@
 import threading
 import time
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -237,6 +238,21 @@ class TestTexts:
         assert response.json()["data"]["feedback"] == CHOICES
         read = api(owner_key).get(path).json()["data"]["request"]
         assert read["feedback"] == CHOICES
+
+    @pytest.mark.django_db(transaction=True)
+    def test_feedback_of_before_loses_them_by_the_migration(
+        self, make: Make, member: User, settings: Settings
+    ) -> None:
+        settings.KEEP_TEXTS_DAYS = 10
+        kept, gone = (ended_in_every_way(make, member)["completed"] for _ in range(2))
+        for request in (kept, gone):
+            services.add_feedback(request=request, feedback=FEEDBACK)
+        Request.objects.filter(pk=gone.pk).update(texts_removed_at=Now())
+        migration = import_module("reviews.migrations.0018_texts_of_feedback").Migration
+        with connection.schema_editor(atomic=False) as editor:
+            migration.operations[-1].database_forwards("reviews", editor, None, None)
+        bodies = dict(Feedback.objects.values_list("request_id", "body"))
+        assert bodies == {kept.pk: FEEDBACK, gone.pk: CHOICES}
 
     def test_feedback_that_is_all_text(
         self, make: Make, member: User, loop: Loop, settings: Settings
