@@ -7,9 +7,14 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.emails import clean_address
 
+MAX_ADDRESS_LENGTH = 254  # characters, as stored
+
 
 class AddressField(forms.EmailField):
     """A typed or pasted email address, as it is stored."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_length": MAX_ADDRESS_LENGTH, **options})
 
     def to_python(self, value: Any) -> str:
         return clean_address(str(super().to_python(value)))

@@ -28,7 +28,6 @@ class AddressForm(forms.Form):
 
     email = AddressField(
         label=_lazy("Email"),
-        max_length=254,
         validators=[validate_address],
         error_messages={"required": _lazy("Enter your email address")},
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),

@@ -183,7 +183,6 @@ class InviteForm(forms.Form):
 
     email = AddressField(
         label=_lazy("Email address"),
-        max_length=254,
         validators=[validate_address],
         error_messages={
             "required": _lazy("Enter an email address"),

@@ -73,6 +73,16 @@ def test_forms_of_allauth_take_addresses_alike(form: Any, name: str) -> None:
     assert field.clean(SAME[2]) == STORED
 
 
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [(AddressForm, "email"), (ForgottenForm, "email"), (SignInForm, "login"),
+     (SignUpForm, "email"), (InviteForm, "email"), (CodeRequestForm, "email")],
+)  # fmt: skip
+def test_an_address_that_cannot_be_stored_is_refused(form: Any, name: str) -> None:
+    too_long = f"{'a' * 200}@{'b' * 60}.example"
+    assert "at most 254 characters" in str(form(data={name: too_long}).errors[name])
+
+
 def test_signing_in_with_either_form(mailoutbox: Any) -> None:
     create_account(email="ada@bücher.example", password="kettle marble 19 fox", verified=True)
     for typed in SAME:
