@@ -6,7 +6,7 @@ from db import deliveries, pruning, sweeps, worker_status
 from outbox.claiming import any_due
 from webhooks import event_log, retention
 from webhooks.channel import DISPATCHER, TEST, TESTS, WEBHOOK
-from webhooks.expiry import expire
+from webhooks.expiry import ANY_LOST, expire
 from webhooks.outage_emails import email_outages, forget_hosts
 
 
@@ -43,4 +43,4 @@ def prune_deliveries() -> int:
     return retention.prune(until=pruning.compute_end()) if deliveries.are_on() else 0
 
 
-sweeps.register(deliver_due, due=f"({any_due(WEBHOOK)} OR {any_due(TEST)})")
+sweeps.register(deliver_due, due=f"({any_due(WEBHOOK)} OR {any_due(TEST)} OR {ANY_LOST})")

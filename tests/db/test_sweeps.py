@@ -24,13 +24,14 @@ from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 from tests.reviews.conftest import make as make
 from tests.web.test_locked_tables import locked
 from tests.webhooks.conftest import event_of
-from webhooks.models import Delivery
+from webhooks.models import TEST_EVENT, Delivery
 from webhooks.services import enqueue
 
 pytestmark = pytest.mark.django_db
 PAST = Now() - timedelta(seconds=1)
 LATER = Now() + timedelta(hours=1)
 DUE = {"next_attempt_at": PAST}
+LOST_TEST = {**DUE, "event": TEST_EVENT, "claim_id": "of a worker that crashed"}
 CHANGE = {"creator_id": "a", "loop_id": "l", "status": "pending", "priority": "low", "n": 1}
 
 
@@ -91,6 +92,7 @@ def test_nothing_is_due(quiet: Request, django_assert_num_queries: DjangoAssertN
         ("mail_due", lambda _: Notification.objects.filter(channel="mail").update(**DUE)),
         ("send_queued", lambda _: mailing.enqueue(b"sealed", life=600)),
         ("deliver_due", lambda _: Delivery.objects.update(next_attempt_at=PAST)),
+        ("deliver_due", lambda _: Delivery.objects.update(**LOST_TEST)),
     ],
 )
 def test_each_is_started_when_it_has_something_to_do(
