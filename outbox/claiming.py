@@ -56,10 +56,15 @@ _CLAIM = """, busy AS (
            row_number() OVER (PARTITION BY lane ORDER BY place, next_attempt_at) AS in_lane
       FROM due LEFT JOIN (
         SELECT account, sum(n) AS held FROM busy GROUP BY account) AS each USING (account)
-), picked AS (
-    SELECT id, account, lane, is_suspect, held + in_account AS turn, next_attempt_at AS since
+), shared AS (
+    SELECT id, account, lane, is_suspect, held + in_account AS turn, next_attempt_at AS since,
+           row_number() OVER (PARTITION BY is_suspect
+                              ORDER BY held + in_account, next_attempt_at) AS in_kind
       FROM ranked
      WHERE in_account <= %(share)s AND in_lane <= %(lane_share)s
+), picked AS (
+    SELECT id, account, lane, is_suspect, turn, since FROM shared
+     WHERE NOT is_suspect OR in_kind <= %(suspects)s
      ORDER BY turn, since LIMIT %(limit)s
 ), locked AS (
     SELECT entry.id, picked.account, picked.lane, picked.is_suspect, turn,
@@ -99,6 +104,7 @@ def claim(channel: Channel[C], bounds: Bounds, *, start: Lane = FIRST) -> Claim[
         "limit": bounds.limit,
         "share": bounds.share,
         "lane_share": bounds.lane_share,
+        "suspects": bounds.suspects,
         "full_accounts": list(bounds.full_accounts),
         "full_lanes": list(bounds.full_lanes),
         "start_account": start[0],

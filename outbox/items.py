@@ -78,7 +78,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much to claim: in all, for one account, and for one lane over all accounts.
+    """How much to claim: in all, for one account, for one lane over all accounts, of suspects.
 
     Nothing is claimed for accounts and lanes that are full.
     """
@@ -86,5 +86,6 @@ class Bounds:
     limit: int
     share: int
     lane_share: int
+    suspects: int
     full_accounts: Sequence[str] = ()
     full_lanes: Sequence[str] = ()

@@ -3,8 +3,8 @@
 A receiver that never responds holds its thread for the whole time limit. So an account gets at most
 half of the threads, even when it is alone, and one more thread is for accounts that have none.
 Suspect items share half of the threads over all accounts: when a network is down, the receivers of
-many accounts are silent at once. Items are claimed ahead of the threads, and of these an account
-gets about half as well.
+many accounts are silent at once. Items are claimed ahead of the threads. Of these, too, an account
+gets about half, and so do all suspect items together.
 """
 
 from collections import Counter, deque
@@ -48,10 +48,14 @@ class Queue(Generic[C]):
             lanes[lane] += len(items)
         room = max(1, self.capacity - accounts.total())
         most = (self.capacity + 1) // 2
+        waiting_suspects = sum(
+            len(items) for (_, _, is_suspect), items in self._waiting.items() if is_suspect
+        )
         return Bounds(
             limit=room,
             share=(room + 1) // 2,
             lane_share=(room + 1) // 2 if self.has_lane_share else room,
+            suspects=max(0, most - self._suspects - waiting_suspects),
             full_accounts=[name for name, count in accounts.items() if count >= most],
             full_lanes=[
                 name for name, count in lanes.items() if count >= most and self.has_lane_share

@@ -37,7 +37,7 @@ class Case:
     make_messages: Callable[[int], None]
 
     def claim(self, limit: int = 50) -> list[Item[Any]]:
-        return claim(self.channel, Bounds(limit, limit, limit)).items
+        return claim(self.channel, Bounds(limit, limit, limit, limit)).items
 
     def make_due(self) -> None:
         """Moves all leases and attempts into the past, as if the time had gone by."""

@@ -84,6 +84,17 @@ def test_what_may_be_claimed_leaves_room_for_others() -> None:
     assert (queue.bounds().limit, queue.bounds().share) == (1, 1)
 
 
+def test_suspects_are_half_of_what_is_claimed() -> None:
+    queue = filled(8, *[item(f"a{number}", is_suspect=True) for number in range(9)])
+    assert queue.bounds().suspects == 3
+    for _ in range(4):
+        queue.take()
+    assert queue.bounds().suspects == 3
+    for number in range(9):
+        queue.add(item(f"b{number}", is_suspect=True))
+    assert queue.bounds().suspects == 0
+
+
 def test_one_thread_sends_one_after_another() -> None:
     queue = filled(1, item("a", "1"), item("a", "2"))
     assert take_all(queue) == ["1"]

@@ -26,7 +26,7 @@ THREADS = 8
 
 
 def bounds(limit: int, **changes: Any) -> Bounds:
-    return Bounds(**{"limit": limit, "share": limit, "lane_share": limit, **changes})
+    return Bounds(**{key: limit for key in ("limit", "share", "lane_share", "suspects")} | changes)
 
 
 def claim_from(start: Lane, limit: int, **changes: Any) -> Claim[Post]:

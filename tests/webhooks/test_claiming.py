@@ -146,3 +146,19 @@ def test_workers_that_claim_at_once_share_the_deliveries(
     assert set(lanes.values()) == {4}  # WEBHOOK_PER_HOST; nothing was recorded meanwhile
     assert len(lanes) == len(people) * len(urls)
     assert Delivery.objects.filter(claim_id=None).count() == len(people) * len(urls) * 2
+
+
+@pytest.mark.django_db
+def test_hosts_that_fail_leave_room_for_what_is_newer(
+    dispatcher: Dispatcher[Any], emit_to: Emit, owner: User
+) -> None:
+    """A receiver that many accounts use has died; its threads are all taken."""
+    for number in range(40):
+        account = create_account(email=f"p{number}@example.com", name="P")
+        Circuit.objects.create(account=account, host="dead.example", failures=1)
+        emit_to("http://dead.example/", account)
+    (newer,) = emit_to("http://fine.example/", owner)
+    for _ in range(2):
+        dispatcher._claim()
+    assert Delivery.objects.get(pk=newer.pk).claim_id is not None
+    assert Delivery.objects.filter(host="dead.example", claim_id__isnull=False).count() == 12
