@@ -26,7 +26,7 @@ THREADS = 8
 
 
 def bounds(limit: int, **changes: Any) -> Bounds:
-    return Bounds(**{key: limit for key in ("limit", "share", "lane_share", "suspects")} | changes)
+    return Bounds(**dict.fromkeys(("limit", "share", "lane_share", "suspects"), limit) | changes)
 
 
 def claim_from(start: Lane, limit: int, **changes: Any) -> Claim[Post]:
