@@ -79,18 +79,16 @@ class Dispatcher(Generic[C]):
         self._begin()
 
     def do(self, work: Callable[[], T], then: Callable[[T | None], None]) -> None:
-        """Has a thread do something without a row, and the recorder write its result.
+        """Has a thread do something that has no row, and the recorder write its result.
 
-        The result is None where there is no room, and nothing is done.
+        Where too much work waits for a thread, it does nothing, and the result is None.
         """
 
         def run() -> None:
             result = work()
             self.recorder.submit(partial(retry_until, partial(then, result)))
 
-        with self._lock:
-            has_room = self.queue.held < self.room
-        if has_room:
+        if self.threads.pending < self.room:
             self.threads.submit(run)
         else:
             self.recorder.submit(partial(retry_until, partial(then, None)))

@@ -24,14 +24,14 @@ class Threads:
         self._work: queue.Queue[Work | None] = queue.Queue()
         self._lock = threading.Lock()
         self._alive: set[threading.Thread] = set()
-        self._pending = 0  # work that no thread has begun; the queue loses it a moment earlier
+        self.pending = 0  # work that no thread has begun; the queue loses it a moment earlier
         self._free = 0
 
     def submit(self, work: Work) -> None:
         with self._lock:
             self._work.put(work)
-            self._pending += 1
-            if self._pending > self._free and len(self._alive) < self.count:
+            self.pending += 1
+            if self.pending > self._free and len(self._alive) < self.count:
                 thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
                 self._alive.add(thread)
                 thread.start()
@@ -72,10 +72,10 @@ class Threads:
                 is_told = work is None
             with self._lock:
                 self._free -= 1
-                self._pending -= work is not None
+                self.pending -= work is not None
                 if is_told:
                     self._work.task_done()
-                if is_told or (work is None and not self._pending):
+                if is_told or (work is None and not self.pending):
                     self._alive.discard(threading.current_thread())
                     return None
             if work is not None:
