@@ -89,7 +89,7 @@ class AccountMail(Mail[Sealed]):
 
     def send_to(self, server: BaseEmailBackend, item: Item[Sealed]) -> Outcome:
         if item.content.is_late:
-            return Outcome(Result.FAILED, "It came too late to be of use.")
+            return Outcome(Result.FAILED, "It expired before it was sent.")
         try:
             send(to_message(vault.open_sealed(item.content.email)), server)
         except Unsent:

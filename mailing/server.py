@@ -13,9 +13,9 @@ CLOSING = 421  # the server ends the connection, and smtplib closes its own end 
 
 
 class Unsent(Exception):
-    """The mail server did not take an email. `is_final`: it would never take this one.
+    """The mail server did not take an email. `is_final`: it will never take this one.
 
-    `is_connected` is False where it could not be reached, so that no other email would get through.
+    `is_connected` is False if the server could not be reached: no other email would get through.
     `is_about_content`: it took the recipient, and refused what the email says.
     """
 

@@ -14,8 +14,9 @@ NOTHING: Mapping[Result, str] = MappingProxyType({})
 class Channel(ABC, Generic[C]):
     """A kind of message: how to load it, to send it and to judge the response, and what follows.
 
-    Attributes without a comment are SQL. A **lane** is where messages of an account queue behind
-    each other, such as a host: a few of a lane are under way at a time, the oldest first.
+    The attributes from `table` to `given_back` are SQL. A **lane** is where messages of an account
+    queue behind each other, such as a host: a few of a lane are under way at a time, the oldest
+    first.
     """
 
     name: ClassVar[str]
@@ -32,7 +33,7 @@ class Channel(ABC, Generic[C]):
     sent: ClassVar[str]
     failed: ClassVar[str]
     retried: ClassVar[str] = ""  # assignments in addition to the engine's
-    in_time: ClassVar[str] = "true"  # whether the row is of use after `delay` seconds
+    in_time: ClassVar[str] = "true"  # whether the row has not expired after `delay` seconds
     before_failing: ClassVar[str] = ""  # a statement of its own, in the same transaction
     follows: ClassVar[Mapping[Result, str]] = NOTHING  # CTEs after `fenced`, the recorded rows
     given_back: ClassVar[str] = ""  # the same, for rows that were not attempted
@@ -82,7 +83,7 @@ class Channel(ABC, Generic[C]):
         """Logs and counts an attempt; the result is None if the lease was lost."""
 
     def rest(self) -> None:
-        """Is called when nothing is under way any more, to close connections."""
+        """Closes connections. The engine calls it when nothing is under way."""
 
     def may_begin_until(self, item: Item[C]) -> float:
         """The moment after which an attempt could outlive its lease (`time.monotonic`)."""

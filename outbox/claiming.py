@@ -1,9 +1,9 @@
 """Claims due rows of any channel: leases them under a fresh claim id.
 
 Claims of a channel are made one after the other, over all processes, so that no lane gets more than
-its share. A claim looks at up to LANES lanes, from one to the next by index, however many rows wait
-in each; the next claim goes on behind them. Of each lane it takes the oldest rows. Accounts with
-the fewest rows under way come first.
+its share. A claim looks at up to LANES lanes, and finds each by index, however many rows wait in
+it. The next claim continues with the lanes that follow (round robin). Of each lane it takes the
+oldest rows. Accounts with the fewest rows under way come first.
 """
 
 import functools
@@ -87,7 +87,7 @@ SELECT number, last.account, last.lane,
 
 @dataclass(frozen=True, slots=True)
 class Claim(Generic[C]):
-    """The items of a claim, how many rows it took, and the lane where the next one goes on."""
+    """The items of a claim, how many rows it took, and the lane where the next claim starts."""
 
     items: list[Item[C]] = field(default_factory=list)
     rows: int = 0

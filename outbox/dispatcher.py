@@ -23,7 +23,7 @@ from outbox.threads import Threads
 
 MIN_PAUSE, MAX_PAUSE = 0.02, 0.25  # seconds between two claims
 THREADS_IDLE = 30.0  # seconds after which an idle thread ends
-RECORDER_IDLE = 2.0  # the same, of the recorder in a web process: it frees a connection
+RECORDER_IDLE = 2.0  # the same for the recorder; a web process has few connections
 T = TypeVar("T")
 ALL: "weakref.WeakSet[Dispatcher[Any]]" = weakref.WeakSet()  # of this process
 log = structlog.get_logger(__name__)
@@ -63,9 +63,9 @@ class Dispatcher(Generic[C]):
             self._running.release()
 
     def send_now(self, items: Iterable[Item[C]]) -> None:
-        """Has the threads of this process send items that are claimed; the caller waits for none.
+        """Queues claimed items for the threads of this process, and returns at once.
 
-        Those that find no room are given back, as all are while nothing may be sent.
+        Gives back the items that find no room, and all items while deliveries are off.
         """
         is_on = deliveries.are_on()
         lease_ends = time.monotonic() + self.channel.lease
@@ -94,7 +94,7 @@ class Dispatcher(Generic[C]):
             self.recorder.submit(partial(retry_until, partial(then, None)))
 
     def stop(self) -> None:
-        """Ends a run after the attempts under way; what was not begun is given back."""
+        """Ends the run after the attempts under way, and gives back all other items."""
         self._stopping.set()
         self._wanting.set()
 
@@ -113,7 +113,7 @@ class Dispatcher(Generic[C]):
         return not self._stopping.is_set() and not self._halted and deliveries.are_on()
 
     def _send_due(self) -> int:
-        """Also goes on with what a run has left that the database broke off."""
+        """Also sends what an earlier run left in the queue because the database failed."""
         count, self._halted = 0, False
         try:
             while self.may_claim():
@@ -157,7 +157,7 @@ class Dispatcher(Generic[C]):
         return claim
 
     def _begin(self, *, is_run: bool = False) -> None:
-        """Starts a thread for each item that may begin now. A single thread is that of the run."""
+        """Starts a thread for each item that may begin now. A single thread is the run's own."""
         while item := self._next():
             if is_run and self.queue.threads == 1:
                 self._work(item)
@@ -176,7 +176,7 @@ class Dispatcher(Generic[C]):
                 self._wanting.set()
 
     def _next(self) -> Item[C] | None:
-        """The next item to send; gives back those that it comes to too late."""
+        """Returns the next item to send, and gives back those whose lease ends too soon."""
         with self._lock:
             late = self.queue.take_late(time.monotonic() + self.channel.longest)
             stops = self._stopping.is_set() or self._halted
@@ -190,7 +190,7 @@ class Dispatcher(Generic[C]):
             return not self.queue.held
 
     def _send(self, item: Item[C]) -> None:
-        """Sends an item; after an unexpected error its lease runs out, as if we had crashed."""
+        """Sends an item. After an unexpected error it stays claimed, as after a crash."""
         try:
             if self._stopping.is_set() or time.monotonic() > self.channel.may_begin_until(item):
                 self._apart(partial(self._give_back, [item]))
@@ -206,14 +206,14 @@ class Dispatcher(Generic[C]):
             self._leave(item)
 
     def _apart(self, write: Callable[[], None]) -> None:
-        """Writes now, or has the recorder do it."""
+        """Writes now, or hands the write to the recorder."""
         if self.channel.records_apart:
             self.recorder.submit(write)
         else:
             write()
 
     def _record(self, item: Item[C], outcome: Outcome) -> None:
-        """Records an outcome. A database that is away is awaited while the lease holds."""
+        """Records an outcome. Waits for a database that is away until the lease ends."""
         try:
             result = retry_until(
                 lambda: recording.record(self.channel, item, outcome),

@@ -18,7 +18,7 @@ class Result(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item(Generic[C]):
-    """One message to send. It stands for one row, or for several that are sent together.
+    """One message to send. It is one row, or several that are sent together.
 
     `content` belongs to the channel. `lease_ends` is in seconds of `time.monotonic`.
     """
@@ -36,7 +36,7 @@ class Item(Generic[C]):
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A row that was claimed. One that `is_suspect` may cost a whole time limit."""
+    """A claimed row. The attempt of a suspect one may take the whole time limit."""
 
     claim_id: str
     id: str

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-JITTER = 0.2  # so that not everybody calls a receiver that comes back at the same moment
+JITTER = 0.2  # spreads the retries to a receiver that comes back
 MAX_RETRY_AFTER = 86_400
 
 
@@ -34,7 +34,7 @@ def longest(delays: Sequence[int], *, scale: float = 1.0) -> float:
 
 
 def read_retry_after(header: str | None, *, now: datetime) -> float | None:
-    """The seconds that a Retry-After header asks for; None where it makes no sense."""
+    """The seconds that a Retry-After header asks for; None if it is malformed."""
     if header is None:
         return None
     text = header.strip()

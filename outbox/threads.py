@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 class Threads:
     """Runs work on up to `count` threads. They close their connections to the database in the end.
 
-    They are daemons and start late: they would not survive the fork of a server.
+    They are daemons. They start with the first work, because threads do not survive a fork.
     """
 
     def __init__(self, count: int, *, name: str, idle: float) -> None:
@@ -62,7 +62,7 @@ class Threads:
             connections.close_all()
 
     def _next(self) -> Work | None:
-        """The next work; None where this thread ends, and then it counts no more."""
+        """Returns the next work. None ends this thread, which is then no longer in `_alive`."""
         while True:
             with self._lock:
                 self._free += 1

@@ -1,4 +1,4 @@
-"""Webhooks as a channel of the outbox. Test events are a channel beside them, of the same table.
+"""Webhooks as a channel of the outbox. Test events are a second channel on the same table.
 
 The row of each attempt is inserted with the claim, before the POST. One without an end was
 interrupted: the next claim of its delivery closes it.
@@ -168,7 +168,7 @@ class Webhook(Channel[Post]):
 class TestEvent(Webhook):
     """Test events: each is attempted once, waits for no backlog, and passes an open circuit.
 
-    It opens none, because nobody knows yet whether its host responds.
+    Its failure opens none, because its host may never have responded.
     """
 
     __test__ = False  # for pytest

@@ -2,7 +2,7 @@
 
 The same event has the same id wherever it is made: a copy of the database that was restored, or
 a transition that was rolled back and repeated, cannot send it under a second one. Receivers see
-the id as `webhook-id`, and may rely on it to tell what they have.
+the id as `webhook-id`, and may rely on it to recognize events that they have.
 
 It begins with the time of its subject, a hash of the occurrence tells the events of a subject
 apart, and it ends with the bucket of the account.

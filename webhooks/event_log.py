@@ -24,7 +24,7 @@ BATCH = 1_000  # events that are forgotten in one statement
 PAGE = 100  # events that are read in one statement,
 PAGE_BYTES = 128 * 1024  # and no more than this, but at least one
 XIDS = 2**32  # no transaction has a multiple of it, and PostgreSQL refuses one in a snapshot
-SPARE = 50_000  # transactions: more than a crash can lose
+MAX_LOST = 50_000  # transactions; a crash loses fewer
 SETTLED = timedelta(seconds=10)  # after which a transaction is on the disk
 
 APPEND = """
@@ -176,7 +176,7 @@ def resume_at(microseconds: int, oldest: int) -> Position | None:
         return None
     if oldest % XIDS == 0:
         return None
-    params = {"at": at, "hours": RETENTION_HOURS, "oldest": str(max(0, oldest - SPARE))}
+    params = {"at": at, "hours": RETENTION_HOURS, "oldest": str(max(0, oldest - MAX_LOST))}
     ((is_known,),) = _fetch(_IS_KNOWN, params)
     return _behind(Snapshot(f"{oldest}:{oldest}:", at)) if is_known else None
 
@@ -216,7 +216,7 @@ def forget_old() -> int:
 
 
 def _behind(seen: Snapshot) -> Position:
-    low = max(0, seen.oldest - SPARE)
+    low = max(0, seen.oldest - MAX_LOST)
     return Position(seen, low, (low, seen.at))
 
 

@@ -1,9 +1,8 @@
 """Ends deliveries that will never be attempted again.
 
-Behind an open circuit a delivery uses up no attempts. So it is dead once it has been due for as
-long as the whole schedule takes, but only where the circuit was probed all the while: nothing
-dies because our own workers were away. A test event whose worker crashed is dead as well, since
-nobody repeats it.
+A delivery behind an open circuit uses up no attempts. It ends once it has been due for as long as
+the whole schedule takes, if the circuit was probed during that time: no delivery ends because our
+own workers were away. A test event whose worker crashed ends as well, since it is never repeated.
 """
 
 from typing import Any

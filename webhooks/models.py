@@ -150,7 +150,7 @@ class Delivery(OutboxRow):
 class LoggedEvent(models.Model):
     """An event in the log of its account, which event streams read (`webhooks.event_log`).
 
-    It is written in the transaction in which it happened, whether or not anybody is told of it.
+    It is written in the transaction in which it happened, whether or not it is sent.
     `id` is that of the delivery, which has the body if there is one. `horizon` is the oldest
     transaction that was under way then.
     """

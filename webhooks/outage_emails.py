@@ -33,10 +33,10 @@ from web.sanitize import to_one_line
 from webhooks import safe_text
 from webhooks.failing_hosts import FORGOTTEN, MAX_COUNTED, WAITING
 
-LASTING = 60  # seconds that a host has to fail, so that a restart of it is no outage
+LASTING = 60  # seconds that a host has to fail, because a restart is no outage
 STEADY = 120  # seconds without a failure, after which a host has recovered
 ACCOUNT_PAUSE = 600  # seconds between two emails of one kind to an account
-HOST_PAUSE = 3600  # seconds between two outages of a host that are told
+HOST_PAUSE = 3600  # seconds between two emails about outages of a host
 MAX_ACCOUNTS, MAX_HOSTS, MAX_NAMED = 100, 1000, 10
 _ONE_AT_A_TIME = 0x4F757467  # of this database's advisory locks
 log = structlog.get_logger(__name__)
@@ -137,14 +137,14 @@ def try_account(account_id: str) -> bool:
 
 @transaction.atomic
 def email_account(account_id: str) -> bool:
-    """Queues the emails that are due to an account; False if another worker is about it."""
+    """Queues the emails that are due to an account; False if another worker does."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_ONE_AT_A_TIME])
         if cursor.fetchone() != (True,):
             return False
     account = User.objects.get(pk=account_id)
-    told = [tell(account, which) for which in ("failing", "recovered")]
-    return any(told)
+    notified = [notify(account, which) for which in ("failing", "recovered")]
+    return any(notified)
 
 
 def forget_hosts() -> None:
@@ -153,8 +153,8 @@ def forget_hosts() -> None:
         cursor.execute(_FORGET)
 
 
-def tell(account: User, which: str) -> bool:
-    """Queues one email about all hosts that are due, and stores that they were told."""
+def notify(account: User, which: str) -> bool:
+    """Queues one email about all hosts that are due, and stores that it did."""
     found = take(account.pk, _FAILS if which == "failing" else _RECOVERED)
     if not found:
         return False

@@ -197,7 +197,7 @@ def exchange(request: requests.PreparedRequest, dialler: Dialler, tls: ssl.SSLCo
     connection = new_connection(str(request.url), dialler, tls)
     try:
         connection.connect()
-        # who has heard enough may respond before the end of the body, and close
+        # a receiver may respond and close before it has read the whole body
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.request(
                 "POST",

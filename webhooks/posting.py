@@ -96,7 +96,7 @@ def send(delivery: Post, headers: dict[str, str]) -> Outcome:
     except outbound.Unreachable as error:
         return Outcome(Result.RETRY, str(error), is_unreachable=True, details=sent)
     except Exception as error:
-        # an attempt all the same: else it would be repeated with every lease, for ever
+        # counts as an attempt; otherwise each lease would repeat it, for ever
         log.exception("webhook.failed", delivery=delivery.delivery_id)
         text = INTERNAL_ERROR % {"name": type(error).__name__}
         return Outcome(Result.RETRY, text, details=sent)

@@ -15,7 +15,8 @@ from webhooks.failure_texts import BROKEN_OFF, BYTES_MISSING
 MAX_INTERIM = 16  # interim responses before the final one
 MAX_HEADERS = 1000
 MAX_HEAD = 2**20  # bytes, with all interim responses
-# It is the library's only way to say so; its own limit is 100, and receivers send more.
+# The limit of the library is 100, and receivers send more. It can only be set for the whole
+# process, whose other HTTP clients (of tracing and error reports) then read as many.
 http.client._MAXHEADERS = MAX_HEADERS  # type: ignore[attr-defined]
 
 
@@ -73,8 +74,8 @@ class FinalResponse(HTTPResponse):
 def read_body(received: urllib3.BaseHTTPResponse, limit: int) -> bytes:
     """The first `limit` bytes of the body, encoded as they came.
 
-    Where the body of a failure breaks off, its status still counts, and '' or what came of it is
-    returned. Raises BrokenOff for a 2xx: its sender may have failed after it began to respond.
+    A failure whose body breaks off keeps its status. Raises BrokenOff for a 2xx that breaks off,
+    because its sender may have failed after it began to respond.
     """
     is_success = 200 <= received.status < 300
     try:

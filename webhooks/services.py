@@ -103,7 +103,7 @@ def enqueue(events: Sequence[Event]) -> None:
 
 
 def host_of(url: str) -> str:
-    """Host and port; deliveries to the same ones share a circuit and a limit under way."""
+    """Returns host and port, which name the lane and the circuit of a delivery."""
     parts = urlsplit(url)
     return parts.netloc.rpartition("@")[2].lower()[:255]
 
@@ -124,7 +124,7 @@ def resend(*, account_id: str, delivery_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Resent:
-    """What became of selected deliveries: how many are due again, and why the others are not."""
+    """How many of the selected deliveries are due again, and why the others are not."""
 
     due: int
     running: int  # an attempt is under way
@@ -133,7 +133,7 @@ class Resent:
 
 @transaction.atomic
 def resend_selected(*, account_id: str, delivery_ids: Collection[str]) -> Resent:
-    """Makes the account's deliveries among these due now; ids of others count for nothing."""
+    """Makes the account's deliveries among these due now, and ignores other ids."""
     mine = Delivery.objects.of_account(account_id).filter(pk__in=delivery_ids)
     ordered = mine.order_by("pk").select_for_update(no_key=True)  # two at once never deadlock
     rows = ordered.values_list("pk", "event", "state", "claim_id")
@@ -154,7 +154,7 @@ def resend_dead(*, account_id: str, since: datetime) -> int:
 
 
 def pauses(account_id: str) -> dict[str, datetime]:
-    """The hosts with an open circuit, each with the moment when it ends."""
+    """Returns the hosts with an open circuit, and when each pause ends."""
     open_now = Circuit.objects.filter(account_id=account_id, open_until__gt=Now())
     return {each.host: each.open_until for each in open_now if each.open_until}
 

@@ -14,7 +14,7 @@ from web import call_ids
 # Follows the CTEs of `loops.services.AUDIENCE` and `made (id, creator_id, loop_id, priority)`, and
 # takes what `parameters` returns.
 # `pushes.items` is null, or what `read_items` reads: pushes that are claimed for this process
-# from the beginning, so that it can send them as soon as the transaction is committed.
+# from the beginning; it sends them once the transaction is committed.
 ENQUEUE = f"""
 pushed AS (
     INSERT INTO reviews_notification (id, account_id, request_id, recipient_id, channel,

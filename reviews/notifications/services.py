@@ -58,8 +58,8 @@ def subscribe(
     """Registers a browser's subscription for this person, and returns its id and whether it is on.
 
     Registering it again changes nothing. A subscription that belonged to somebody else moves to
-    this person under a new id, so that pushes which wait for the former owner never reach this
-    one. `is_new` is False where the browser only reports itself: then a subscription that was
+    this person under a new id, because pushes that wait for the former owner must not reach
+    this one. `is_new` is False where the browser only reports itself: then a subscription that was
     turned off stays off, and one that was removed stays removed (None). `person` is the user as
     the request recognized them: if their account was secured since (`accounts.secured`), nothing is
     registered (None).

@@ -37,12 +37,12 @@ def stored(row: Request) -> list[Any]:
 def test_due_requests_are_settled_by_six_statements_a_batch(
     make: Make, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    copies(make(callback_url="http://127.0.0.1:9/"), 2 * BATCH + 49)
+    copies(make(callback_url="http://127.0.0.1:9/"), 2 * BATCH + 9)
     Request.objects.update(timeout_at=Now() - timedelta(seconds=1))
     with django_assert_num_queries(3 * 6 + HEARTBEAT):
-        assert tasks.settle_overdue() == 2 * BATCH + 50
+        assert tasks.settle_overdue() == 2 * BATCH + 10
     assert set(Request.objects.values_list("status", flat=True)) == {"timeout"}
-    assert Delivery.objects.filter(event="request.timeout").count() == 2 * BATCH + 50
+    assert Delivery.objects.filter(event="request.timeout").count() == 2 * BATCH + 10
     with django_assert_num_queries(NOTHING + HEARTBEAT):
         assert tasks.settle_overdue() == 0
 

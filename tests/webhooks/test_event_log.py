@@ -231,7 +231,7 @@ def test_numbers_of_transactions_that_a_crash_took_back(owner: User, writers: li
 
 def test_the_beginning_of_a_reader_moves_on(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_log, "SETTLED", timedelta(0))
-    monkeypatch.setattr(event_log, "SPARE", 1)
+    monkeypatch.setattr(event_log, "MAX_LOST", 1)
     reader = Reader(owner)
     lows = []
     for _ in range(4):

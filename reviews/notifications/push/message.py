@@ -33,7 +33,7 @@ class Target:
 class Message:
     """What a notification shows, and how urgent it is.
 
-    It replaces an undelivered one of the same `topic`, and is of use for `seconds_left`.
+    It replaces an undelivered one of the same `topic`, and expires after `seconds_left`.
     """
 
     title: str
@@ -67,7 +67,7 @@ def about_request(
     seconds_left: float,
     language: str,
 ) -> Message:
-    """Tells a reviewer that a request waits, and shows its headline."""
+    """Builds the message that a request waits, with its headline."""
     title = excerpt(loop_name, 60)
     language = known_or_english(language)
     if priority == "critical":
