@@ -43,7 +43,7 @@ CHANNEL = AccountMail()
 
 
 def claimed() -> list[Item[Any]]:
-    return list(claim(CHANNEL, Bounds(5, 5, 5)).items)
+    return list(claim(CHANNEL, Bounds(5, 5, 5, 5)).items)
 
 
 def make_due() -> None:

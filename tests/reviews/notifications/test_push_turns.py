@@ -53,13 +53,13 @@ def one_of_a_member(make: Make, member: User, push_key: str) -> None:
 @pytest.mark.usefixtures("one_of_a_member")
 def test_a_backlog_of_a_busy_host_holds_up_nobody_else() -> None:
     flood(["slow.example"] * 20, requests=3)
-    items = claim(CHANNEL, Bounds(4, 4, 4, full_lanes=["slow.example"])).items
+    items = claim(CHANNEL, Bounds(4, 4, 4, 4, full_lanes=["slow.example"])).items
     assert [item.lane for item in items] == ["fcm.example"]
 
 
 @pytest.mark.usefixtures("one_of_a_member")
 def test_accounts_take_turns(push_key: str) -> None:
     flood([f"h{number}.example" for number in range(20)], requests=1)
-    hosts = [item.lane for item in claim(CHANNEL, Bounds(8, 8, 4)).items]
+    hosts = [item.lane for item in claim(CHANNEL, Bounds(8, 8, 4, 8)).items]
     assert len(hosts) == 8
     assert "fcm.example" in hosts

@@ -396,5 +396,5 @@ def test_slow_hosts_leave_threads_to_the_others(
     request = make()
     enqueue_for(request)
     make_due(request)
-    assert len(claim(CHANNEL, Bounds(8, 8, 4)).items) == 4
-    assert claim(CHANNEL, Bounds(8, 8, 4, full_lanes=["127.0.0.1"])).items == []
+    assert len(claim(CHANNEL, Bounds(8, 8, 4, 8)).items) == 4
+    assert claim(CHANNEL, Bounds(8, 8, 4, 8, full_lanes=["127.0.0.1"])).items == []
