@@ -14,7 +14,7 @@ from django.db import connection
 from accounts import vault
 from mailing.server import Unsent, close, connect, send
 from mailing.stored_message import to_message
-from outbox.channel import Channel
+from outbox.channel import ONE_LANE, Channel
 from outbox.dispatcher import Dispatcher
 from outbox.items import C, Claimed, Item, Outcome, Result
 from outbox.recording import SOON
@@ -76,7 +76,7 @@ class AccountMail(Mail[Sealed]):
     name = "mail"
     table = "mailing_queuedmail"
     waiting = "true"
-    account = lane = "''::text"
+    account = lane = ONE_LANE
     sent = failed = "DELETE FROM mailing_queuedmail AS entry"
     in_time = f"entry.expires_at > {SOON}"
     delays: ClassVar[Sequence[int]] = DELAYS

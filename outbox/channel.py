@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic
 from outbox.items import C, Claimed, Item, Outcome, Result
 
 NOTHING: Mapping[Result, str] = MappingProxyType({})
+ONE_LANE = "''::text"  # for a channel whose accounts have one lane each
 
 
 class Channel(ABC, Generic[C]):

@@ -13,7 +13,7 @@ from typing import Any, Generic
 from django.db import connection, transaction
 
 from db.ids import new_id
-from outbox.channel import Channel
+from outbox.channel import ONE_LANE, Channel
 from outbox.items import Bounds, C, Claimed, Item
 
 LANES = 500
@@ -33,7 +33,7 @@ WITH RECURSIVE lanes AS (
     UNION ALL
     SELECT following.*, lanes.number + 1 FROM lanes CROSS JOIN LATERAL (
         SELECT {account} AS account, {lane} AS lane, next_attempt_at
-          FROM {table} WHERE {waiting} AND ({account}, {lane}) > (lanes.account, lanes.lane)
+          FROM {table} WHERE {waiting} AND {place} > {last}
          ORDER BY 1, 2, 3 LIMIT 1) AS following {end}
 )"""
 _CLAIM = """, busy AS (
@@ -128,7 +128,7 @@ def claim(channel: Channel[C], bounds: Bounds, *, start: Lane = FIRST) -> Claim[
 @functools.cache
 def claim_sql(channel: Channel[Any]) -> str:
     """Builds the one statement of a claim."""
-    start = f"AND ({channel.account}, {channel.lane}) >= (%(start_account)s, %(start_lane)s)"
+    start = "AND {place} >= {first}".format(**_compare(channel))
     lanes = _fill(_LANES, channel, start=start, end="WHERE lanes.number < %(lanes)s")
     return lanes + _fill(_CLAIM, channel)
 
@@ -145,4 +145,16 @@ def any_due(channel: Channel[Any]) -> str:
 def _fill(template: str, channel: Channel[Any], **others: str) -> str:
     names = ("account", "lane", "table", "waiting", "joins", "is_open", "is_suspect", "per_lane",
              "together")  # fmt: skip
-    return template.format(**{name: getattr(channel, name) for name in names}, **others)
+    values = {name: getattr(channel, name) for name in names}
+    return template.format(**values, **_compare(channel), **others)
+
+
+def _compare(channel: Channel[Any]) -> dict[str, str]:
+    """What is compared to go from lane to lane. An index serves no constant."""
+    if channel.lane == ONE_LANE:
+        return {"place": channel.account, "first": "%(start_account)s", "last": "lanes.account"}
+    return {
+        "place": f"({channel.account}, {channel.lane})",
+        "first": "(%(start_account)s, %(start_lane)s)",
+        "last": "(lanes.account, lanes.lane)",
+    }

@@ -19,7 +19,7 @@ from accounts.secret_services import read_secrets
 from db.columns import dumps
 from db.ids import owned_id_sql
 from db.outages import retry_until
-from outbox.channel import Channel
+from outbox.channel import ONE_LANE, Channel
 from outbox.dispatcher import Dispatcher
 from outbox.items import Claimed, Item, Outcome, Result
 from web import metrics
@@ -175,7 +175,7 @@ class TestEvent(Webhook):
     name = "webhook test"
     waiting = f"""state = 'waiting' AND event = '{TEST_EVENT}'
         AND (claim_id IS NULL OR next_attempt_at > statement_timestamp())"""
-    lane = "''::text"
+    lane = ONE_LANE
     joins = ""
     is_suspect = "false"
     per_lane = str(TESTS_AT_ONCE)

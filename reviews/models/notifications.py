@@ -173,9 +173,9 @@ class Notification(OutboxRow):
                 name="notification_claimed",
             ),
             models.Index(
-                fields=["recipient"],
+                fields=["recipient", "next_attempt_at"],
                 condition=Q(state="waiting", channel="mail"),
-                name="notification_mail_of",
+                name="notification_mail_lane",
             ),
             models.Index(
                 fields=["done_at"], condition=Q(done_at__isnull=False), name="notification_done"

@@ -10,6 +10,7 @@ from django.db import connection
 
 from mailing.channel import Mail
 from mailing.server import Unsent, send
+from outbox.channel import ONE_LANE
 from outbox.dispatcher import Dispatcher
 from outbox.items import Claimed, Item, Outcome, Result
 from reviews.notifications.channel import NotificationChannel
@@ -55,7 +56,7 @@ class NotificationMail(NotificationChannel[Letter], Mail[Letter]):
     name = "notification mail"
     waiting = "channel = 'mail' AND state = 'waiting'"
     account = "recipient_id"
-    lane = "''::text"
+    lane = ONE_LANE
     joins = "LEFT JOIN reviews_emailpreference AS c ON c.user_id = lanes.account"
     is_open = f"""(c.mailed_at IS NULL
         OR c.mailed_at <= statement_timestamp() - interval '{INTERVAL} seconds')"""
