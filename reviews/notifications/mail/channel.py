@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import structlog
@@ -72,15 +74,11 @@ class NotificationMail(NotificationChannel[Letter], Mail[Letter]):
             }
             cursor.execute(_LOAD, params)
             rows = cursor.fetchall()
-        letters: dict[str, Item[Letter]] = {}
-        for recipient_id, email, time_zone, language, pk, failed, call_id, *about in rows:
-            known = letters.get(recipient_id)
-            letter = known.content if known else Letter(recipient_id, email, time_zone, language)
-            subject = Subject(pk, failed, call_id, *about)
-            letters[recipient_id] = make_item(
-                replace(letter, subjects=(*letter.subjects, subject)), claimed[0].claim_id
-            )
-        return list(letters.values())
+        letters = (
+            Letter(person, email, zone, language, tuple(Subject(*row[4:]) for row in about))
+            for (person, email, zone, language), about in groupby(rows, key=itemgetter(0, 1, 2, 3))
+        )
+        return [make_item(letter, claimed[0].claim_id) for letter in letters]
 
     def send_to(self, server: BaseEmailBackend, item: Item[Letter]) -> Outcome:
         letter = item.content

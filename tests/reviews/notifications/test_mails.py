@@ -14,11 +14,15 @@ from django.db.models.functions import Now
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
+from outbox.claiming import claim
 from outbox.dispatcher import Dispatcher
+from outbox.items import Bounds, Item
 from reviews import services as review_services
 from reviews.models import EmailPreference, Notification, Request
 from reviews.notifications import services
+from reviews.notifications.mail import channel
 from reviews.notifications.mail.channel import NotificationMail
+from reviews.notifications.mail.message import Letter
 from tests.outage import away_at_first
 from tests.reviews.conftest import Make
 from tests.reviews.notifications.conftest import GivePhone
@@ -126,6 +130,24 @@ def test_a_device_takes_its_place_while_it_is_on(
     member.push_subscriptions.update(is_on=False)
     make()
     assert states() == [("push", "sent"), ("mail", "waiting")]
+
+
+def test_an_email_about_many_requests_is_put_together_once(
+    make: Make, member: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once for each of 8,000 requests took 8 s, and the database ends idle claims after 5."""
+    for _ in range(10):
+        make()
+    made, make_item = [], channel.make_item
+
+    def count(letter: Letter, claim_id: str) -> Item[Letter]:
+        made.append(letter)
+        return make_item(letter, claim_id)
+
+    monkeypatch.setattr(channel, "make_item", count)
+    items = claim(channel.CHANNEL, Bounds(9, 9, 9, 9)).items
+    assert sorted(len(item.ids) for item in items) == [10, 10]
+    assert len(made) == 2
 
 
 @pytest.mark.usefixtures("quiet_owner")
