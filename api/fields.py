@@ -1,7 +1,8 @@
 """Strict serializer fields for the bodies that clients send.
 
 Types are not converted (`"5"` is no integer, `true` is no number, `5` is no string), and strings
-are not trimmed. Null counts as left out, as '' does for a URL, and unknown fields are ignored.
+are not trimmed. Null counts as left out, as '' does for a URL and {} for pairs, and unknown fields
+are ignored.
 Fields are checked in the order of their declaration, and the first error is reported.
 """
 
@@ -14,6 +15,7 @@ from rest_framework import serializers
 
 from api.errors import ApiError, ValidationFailed
 from db.times import iso
+from reviews.models.metadata import MAX_KEY, MAX_PAIRS, MAX_VALUE
 from web.phrases import say
 from web.web_urls import MAX_URL_LENGTH, is_web_url
 
@@ -116,6 +118,45 @@ class JsonObject(serializers.DictField):
         return data
 
 
+class StringPairs(serializers.DictField):
+    """An object of at most MAX_PAIRS strings, with names of 1 to MAX_KEY code points."""
+
+    child = serializers.CharField()
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("must be an object")
+        if len(data) > MAX_PAIRS:
+            raise InvalidValue(
+                say(
+                    "%(field)s must have at most %(most)s entries",
+                    field=self.field_name,
+                    most=MAX_PAIRS,
+                )
+            )
+        for name, value in data.items():
+            if not 1 <= len(name) <= MAX_KEY:
+                raise InvalidValue(
+                    say(
+                        "%(field)s must have names of 1 to %(most)s characters",
+                        field=self.field_name,
+                        most=MAX_KEY,
+                    )
+                )
+            check_paired(f"{self.field_name}.{name}", value)
+        return data
+
+
+def check_paired(path: str, value: Any) -> None:
+    """Checks a value of StringPairs. Raises InvalidValue."""
+    if not isinstance(value, str):
+        raise InvalidValue(say("%(field)s must be a string", field=path))
+    if len(value) > MAX_VALUE:
+        raise InvalidValue(
+            say("%(field)s must be at most %(most)s characters", field=path, most=MAX_VALUE)
+        )
+
+
 class JsonValue(serializers.JSONField):
     """Any JSON value, null included; the rules for the value decide whether null is allowed."""
 
@@ -186,9 +227,11 @@ class Input(serializers.Serializer[Any]):
         return list(cls().fields.items())
 
     def is_missing(self, field: Any, value: Any) -> bool:
-        """Tells whether the value is null, blank in a required text field, or '' for a URL."""
+        """Tells whether the value is null, blank in a required text, an empty URL or no pairs."""
         if isinstance(field, WebUrl):
             return value is None or value == ""
+        if isinstance(field, StringPairs):
+            return value is None or value == {}
         blank = isinstance(field, StrictText) and isinstance(value, str) and not value.strip()
         return value is None or (blank and field.required)
 

@@ -62,7 +62,10 @@ class LoopRequests(ApiView):
         if loop.creator_id != user_id and not loop.has_member:
             raise LoopDenied
         params = read_list_params(call.query_params, with_loop=False)
-        return ok_rows("Loop requests retrieved successfully", params.fetch_for_loop(loop.id))
+        return ok_rows(
+            "Loop requests retrieved successfully",
+            params.fetch_for_loop(loop.id, account_id=user_id),
+        )
 
     def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
         response = super().dispatch(request, **ids)

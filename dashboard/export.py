@@ -24,6 +24,7 @@ from dashboard.access import page
 from dashboard.downloads import Download, respond
 from dashboard.forms.requests import STATUSES, RequestFilterForm
 from dashboard.loop_choices import read_loop_choices
+from db.columns import dumps
 from db.times import iso, seconds_between
 from reviews.exports import AlreadyExporting, begin
 from reviews.models import Request
@@ -35,7 +36,7 @@ PAGE = 200  # requests that are read at a time
 COLUMNS = (
     "id", "created_at", "loop", "question", "status", "priority", "answer", "comment",
     "answered_by", "answered_by_name", "answered_by_email", "answered_at",
-    "response_time_seconds", "deadline",
+    "response_time_seconds", "deadline", "metadata",
 )  # fmt: skip
 # Spreadsheets read a cell with such a beginning as a formula, also with wide signs, and after
 # spaces, quotes and invisible characters; a plain number is no formula. A spreadsheet that
@@ -100,7 +101,7 @@ def describe(kind: str, filters: dict[str, Any]) -> str:
     that person is erased.
     """
     chosen = (
-        f"{name}={'…' if name in ('q', 'person') else value}"
+        f"{name}={'…' if name in ('q', 'person', 'metadata') else value}"
         for name, value in filters.items()
         if value
     )
@@ -158,6 +159,7 @@ def build_row(item: Request) -> tuple[Any, ...]:
         iso(answered_at) if answered_at else "",
         seconds_between(item.created_at, answered_at) if answered_at else "",
         iso(item.timeout_at),
+        "" if item.metadata is None else dumps(item.metadata),
     )
 
 

@@ -15,8 +15,9 @@ from django.db.models.functions import Cast, Left
 
 from reviews.lifecycle import settling, states
 from reviews.models import Request, RequestQuerySet
+from reviews.models.metadata import write_pairs
 from reviews.prose import render_headline
-from reviews.queries import listing, people, search
+from reviews.queries import listing, metadata, people, search
 from web.days import midnight
 from web.keyset import Place, build_page, format_cursor, select_newest
 
@@ -41,10 +42,17 @@ class Filters:
     until: date | None = None
     person: str = ""
     role: str = ""
+    metadata: str = ""  # name=value
+
+    @property
+    def pairs(self) -> dict[str, str]:
+        """The metadata that a request has to have."""
+        name, _, value = self.metadata.partition("=")
+        return {name: value} if self.metadata else {}
 
     @property
     def is_counted(self) -> bool:
-        """Tells whether the counters give an exact total."""
+        """Tells whether the counters, or the index on metadata, give an exact total."""
         is_scanned = self.q.strip() or self.person.strip() or self.since or self.until
         return not (is_scanned or self.status == OPEN)
 
@@ -89,6 +97,7 @@ def read_page(filters: Filters, typed: str) -> RequestPage:
         sort=listing.DEFAULT_ORDER,
         limit=PER_PAGE,
         offset=(number - 1) * PER_PAGE,
+        pairs=tuple(write_pairs(filters.account_id, filters.pairs)),
     )
     page = listing.fetch(scope, list_params)
     requests = Request.objects.created_by(filters.account_id).filter(pk__in=page.ids)
@@ -151,6 +160,8 @@ def filter_requests(filters: Filters) -> RequestQuerySet:
         requests = requests.filter(status=filters.status)
     if filters.priority:
         requests = requests.filter(priority=filters.priority)
+    if filters.metadata:
+        requests = metadata.keep_those_with(requests, filters.account_id, filters.pairs)
     if filters.since:
         requests = requests.filter(created_at__gte=midnight(filters.since))
     if filters.until and (end := midnight(filters.until, days_later=1)):

@@ -18,10 +18,10 @@ _INPUT = (
     "id", "api_key_id", "processing_type", "type", "priority", "request_text",
     "image_url", "context", "timeout_seconds", "response_type", "response_config",
     "default_response", "platform", "platform_version", "callback_url",
-    "asked_through", "traceparent",
+    "metadata", "asked_through", "traceparent",
 )  # fmt: skip
 _PARAMS = (*_INPUT, "loop_id", "creator_id")
-_JSON = ("context", "response_config", "default_response")
+_JSON = ("context", "response_config", "default_response", "metadata")
 _COMPUTED = {
     "loop_id": "loop_id",
     "creator_id": "owner_id",

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     INTEGER = "integer"
     NUMBER = "number"
     JSON = "json"
+    STRINGS_BY_NAME = "strings by name"
     PERSON = "person"
 
 
@@ -37,12 +38,14 @@ class Around:
     """The data about a request outside its own columns.
 
     `answerer` has the id, name and email of the person who answered. Only the account that created
-    the request sees the credentials of its `callback_url`.
+    the request sees the credentials of its `callback_url`, and its metadata, which its events have
+    too.
     """
 
     answerer: Any = None
     feedback: Any = None
     shows_credentials: bool = False
+    shows_metadata: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Field:
     column: str = ""  # if its name differs, or for a computed field
     null: bool = False
     compute: Callable[[Mapping[str, Any], Around], Any] | None = None
+    is_optional: bool = False  # left out where it is null
 
     @property
     def sql(self) -> str:
@@ -64,7 +68,7 @@ class Field:
         match self.kind:
             case Kind.TIME:
                 return iso_sql(column)
-            case Kind.JSON:
+            case Kind.JSON | Kind.STRINGS_BY_NAME:
                 return f"{column}::text"
         return column
 
@@ -88,9 +92,10 @@ class Shape:
         self._json = [
             place
             for place, field in enumerate(fields)
-            if field.kind is Kind.JSON and field.is_stored
+            if field.kind in (Kind.JSON, Kind.STRINGS_BY_NAME) and field.is_stored
         ]
         self._computed = [(each.name, each.compute) for each in fields if each.compute]
+        self.optional = [each.name for each in fields if each.is_optional]
 
     def represent_row(self, row: Sequence[Any], around: Around = Around()) -> dict[str, Any]:
         """Represents a row of `SELECT {self.select}, …` for `encode`; its JSON stays text."""
@@ -103,6 +108,9 @@ class Shape:
         shown = dict(zip(self._names, values, strict=False))
         for name, compute in self._computed:
             shown[name] = compute(shown, around)
+        for name in self.optional:
+            if shown[name] is None:
+                del shown[name]
         return shown
 
     def represent_stored(self, request: "Request", around: Around = Around()) -> dict[str, Any]:
@@ -190,6 +198,13 @@ DETAIL: Final = Shape(
     Field("response_by_user", Kind.PERSON, null=True, compute=_describe_answerer),
     Field("feedback", Kind.JSON, null=True, compute=lambda _, around: around.feedback),
     Field("texts_removed_at", Kind.TIME, null=True),
+    Field(
+        "metadata",
+        Kind.STRINGS_BY_NAME,
+        "metadata",
+        compute=lambda shown, around: shown["metadata"] if around.shows_metadata else None,
+        is_optional=True,
+    ),
 )
 
 
@@ -198,5 +213,5 @@ def represent_to_creator(request: "Request") -> dict[str, Any]:
     feedback = getattr(request, "feedback", None)
     body = feedback.body if feedback else None
     return DETAIL.represent_stored(
-        request, Around(request.response_by, body, shows_credentials=True)
+        request, Around(request.response_by, body, shows_credentials=True, shows_metadata=True)
     )

@@ -64,7 +64,7 @@ _EMPTY = "CASE WHEN response_type = 'text' AND {0} IS NOT NULL THEN '\"\"' ELSE 
 _REMOVE_TEXTS = f"""
 UPDATE reviews_request
    SET texts_removed_at = statement_timestamp(), request_text = '', image_url = NULL,
-       context = NULL, response_comment = NULL,
+       context = NULL, metadata = NULL, response_comment = NULL,
        default_response = {_EMPTY.format("default_response")},
        response_data = {_EMPTY.format("response_data")}
  WHERE id = ANY (%(ids)s) AND creator_id = %(account)s

@@ -9,6 +9,7 @@ from api import long_polling
 from api.errors import ValidationFailed
 from api.idempotency import RULE, parse_key
 from api.mcp.errors import ToolFailed, fail
+from reviews.models.metadata import MAX_KEY
 
 Arguments = Mapping[str, Any]
 
@@ -25,6 +26,19 @@ def read_text(arguments: Arguments, name: str) -> str | None:
     value = arguments.get(name)
     if value is not None and not isinstance(value, str):
         raise refuse(f"{name} must be a string")
+    return value
+
+
+def read_texts(arguments: Arguments, name: str) -> dict[str, str] | None:
+    """Returns strings by name, None if they were left out. Raises ToolFailed."""
+    value = arguments.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise refuse(f"{name} must be an object")
+    for key, each in value.items():
+        if not isinstance(each, str):
+            raise refuse(f"{name}.{key[:MAX_KEY]} must be a string")
     return value
 
 

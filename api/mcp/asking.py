@@ -26,6 +26,7 @@ _ASKED = (
     "priority",
     "context",
     "image_url",
+    "metadata",
 )
 
 

@@ -120,16 +120,29 @@ class ApiTool:
             self.view,
             self.method,
             ids=ids,
-            query={name: value for name, value in query.items() if value is not None},
+            query=flatten(query),
             body={**body, **self.fixed},
             key=arguments.read_idempotency_key(given) if self.may_repeat else None,
         )
         return build_result(data)
 
-    def _read_parameter(self, given: Arguments, name: str) -> str | None:
+    def _read_parameter(self, given: Arguments, name: str) -> str | dict[str, str] | None:
+        if self.query[name].get("type") == "object":
+            return arguments.read_texts(given, name)
         if self.query[name].get("type") == "integer":
             return arguments.read_digits(given, name)
         return arguments.read_text(given, name)
+
+
+def flatten(query: Mapping[str, str | dict[str, str] | None]) -> dict[str, str]:
+    """Returns the parameters of a query string; those of an object are `name[key]`."""
+    flat: dict[str, str] = {}
+    for name, value in query.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}[{key}]": each for key, each in value.items()}
+        elif value is not None:
+            flat[name] = value
+    return flat
 
 
 API_TOOLS: tuple[Tool, ...] = (

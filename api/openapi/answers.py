@@ -20,6 +20,7 @@ from api.serializers.requests import (
 )
 from reviews.lifecycle import states
 from reviews.models import CONTENT_TYPES, PLATFORMS, PRIORITIES, PROCESSING_TYPES
+from reviews.models.metadata import MAX_KEY, MAX_PAIRS, MAX_VALUE
 from reviews.response_types import TYPES, ResponseType, list_names
 from reviews.response_types.base import Setting
 
@@ -112,6 +113,7 @@ PLATFORM: Final = component("Platform")
 STATUS: Final = component("Status")
 RESPONSE_TYPE: Final = component("ResponseType")
 CONTEXT: Final = component("Context")
+METADATA: Final = component("Metadata")
 COMPONENTS: Final[dict[str, Any]] = {
     "Answer": ANSWER,
     "ProcessingType": one_of(PROCESSING_TYPES),
@@ -121,6 +123,15 @@ COMPONENTS: Final[dict[str, Any]] = {
     "Status": one_of(states.STATUSES),
     "ResponseType": one_of(list_names()),
     "Context": {"type": "object", "additionalProperties": True, "description": "Any JSON object."},
+    "Metadata": {
+        "type": "object",
+        "additionalProperties": {"type": "string", "maxLength": MAX_VALUE},
+        "propertyNames": {"minLength": 1, "maxLength": MAX_KEY},
+        "maxProperties": MAX_PAIRS,
+        "description": "Strings of your own, such as an order number. Only your account sees them: "
+        "in single reads, events and exports, and as a filter of lists. Reviewers do not. An empty "
+        "object counts as left out.",
+    },
     **{get_component_name(kind, "Config"): build_config_schema(kind) for kind in TYPES.values()},
 }
 NEW_REQUEST: Final = "NewRequest"
@@ -137,6 +148,7 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
         )
     },
     (RequestInput, "context"): CONTEXT,
+    (RequestInput, "metadata"): METADATA,
     (RequestInput, "platform"): PLATFORM,
     (RequestListed, "status"): STATUS,
     (RequestDetail, "platform"): PLATFORM,
@@ -163,6 +175,7 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
         "description": "When the texts of the request were removed, because its loop keeps them "
         "for a limited time; null while it has them.",
     },
+    (RequestDetail, "metadata"): METADATA,
     (RequestDetail, "answered_by"): nullable(one_of(["human", "default"])),
     (RequestDetail, "feedback"): nullable(component(FeedbackFields.__name__)),
 }

@@ -118,6 +118,7 @@ class ContractSchema(AutoSchema):
                 "in": where,
                 "description": item.description,
                 "schema": item.schema,
+                **item.style,
             }
             for where, items in (
                 ("query", self.operation.query),

@@ -29,6 +29,7 @@ NEW: Final[dict[str, Any]] = {
     "response_config": SELECT.example.config,
     "default_response": SELECT.example.default,
     "platform": "api",
+    "metadata": {"order": "1042"},
 }
 LISTED: Final[dict[str, Any]] = {
     "id": "019df2b0aa10c3d4e5f60718",
@@ -67,6 +68,7 @@ DETAIL: Final[dict[str, Any]] = {
     "response_by_user": REVIEWER,
     "feedback": None,
     "texts_removed_at": None,
+    "metadata": NEW["metadata"],
 }
 CREATED: Final[dict[str, Any]] = {
     "request_id": LISTED["id"],

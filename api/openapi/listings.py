@@ -22,6 +22,7 @@ from api.openapi.operations import (
 from api.pagination import DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET
 from api.requests import LoopRequests, Requests
 from api.serializers.requests import RequestListed
+from reviews.models.metadata import MAX_PAIRS, MAX_VALUE
 from reviews.queries.listing import DEFAULT_ORDER, ORDERS
 
 LIMIT: Final = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}
@@ -48,6 +49,16 @@ QUERY: Final = (
         "next_cursor of the previous page. What enters or leaves the list meanwhile moves no other "
         "request past the next page.",
         CURSOR,
+    ),
+    Parameter(
+        "metadata",
+        "Only requests that your account created with all of these pairs, such as "
+        "`metadata[order]=1042`.",
+        {
+            "type": "object",
+            "additionalProperties": {"type": "string", "maxLength": MAX_VALUE},
+            "maxProperties": MAX_PAIRS,
+        },
     ),
 )
 DATA: Final[dict[str, Shape]] = {

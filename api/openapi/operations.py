@@ -32,11 +32,17 @@ NO_DETAIL: Schema = {"type": "object", "maxProperties": 0}
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An optional query parameter or header."""
+    """An optional query parameter or header. An object is many: `name[key]=value`."""
 
     name: str
     description: str
     schema: Schema
+
+    @property
+    def style(self) -> Schema:
+        """How OpenAPI says that an object is many."""
+        is_object = self.schema.get("type") == "object"
+        return {"style": "deepObject", "explode": True} if is_object else {}
 
 
 @dataclass(frozen=True, slots=True)

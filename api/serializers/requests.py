@@ -26,6 +26,7 @@ from api.fields import (
     StrictNumber,
     StrictStrings,
     StrictText,
+    StringPairs,
     Timestamp,
     WebUrl,
 )
@@ -80,6 +81,7 @@ class RequestInput(Input):
     callback_url = WebUrl(
         required=False, help_text="Where events go. An empty string counts as left out."
     )
+    metadata = StringPairs(required=False)
 
     def on_missing(self, name: str, field: Any, checked: dict[str, Any]) -> None:
         super().on_missing(name, field, checked)
@@ -156,6 +158,7 @@ KINDS: dict[Kind, type[serializers.Field[Any, Any, Any, Any]]] = {
     Kind.INTEGER: serializers.IntegerField,
     Kind.NUMBER: serializers.FloatField,
     Kind.JSON: serializers.JSONField,
+    Kind.STRINGS_BY_NAME: StringPairs,
     Kind.PERSON: Person,
 }
 
@@ -173,3 +176,4 @@ class RequestDetail(RequestListed):
     """A request in a single read and in events."""
 
     shape = representation.DETAIL
+    optional = representation.DETAIL.optional

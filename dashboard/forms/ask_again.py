@@ -10,7 +10,14 @@ from reviews.response_types import TYPES
 from web.languages import decimal_mark
 from web.typed_numbers import write_number
 
-COPIED = ("request_text", "response_config", "default_response", "context", "timeout_seconds")
+COPIED = (
+    "request_text",
+    "response_config",
+    "default_response",
+    "context",
+    "metadata",
+    "timeout_seconds",
+)
 
 
 def build_initial(item: Request) -> dict[str, Any]:
@@ -29,7 +36,8 @@ def build_initial(item: Request) -> dict[str, Any]:
         "required": item.response_config.get("required", is_required),
         "default_response": _write_default(item.default_response),
         "callback_url": item.callback_url or "",
-        "context": json.dumps(item.context, indent=2, ensure_ascii=False) if item.context else "",
+        "context": _write_object(item.context),
+        "metadata": _write_object(item.metadata),
     }
     if item.processing_type == "time-sensitive":
         initial |= {"timeout": timeout, "timeout_unit": unit}
@@ -50,6 +58,10 @@ def _split_seconds(seconds: int) -> tuple[str, str]:
     """Returns the time in the largest unit that divides it, as the form's two fields."""
     unit = next(name for name in reversed(UNITS) if seconds % UNITS[name] == 0)
     return str(seconds // UNITS[unit]), unit
+
+
+def _write_object(value: dict[str, Any] | None) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
 
 
 def _write_default(value: Any) -> str:

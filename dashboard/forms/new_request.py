@@ -5,6 +5,7 @@ The API's own checks apply (`RequestInput`); each of its errors is shown beside 
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -110,6 +111,12 @@ class NewRequestForm(forms.Form):
         widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
         help_text=_lazy("A JSON object that reviewers see as a list."),
     )
+    metadata = forms.CharField(
+        label=_lazy("Metadata"),
+        required=False,
+        widget=forms.Textarea({"rows": 3, "spellcheck": "false"}),
+        help_text=_lazy("A JSON object of texts for your programs. Reviewers don’t see it."),
+    )
     once = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, data: Any = None, *, loops: list[Loop], **kwargs: Any) -> None:
@@ -163,18 +170,10 @@ class NewRequestForm(forms.Form):
                 self.add_error(name, translate(error.args[0]))
 
     def clean_context(self) -> str:
-        typed: str = self.cleaned_data["context"].strip()
-        if typed:
-            try:
-                parse_object(typed.encode(errors="replace"))
-            except InvalidJSON as error:
-                sentence = _('Enter a JSON object, such as {"order": 4821}')
-                if error.line is not None:
-                    sentence = _(
-                        'Line %(line)s is not JSON. Enter an object, such as {"order": 4821}'
-                    ) % {"line": error.line}
-                raise forms.ValidationError(sentence) from None
-        return typed
+        return check_object(self.cleaned_data["context"], example='{"order": 4821}')
+
+    def clean_metadata(self) -> str:
+        return check_object(self.cleaned_data["metadata"], example='{"order": "4821"}')
 
     def build_body(self) -> dict[str, Any]:
         """Builds the body that a program would send, from valid or invalid values."""
@@ -193,7 +192,7 @@ class NewRequestForm(forms.Form):
         body["platform"] = "web_portal"
         if trim(typed["callback_url"]):
             body["callback_url"] = trim(typed["callback_url"])
-        return body | _read_context(typed["context"])
+        return body | _read_objects(typed, "context", "metadata")
 
     def locate_error(self, error: ApiError) -> tuple[str | None, str]:
         """Returns the field that an error belongs to, None for the whole form, and its sentence."""
@@ -207,7 +206,7 @@ class NewRequestForm(forms.Form):
             return "image_url", _("Enter the URL of the image")
         if detail.startswith("options array"):
             return "options", _("Enter at least one option")
-        place = "options" if _OPTION.match(name) else name
+        place = "options" if _OPTION.match(name) else name.partition(".")[0]
         return place if place in self.fields else None, self.explain(detail) or error.sentence
 
     def explain(self, detail: str) -> str:
@@ -226,6 +225,21 @@ class NewRequestForm(forms.Form):
         if option:
             return _("Option %(number)s") % {"number": int(option[1]) + 1}
         return self.fields[value].label if value in self.fields else value
+
+
+def check_object(typed: str, *, example: str) -> str:
+    """Returns what was typed, without spaces around it. Raises ValidationError."""
+    typed = typed.strip()
+    if typed:
+        try:
+            parse_object(typed.encode(errors="replace"))
+        except InvalidJSON as error:
+            sentence = _("Enter a JSON object, such as %(example)s")
+            if error.line is not None:
+                sentence = _("Line %(line)s is not JSON. Enter an object, such as %(example)s")
+            values = {"line": error.line, "example": example}
+            raise forms.ValidationError(sentence % values) from None
+    return typed
 
 
 def name_field(detail: str) -> str:
@@ -264,10 +278,11 @@ def _read_seconds(typed: str, unit: str) -> Any:
     return to_json_number(float(seconds))
 
 
-def _read_context(typed: str) -> dict[str, Any]:
-    if not typed.strip():
-        return {}
-    try:
-        return {"context": parse_object(typed.encode(errors="replace"))}
-    except InvalidJSON:
-        return {}
+def _read_objects(typed: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Returns the fields that are JSON objects, as far as they can be read."""
+    objects = {}
+    for name in names:
+        with suppress(InvalidJSON):
+            if typed[name].strip():
+                objects[name] = parse_object(typed[name].encode(errors="replace"))
+    return objects

@@ -14,6 +14,7 @@ from api.serializers.requests import FeedbackInput
 from dashboard.loop_choices import format_choices
 from loops.models import Loop
 from reviews.models import Request
+from reviews.models.metadata import MAX_KEY, MAX_VALUE
 from reviews.queries.people import ASKED
 from web.humanize import format_count
 
@@ -64,6 +65,15 @@ class RequestFilterForm(forms.Form):
         choices=[("", _lazy("Answered it")), (ASKED, _lazy("Was asked"))],
         error_messages=UNKNOWN,
     )
+    metadata = forms.CharField(
+        label=_lazy("Metadata"),
+        required=False,
+        strip=False,
+        max_length=MAX_KEY + 1 + MAX_VALUE,
+        widget=forms.TextInput(
+            {"autocomplete": "off", "spellcheck": "false", "placeholder": "order=1042"}
+        ),
+    )
     since = forms.DateField(
         label=_lazy("From"), required=False, widget=forms.DateInput({"type": "date"})
     )
@@ -82,6 +92,16 @@ class RequestFilterForm(forms.Form):
         if since and until and until < since:
             raise forms.ValidationError(_("The last day is before the first"))
         return until
+
+    def clean_metadata(self) -> str:
+        """Returns the pair as `name=value`, or ''. A name with an equals sign is not found."""
+        typed: str = self.cleaned_data["metadata"]
+        name, equals, value = typed.partition("=")
+        if not typed.strip():
+            return ""
+        if not (name and equals) or len(name) > MAX_KEY or len(value) > MAX_VALUE:
+            raise forms.ValidationError(_("Write it as name=value, such as order=1042"))
+        return typed
 
     @property
     def is_set(self) -> bool:

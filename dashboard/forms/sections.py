@@ -12,7 +12,7 @@ from dashboard.forms.new_request import NewRequestForm
 
 IMAGE = ("type", "image_url")
 URGENCY = ("priority", "processing_type")
-DELIVERY = ("callback_url", "context")
+DELIVERY = ("callback_url", "context", "metadata")
 Rows = list[tuple[Row, list[BoundField]]]
 
 

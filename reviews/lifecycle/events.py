@@ -63,7 +63,7 @@ def build_body(
 ) -> dict[str, Any]:
     """Builds the body of an event."""
     answerer = reviewer if request.status == states.COMPLETED else None
-    shown = DETAIL.represent_stored(request, Around(answerer))
+    shown = DETAIL.represent_stored(request, Around(answerer, shows_metadata=True))
     person = reviewer and {
         "user_id": reviewer.id,
         "name": reviewer.name,

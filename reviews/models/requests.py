@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Now
@@ -16,6 +17,7 @@ from loops.models import Loop, Membership
 from reviews import response_types
 from reviews.lifecycle import states
 from reviews.lifecycle.conditions import ENDED, IS_DUE, is_free_for
+from reviews.models.metadata import PAIRS
 from webhooks.trace_context import LENGTH
 
 PROCESSING_TYPES = ("time-sensitive", "deferred")
@@ -55,7 +57,7 @@ class RequestQuerySet(models.QuerySet["Request"]):
         return (
             self.with_clock()
             .select_related("loop", "claimed_by")
-            .defer("context", "response_config", "default_response", "response_data")
+            .defer("context", "metadata", "response_config", "default_response", "response_data")
         )
 
     def for_single_read(self) -> "RequestQuerySet":
@@ -109,6 +111,8 @@ class Request(models.Model):
     platform = models.CharField(max_length=10)
     platform_version = models.TextField(null=True)  # noqa: DJ001
     callback_url = models.TextField(null=True)  # noqa: DJ001
+    # strings by name, for the account that created the request; null without any
+    metadata = ExactJSONField(null=True)
     # the intermediary of the program, such as "MCP"; '' for a direct call of the API
     asked_through = models.CharField(max_length=100, default="", db_default="")
     # of the last call that sent one (webhooks.trace_context)
@@ -214,6 +218,13 @@ class Request(models.Model):
                 fields=["creator", "response_by", "-created_at", "-id"],
                 condition=Q(response_by__isnull=False),
                 name="request_by_answerer",
+            ),
+            # without fastupdate, so that no read looks through what was not yet sorted in
+            GinIndex(
+                PAIRS,
+                condition=Q(metadata__isnull=False),
+                fastupdate=False,
+                name="request_metadata",
             ),
             models.Index(
                 fields=["claim_expires_at"],

@@ -13,6 +13,7 @@ from django.db import connection
 from reviews.counters import build_counts_sql
 from reviews.lifecycle import settling, states
 from reviews.models import PRIORITIES
+from reviews.models.metadata import HAS_PAIRS
 from reviews.representation import LISTED
 
 ORDERS = {
@@ -64,6 +65,7 @@ def scope_to_account_in_loop(account_id: str, loop_id: str) -> Scope:
 class ListParams:
     """The filters, the order (a key of ORDERS) and the page of a list.
 
+    `pairs` are those of the metadata that a request has to have, as its index writes them.
     `cursor` has the values of the last request of the previous page, by column; it is empty for
     the first page, and None where pages are counted by `offset`.
     """
@@ -74,6 +76,7 @@ class ListParams:
     limit: int
     offset: int
     cursor: dict[str, Any] | None = None
+    pairs: tuple[str, ...] = ()
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -111,6 +114,8 @@ def fetch(scope: Scope, list_params: ListParams) -> RequestPage:
         params["status"] = list_params.status
     if list_params.priority is not None:
         params.update(priority=list_params.priority, rank=PRIORITIES.index(list_params.priority))
+    if list_params.pairs:
+        params["pairs"] = list(list_params.pairs)
     params.update({f"after_{name}": value for name, value in (list_params.cursor or {}).items()})
     page = build_statement(scope, list_params)
 
@@ -140,7 +145,8 @@ def build_statement(scope: Scope, list_params: ListParams) -> str:
     order = ", ".join(f"page.{part}" for part in list_params.order)
     is_due = scope.to_settle.is_due
     return f"""
-WITH counted AS (SELECT ({_build_total(scope, list_params)}) AS total, {is_due} AS is_due),
+WITH {_build_matching(scope, list_params)}
+counted AS (SELECT ({_build_total(scope, list_params)}) AS total, {is_due} AS is_due),
 page AS (
     SELECT * FROM ({_build_streams(scope, list_params)}) AS stream
      ORDER BY {", ".join(list_params.order)} LIMIT {list_params.row_count}
@@ -151,6 +157,18 @@ SELECT {LISTED.select}, {_build_cursor(list_params)}, counted.total, counted.is_
        SELECT * FROM reviews_request WHERE id = page.id OFFSET 0) AS r) ON true  -- never hashed
  ORDER BY {order}
 """  # noqa: S608 (only our own names and numbers)
+
+
+def _build_matching(scope: Scope, list_params: ListParams) -> str:
+    """Builds SQL for the requests with the metadata, which their index finds.
+
+    Nothing counts these, so all of them are read once, for the total and for the page.
+    """
+    if not list_params.pairs:
+        return ""
+    return f"""matching AS MATERIALIZED (
+    SELECT id, {scope.column}, status, priority, priority_rank, created_at FROM reviews_request
+     WHERE {scope.column} = {scope.id} AND {HAS_PAIRS}),"""  # noqa: S608
 
 
 def _build_streams(scope: Scope, list_params: ListParams) -> str:
@@ -204,18 +222,22 @@ def _build_cursor(list_params: ListParams) -> str:
 
 def _build_stream(conditions: list[str], list_params: ListParams) -> str:
     return f"""
-    (SELECT {", ".join(part.split()[0] for part in list_params.order)} FROM reviews_request
+    (SELECT {", ".join(part.split()[0] for part in list_params.order)}
+       FROM {"matching" if list_params.pairs else "reviews_request"}
       WHERE {" AND ".join(conditions)}
       ORDER BY {", ".join(list_params.order)} LIMIT {list_params.offset + list_params.row_count})"""  # noqa: S608
 
 
 def _build_total(scope: Scope, list_params: ListParams) -> str:
-    """Builds SQL that reads the total from the counters."""
+    """Builds SQL that reads the total from the counters, or counts what has the metadata."""
     conditions = ["TRUE"]
     if list_params.status is not None:
         conditions.append("status = %(status)s")
     if list_params.priority is not None:
         conditions.append("priority = %(priority)s")
+    where = " AND ".join(conditions)
+    if list_params.pairs:
+        return f"SELECT count(*) FROM matching WHERE {where}"  # noqa: S608
     numbers = build_counts_sql(scope.column, scope.id)
     return f"""SELECT coalesce(sum(n), 0)::bigint FROM ({numbers}) AS number
-         WHERE {" AND ".join(conditions)}"""  # noqa: S608
+         WHERE {where}"""  # noqa: S608

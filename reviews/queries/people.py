@@ -60,7 +60,7 @@ def find_newest(
     own: RequestQuerySet = requests.created_by(account_id)
     column, statement = _COLUMNS[role]
     keys = _fetch(statement, {"account": account_id, "typed": _fold(typed)})
-    if not keys:
+    if not keys or own.query.is_empty():  # its SQL could not be made
         return own.none()
     ids = _merge(own, column, keys, count)
     return own.filter(pk__in=ids) if ids else own.none()

@@ -71,8 +71,13 @@ def read_many_as_json(request_ids: list[str], *, user_id: str) -> list[str]:
 
 
 def _represent(row: Row) -> dict[str, Any]:
-    """Represents a row; only the creator of the request sees the credentials of its URL."""
+    """Represents a row; its metadata and the credentials of its URL are for its creator alone."""
     *_, person_id, name, email, feedback, is_creator, _, _ = row
     answerer = _Person(person_id, name, email) if person_id else None
-    around = Around(answerer, as_fragment(feedback), shows_credentials=is_creator)
+    around = Around(
+        answerer,
+        as_fragment(feedback),
+        shows_credentials=is_creator,
+        shows_metadata=is_creator,
+    )
     return DETAIL.represent_row(row, around)

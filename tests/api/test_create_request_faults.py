@@ -157,6 +157,7 @@ def test_urls_it_does_not_take(api: Api, owner_key: str, loop: Loop, url: str) -
 def test_the_first_fault_in_the_order_of_the_table_wins(api: Api, plenty: str, loop: Loop) -> None:
     path = f"/v1/api/loops/{loop.pk}/requests"
     broken: dict[str, Any] = {
+        "metadata": 5,
         "callback_url": "x",
         "platform_version": 5,
         "context": 5,
@@ -176,11 +177,13 @@ def test_the_first_fault_in_the_order_of_the_table_wins(api: Api, plenty: str, l
         ("platform", INVALID, "platform is required"),
         ("platform_version", INVALID, "platform_version must be a string"),
         ("callback_url", INVALID, CALLBACK),
+        ("metadata", INVALID, "metadata must be an object"),
     ]
     right = {
         **question(type="image", image_url="https://example.org/a.png", context={}),
         "platform_version": "1",
         "callback_url": "https://example.org/",
+        "metadata": {},
     }
     body = dict(broken)
     for field, msg, data in named:

@@ -132,6 +132,16 @@ async function pages() {
   return listed;
 }
 
+/** Finds requests by their metadata, in both lists. */
+async function findByMetadata() {
+  const [metadata, found]: [Record<string, string>, string[]] = [scenario.metadata, []];
+  for await (const { id } of client.requests.list({ metadata, status: "pending" })) {
+    found.push(id, JSON.stringify((await client.requests.get(id)).metadata));
+  }
+  for await (const { id } of client.requests.listOfLoop(scenario.loop, { metadata })) found.push(id);
+  return found;
+}
+
 /** Cancels every request that a list of pending ones yields. */
 async function cancelAll() {
   const listed: string[] = [];
@@ -195,7 +205,7 @@ async function verify() {
   return results;
 }
 
-const all = { ask, flow, checkKey, repeat, limits, unsendable, pages, cancelAll, lost, find, listen, verify };
+const all = { ask, flow, checkKey, repeat, limits, unsendable, pages, findByMetadata, cancelAll, lost, find, listen, verify };
 const scenarios: Record<string, () => Promise<unknown>> = all;
 try {
   console.log(JSON.stringify(await scenarios[scenario.name]!()));

@@ -43,10 +43,12 @@ def test_the_request_is_cancelled(shell: Shell, loop: Loop, owner: User) -> None
 
 def test_json(shell: Shell, loop: Loop, member: User) -> None:
     words = ("--type", "multi_select", "--options", "red,green,blue", "--default", "red,blue")
-    asking = shell.start("ask", "Which?", *words, "--context", '{"order": 7}', "--json")
+    named = ("--metadata", "order=7", "--metadata", "a=b=c")
+    asking = shell.start("ask", "Which?", *words, "--context", '{"order": 7}', *named, "--json")
     request = answer(["green", "blue"], member, comment="Größer ✓")
     code, printed, _ = finish(asking)
     assert (code, request.context, request.default_response) == (0, {"order": 7}, ["red", "blue"])
+    assert request.metadata == {"order": "7", "a": "b=c"}
     assert printed.isascii()
     assert json.loads(printed) == {
         "status": "completed",
@@ -72,6 +74,8 @@ def test_a_number(shell: Shell, loop: Loop, member: User) -> None:
         ((*ASK, "--options", "yes,,no"), "an option is empty"),
         ((*ASK, "--config", "[]"), "not a JSON object"),
         ((*ASK, "--context", '{"n": 1e999}'), "not JSON"),
+        ((*ASK, "--metadata", "order"), "not KEY=VALUE"),
+        ((*ASK, "--metadata", "=7"), "not KEY=VALUE"),
         ((*ASK, "--resume", ""), "the name is empty"),
         ((), "are required: command"),
     ],

@@ -42,6 +42,26 @@ def test_a_person_answers(
     assert request.platform_version == f"reviewloop-python/{reviewloop.__version__}"
 
 
+def test_metadata(client: Client, pool: ThreadPoolExecutor, loop: Loop, member: User) -> None:
+    pairs = {"order": "1042", "a]b[c=d&e": ""}
+    asking = pool.submit(client.ask, "Why?", default="-", metadata=pairs)
+    request = answer("Because.", member)
+    assert asking.result(30).request["metadata"] == pairs
+    client.requests.create(
+        loop.pk,
+        request_text="Why?",
+        response_type="text",
+        response_config={},
+        default_response="-",
+        metadata={"order": "1043"},
+    )
+    for listed in (
+        client.requests.list(metadata=pairs, status="completed"),
+        client.requests.list_of_loop(loop.pk, metadata=pairs),
+    ):
+        assert [each["id"] for each in listed] == [request.pk]
+
+
 def test_nobody_answers(client: Client, pool: ThreadPoolExecutor, loop: Loop) -> None:
     asking = pool.submit(client.ask, "Why?", default="Unknown", timeout="10m")
     let_time_run_out(asked())

@@ -256,6 +256,16 @@ def test_pages_repeat_nothing(start: Start, make: Make) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_metadata(start: Start, make: Make, loop: Loop) -> None:
+    pairs = {"order": "1042", "__proto__": "a]b[c=d&e"}
+    made = make(metadata=pairs).pk
+    make(metadata={"order": "1042"})
+    found = result(start("findByMetadata", metadata=pairs, loop=loop.pk))
+    assert (found[0], json.loads(found[1]), found[2]) == (made, pairs, made)
+    assert len(found) == 3
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_list_follows_its_rows(start: Start, make: Make) -> None:
     made = [make().pk for _ in range(7)]
     assert result(start("cancelAll")) == made[::-1]

@@ -17,6 +17,7 @@ FIELDS = {
     "request.created_at": "created_at: a timestamp",
     "request.updated_at": "updated_at: a timestamp that every change moves",
     "request.single": "the single read has the listed fields and 16 more",
+    "request.metadata": "metadata: only in reads and events of the account, if it sent any",
 }
 
 CREATE = {
@@ -34,6 +35,7 @@ CREATE = {
     "create.platform": "create: platform, required: web_portal, api, mobile, webhook, n8n, zapier",
     "create.platform_version": "create: platform_version, optional string",
     "create.callback_url": "create: callback_url, optional, absolute http(s), at most 2048",
+    "create.metadata": "create: metadata, optional, up to 16 strings of 500 characters by name",
     "create.empty_url": "create: an empty image_url or callback_url counts as absent",
     "create.request_id": "create: data.request_id, with 201",
     "create.status": "create: data.status, always pending",
@@ -70,6 +72,7 @@ LISTS = {
     "list.has_more": "list: data.has_more, boolean",
     "list.pagination": "list: limit, offset, next_offset (null when has_more is false)",
     "list.cursor": "list: cursor, then next_cursor follow the rows; without it nothing changes",
+    "list.metadata": "list: metadata[name]=value, all of which the caller's account has sent",
     "list.own": "list: what the caller's account created",
     "list.bad_query": "list: 400 'Validation failed' with the field in data",
     "list.msg": "list: 'Requests retrieved successfully'",

@@ -16,13 +16,14 @@ pytestmark = pytest.mark.django_db
 NEW = "/dashboard/requests/new/"
 COPIED = (
     "type", "request_text", "image_url", "priority", "processing_type", "timeout_seconds",
-    "response_type", "default_response", "callback_url", "context",
+    "response_type", "default_response", "callback_url", "context", "metadata",
 )  # fmt: skip
 KINDS: list[dict[str, Any]] = [
     {"request_text": "Line\n\n```\n  code\n```", "timeout_seconds": 61, "priority": "critical"},
     {"processing_type": "deferred", "timeout_seconds": 30 * 86_400},
     {"type": "image", "image_url": "https://images.example/cup.png", "timeout_seconds": 7200},
     {"context": {"order": 4821, "list": [1, {"ä": None}]}, "callback_url": "https://a.example/h"},
+    {"metadata": {"order": "4821", "ä=b": "one\ntwo"}},
     {
         "response_type": "multi_select",
         "response_config": {

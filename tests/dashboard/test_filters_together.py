@@ -25,6 +25,7 @@ LISTS: dict[str, dict[str, tuple[str, ...]]] = {
         "priority": ("", "high", "low"),
         "person": ("", "member", "owner@", "zoe", "%"),
         "role": ("", "asked"),
+        "metadata": ("", "order=1042", "order", "=", "a\0=b", "é=\u200b𝕏", "k" * 41 + "=", " "),
         "since": DAYS,
         "until": DAYS,
         "page": NUMBERS,

@@ -278,7 +278,7 @@ class TestSections:
             "Image",
             "Rules for the answer",
             "Priority and processing",
-            "Callback and context",
+            "Callback, context and metadata",
         ]
         assert not any(self.sections(response).values())
         page = re.sub(r"(?s)<details class=.more.*?</details>", "", response.content.decode())
@@ -294,8 +294,9 @@ class TestSections:
             ({"priority": "high"}, "Priority and processing"),
             ({"processing_type": "deferred"}, "Priority and processing"),
             ({"required": ""}, "Rules for the answer"),
-            ({"callback_url": "nowhere"}, "Callback and context"),
-            ({"context": "no json"}, "Callback and context"),
+            ({"callback_url": "nowhere"}, "Callback, context and metadata"),
+            ({"context": "no json"}, "Callback, context and metadata"),
+            ({"metadata": "no json"}, "Callback, context and metadata"),
         ],
     )
     def test_an_error_or_a_value_opens_its_part(

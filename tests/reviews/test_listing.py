@@ -18,7 +18,9 @@ from loops.models import Loop
 from reviews.lifecycle import states
 from reviews.lifecycle.transitions import BATCH
 from reviews.models import Request
+from reviews.models.metadata import write_pairs
 from reviews.queries import listing
+from reviews.queries.metadata import keep_those_with
 from reviews.representation import LISTED, encode
 from tests.reviews.conftest import Make, by_the_clock
 from tests.reviews.test_sweeps import copies
@@ -106,7 +108,13 @@ def rows_read(plan: dict[str, Any]) -> Iterator[float]:
 
 def explain(how: str, scope: listing.Scope, window: listing.ListParams) -> list[Any]:
     """What EXPLAIN says of a page."""
-    params = {**scope.params, "status": window.status, "priority": window.priority, "rank": 2}
+    params: dict[str, Any] = {
+        **scope.params,
+        "status": window.status,
+        "priority": window.priority,
+        "rank": 2,
+    }
+    params["pairs"] = list(window.pairs)
     params |= {f"after_{name}": value for name, value in (window.cursor or {}).items()}
     sql = listing.build_statement(scope, window)
     used = {name: value for name, value in params.items() if f"%({name})s" in sql}
@@ -152,6 +160,33 @@ def test_no_page_behind_a_cursor_reads_more_than_it_shows(make: Make, loop: Loop
         ((plan,),) = explain("(ANALYZE, TIMING OFF, FORMAT JSON)", scope, window)
         read = sum(rows_read(plan[0]["Plan"]))
         assert read <= 11 * 7, (scope.column, status, priority, sort, read)
+
+
+def test_metadata_reads_what_has_it(make: Make, loop: Loop) -> None:
+    """No more requests than those with all pairs, beside those on the page."""
+    first = make(metadata={"env": "test"})
+    with connection.cursor() as cursor:
+        cursor.execute(COPIES, [first.pk])
+        cursor.execute(
+            """UPDATE reviews_request SET metadata = json_build_object(
+               'env', 'prod', 'order', (right(left(id, 21), 4) < '0003')::text)"""
+        )
+        cursor.execute("ANALYZE reviews_request")
+    pairs = tuple(write_pairs(loop.creator_id, {"env": "prod", "order": "true"}))
+    scopes = (
+        listing.scope_to_account(loop.creator_id),
+        listing.scope_to_loop(loop.pk),
+        listing.scope_to_account_in_loop(loop.creator_id, loop.pk),
+    )
+    own = Request.objects.created_by(loop.creator_id)
+    matching = keep_those_with(own, loop.creator_id, {"order": "true"}).count()
+    assert 0 < matching < 10
+    for scope, status, priority, sort in itertools.product(
+        scopes, (None, "pending"), (None, "high"), listing.ORDERS
+    ):
+        window = listing.ListParams(status, priority, sort, 10, 0, None, pairs)
+        ((plan,),) = explain("(ANALYZE, TIMING OFF, FORMAT JSON)", scope, window)
+        assert sum(rows_read(plan[0]["Plan"])) <= matching * 2 + 10, (scope.column, status, sort)
 
 
 @pytest.mark.parametrize("status", [None, *states.STATUSES])

@@ -196,6 +196,7 @@ class TestTexts:
         found = ended_in_every_way(
             make, member, type="image", image_url="https://x.example/a.png",
             context={"customer": "Ada"}, callback_url="http://127.0.0.1:9/",
+            metadata={"customer": "Ada"},
         )  # fmt: skip
         answered = found["completed"]
         services.add_feedback(request=answered, feedback=FEEDBACK)
@@ -204,8 +205,13 @@ class TestTexts:
         Request.objects.filter(status="pending").update(timeout_at=Now() + timedelta(days=1))
         before = api(owner_key).get(f"/v1/api/requests/{answered.pk}").json()["data"]["request"]
         assert before["texts_removed_at"] is None
+        filtered = "/v1/api/requests?metadata[customer]=Ada"
+        assert api(owner_key).get(filtered).json()["data"]["total"] == 4
         assert prune() == 3
+        assert api(owner_key).get(filtered).json()["data"]["total"] == 1
         after = api(owner_key).get(f"/v1/api/requests/{answered.pk}").json()["data"]["request"]
+        assert before.pop("metadata") == {"customer": "Ada"}
+        assert "metadata" not in after
         changed = {name for name in after if after[name] != before[name]}
         assert changed == {
             "request_text", "image_url", "context", "response_comment", "texts_removed_at",
@@ -272,8 +278,8 @@ class TestTexts:
         word = "zanzibar"
         request = make(
             request_text=f"Ship to {word}?", context={"to": word}, default_response=word,
-            response_type="text", response_config={}, callback_url=HOOK, type="image",
-            image_url=f"https://x.example/{word}.png",
+            metadata={word: word}, response_type="text", response_config={}, callback_url=HOOK,
+            type="image", image_url=f"https://x.example/{word}.png",
         )  # fmt: skip
         services.claim_request(request=request, reviewer_id=member.pk)
         services.answer_request(

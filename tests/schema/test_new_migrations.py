@@ -183,3 +183,19 @@ def test_the_limits_end_with_the_command(rows: Rows) -> None:
     call_command("migrate", verbosity=0)
     (limits,) = rows("SELECT current_setting('lock_timeout'), current_setting('statement_timeout')")
     assert limits == ("30s", "0")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_metadata_goes_back_and_forth(rows: Rows) -> None:
+    """The column, its function and its index, whatever was stored."""
+    found = """SELECT (SELECT count(*) FROM pg_proc WHERE proname = 'reviews_metadata_pairs'),
+                      (SELECT count(*) FROM pg_class WHERE relname = 'request_metadata'),
+                      (SELECT count(*) FROM pg_attribute WHERE attname = 'metadata'
+                          AND attrelid = 'reviews_request'::regclass AND NOT attisdropped)"""
+    with other_database("metadata"):
+        call_command("migrate", verbosity=0)
+        assert rows(found) == [(1, 1, 1)]
+        call_command("migrate", "reviews", "0019", verbosity=0)
+        assert rows(found) == [(0, 0, 0)]
+        call_command("migrate", verbosity=0)
+        assert rows(found) == [(1, 1, 1)]

@@ -53,6 +53,8 @@ export interface AskOptions {
   context?: Record<string, unknown>;
   imageUrl?: string;
   callbackUrl?: string;
+  /** Strings of your own, such as an order number. Reviewers do not see them. */
+  metadata?: Record<string, string>;
   /** The trace that the question belongs to (W3C Trace Context); its webhooks continue it. */
   traceparent?: string;
 }
@@ -61,6 +63,8 @@ export interface RequestFilters {
   loop_id?: string;
   status?: string;
   priority?: Priority;
+  /** Only requests that the account created with all of these pairs. */
+  metadata?: Record<string, string>;
   sort?: "created_at_desc" | "created_at_asc" | "priority_desc" | "status_asc";
 }
 
@@ -249,7 +253,7 @@ export class Requests {
 
   /** Yields the requests that the account created, page by page. */
   list(filters: RequestFilters = {}, pageSize: number = PAGE): AsyncGenerator<ListedRequest> {
-    return this.#pages("/api/requests", { ...filters, limit: pageSize });
+    return this.#pages("/api/requests", { ...flatten(filters), limit: pageSize });
   }
 
   /** Yields the requests of a loop that the account created or is a member of. */
@@ -259,7 +263,7 @@ export class Requests {
     pageSize: number = PAGE,
   ): AsyncGenerator<ListedRequest> {
     const path = `/api/loops/${encodeURIComponent(loopId)}/requests`;
-    return this.#pages(path, { ...filters, limit: pageSize });
+    return this.#pages(path, { ...flatten(filters), limit: pageSize });
   }
 
   /** Gives feedback on an answer. */
@@ -321,6 +325,12 @@ export function newKey(): string {
   return crypto.randomUUID();
 }
 
+/** Writes each pair of `metadata` as the parameter that filters by it. */
+function flatten({ metadata = {}, ...others }: RequestFilters): Record<string, string | undefined> {
+  const pairs = Object.entries(metadata).map(([name, value]) => [`metadata[${name}]`, value]);
+  return { ...others, ...Object.fromEntries(pairs) };
+}
+
 function buildBody(question: string, options: AskOptions): NewRequest {
   const timeout = options.timeoutSeconds === undefined ? 3600 : options.timeoutSeconds;
   const fields = {
@@ -335,6 +345,7 @@ function buildBody(question: string, options: AskOptions): NewRequest {
     default_response: options.default,
     context: options.context,
     callback_url: options.callbackUrl,
+    metadata: options.metadata,
     platform: "api",
     platform_version: "reviewloop-typescript",
   };

@@ -114,6 +114,10 @@ export interface components {
             joined_at: string | null;
             verified: boolean;
         };
+        /** @description Strings of your own, such as an order number. Only your account sees them: in single reads, events and exports, and as a filter of lists. Reviewers do not. An empty object counts as left out. */
+        Metadata: {
+            [key: string]: string;
+        };
         /** @description Several of the options. */
         MultiSelectConfig: {
             /** @description Values are unique. A plain string is its own label. */
@@ -153,6 +157,7 @@ export interface components {
             platform_version?: string | null;
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /** @description A new request. Its response_type decides on the shape of response_config and default_response. */
         NewRequest: components["schemas"]["TextRequest"] | components["schemas"]["SingleSelectRequest"] | components["schemas"]["MultiSelectRequest"] | components["schemas"]["RatingRequest"] | components["schemas"]["NumberRequest"];
@@ -193,6 +198,7 @@ export interface components {
             platform_version?: string | null;
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /** @description A loop in a single read, with the invitation that its creator gives to people. */
         OwnLoop: {
@@ -276,6 +282,7 @@ export interface components {
             platform_version?: string | null;
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /** @description A request in a single read and in events. */
         RequestDetail: {
@@ -327,6 +334,7 @@ export interface components {
              * @description When the texts of the request were removed, because its loop keeps them for a limited time; null while it has them.
              */
             texts_removed_at: string | null;
+            metadata?: components["schemas"]["Metadata"];
         };
         /** @description A request in a list. */
         RequestListed: {
@@ -390,6 +398,7 @@ export interface components {
             platform_version?: string | null;
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /** @enum {string} */
         Status: "pending" | "claimed" | "completed" | "timeout" | "cancelled";
@@ -427,6 +436,7 @@ export interface components {
             platform_version?: string | null;
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         UnauthorizedError: {
             /** @constant */

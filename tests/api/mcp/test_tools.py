@@ -195,6 +195,28 @@ def test_a_question_with_an_image(agent: Agent, loop: Loop) -> None:
     assert (request.type, request.image_url) == ("image", address)
 
 
+def test_metadata(agent: Agent, loop: Loop) -> None:
+    """Of the agent's own: it finds its requests by it."""
+    asked = agent.data("ask_human", loop_id=loop.pk, **QUESTION, metadata={"run": "7"})
+    fields = {"processing_type": "deferred", "type": "markdown", "priority": "low"}
+    created = agent.data(
+        "create_request", loop_id=loop.pk, **{**QUESTION, **fields}, metadata={"run": "8", "a": ""}
+    )
+    for request, pairs in ((asked, {"run": "7"}), (created, {"run": "8", "a": ""})):
+        listed = agent.data("list_requests", metadata=pairs)
+        assert [each["id"] for each in listed["requests"]] == [request["request_id"]]
+        read = agent.data("get_request", request_id=request["request_id"])
+        assert read["request"]["metadata"] == pairs
+    assert agent.data("list_requests", metadata={})["total"] == 2
+    faults: list[tuple[Any, str]] = [
+        ([], "metadata must be an object"),
+        ({"run": 7}, "metadata.run must be a string"),
+        ({"run": "x" * 501}, "metadata[run] must be at most 500 characters"),
+    ]
+    for wrong, sentence in faults:
+        assert agent.fault("list_requests", metadata=wrong) == f"Validation failed: {sentence}"
+
+
 def test_the_default_at_the_deadline(agent: Agent, loop: Loop) -> None:
     request_id = agent.data("ask_human", loop_id=loop.pk, **QUESTION)["request_id"]
     moments.let_pass(request_id, hours=2)
@@ -282,7 +304,7 @@ def test_the_header_is_not_the_argument(agent: Agent, loop: Loop) -> None:
             {"question": "?"},
             "Validation failed: question is not an argument; there are: loop_id, request_text, "
             "response_type, response_config, default_response, timeout_seconds, priority, "
-            "context, image_url, idempotency_key, wait",
+            "context, image_url, metadata, idempotency_key, wait",
         ),
     ],
 )

@@ -38,8 +38,8 @@ class Requests:
     ) -> CreatedRequest:
         """Asks a loop. Without `timeout_seconds` people have 30 days.
 
-        `more` are further fields: `image_url`, `context`, `callback_url`. Webhooks of the request
-        continue the trace of `traceparent` (W3C Trace Context).
+        `more` are further fields: `image_url`, `context`, `callback_url`, `metadata`. Webhooks of
+        the request continue the trace of `traceparent` (W3C Trace Context).
         """
         fields = {
             "request_text": request_text,
@@ -109,16 +109,17 @@ class Requests:
     ) -> Iterator[ListedRequest]:
         """Yields the requests that the account created, page by page.
 
-        `filters` are `status`, `priority` and `sort`.
+        `filters` are `status`, `priority` and `sort`, and `metadata`: its pairs as a mapping.
         """
         params = {"loop_id": loop_id, "limit": page_size, **filters}
-        return self._pages("/api/requests", params)
+        return self._pages("/api/requests", flatten(params))
 
     def list_of_loop(
         self, loop_id: str, *, page_size: int = PAGE, **filters: Any
     ) -> Iterator[ListedRequest]:
         """Yields the requests of a loop that the account created or is a member of."""
-        return self._pages(f"/api/loops/{loop_id}/requests", {"limit": page_size, **filters})
+        params = flatten({"limit": page_size, **filters})
+        return self._pages(f"/api/loops/{loop_id}/requests", params)
 
     def give_feedback(
         self, request_id: str, *, idempotency_key: str | None = None, **feedback: Any
@@ -162,6 +163,13 @@ def _find_next(pagination: Mapping[str, Any]) -> dict[str, Any] | None:
         if pagination.get(f"next_{name}"):
             return {name: pagination[f"next_{name}"]}
     return None
+
+
+def flatten(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Writes each pair of `metadata` as the parameter that filters by it."""
+    flat = {name: value for name, value in params.items() if name != "metadata"}
+    pairs = params.get("metadata") or {}
+    return {**flat, **{f"metadata[{name}]": value for name, value in pairs.items()}}
 
 
 def complete(fields: Mapping[str, Any]) -> dict[str, Any]:

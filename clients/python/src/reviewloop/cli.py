@@ -86,6 +86,13 @@ def add_ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("--priority", choices=("low", "medium", "high", "critical"), default="medium")
     ask.add_argument("--context", type=read_object, help="a JSON object for the reviewers")
     ask.add_argument(
+        "--metadata",
+        metavar="KEY=VALUE",
+        type=read_pair,
+        action="append",
+        help="a name of your own for the question, which reviewers do not see; may be repeated",
+    )
+    ask.add_argument(
         "--resume",
         metavar="NAME",
         type=check_name,
@@ -109,6 +116,7 @@ def run_ask(client: Client, args: argparse.Namespace) -> int:
             resume=args.resume,
             priority=args.priority,
             context=args.context,
+            metadata=dict(args.metadata) if args.metadata else None,
         )
     except Cancelled as error:
         if args.json:
@@ -184,6 +192,13 @@ def read_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise argparse.ArgumentTypeError("not a JSON object")
     return value
+
+
+def read_pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise argparse.ArgumentTypeError("not KEY=VALUE")
+    return key, value
 
 
 def check_name(text: str) -> str:

@@ -59,6 +59,7 @@ class Client:
         context: Mapping[str, Any] | None = None,
         image_url: str | None = None,
         callback_url: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         traceparent: str | None = None,
     ) -> Answer:
         """Asks people a question and waits for their answer.
@@ -86,6 +87,7 @@ class Client:
             "context": None if context is None else dict(context),
             "image_url": image_url,
             "callback_url": callback_url,
+            "metadata": None if metadata is None else dict(metadata),
         }
         if resume is None:
             request = asking.ask_once(self, fields, loop, traceparent)

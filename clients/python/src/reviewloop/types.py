@@ -57,7 +57,13 @@ class ListedRequest(TypedDict):
     updated_at: str
 
 
-class Request(ListedRequest):
+class WithMetadata(TypedDict, total=False):
+    """Only of a request that the account created with metadata."""
+
+    metadata: dict[str, str]
+
+
+class Request(ListedRequest, WithMetadata):
     """A request as a single read returns it."""
 
     creator_id: str
