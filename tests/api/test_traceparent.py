@@ -1,6 +1,7 @@
 """A trace goes from the call that makes or ends a request into the webhooks of that request."""
 
 import pytest
+from django.db.models.functions import Now
 
 from accounts.models import User
 from loops.models import Loop
@@ -49,7 +50,7 @@ def test_each_webhook_continues_the_trace_of_the_create(
     moments.answer(request.pk, member)
     with receiving() as receiver:
         claimed, completed = sent_to(receiver)
-        Delivery.objects.update(state="waiting", delivered_at=None)
+        Delivery.objects.update(state="waiting", delivered_at=None, next_attempt_at=Now())
         again = sent_to(receiver)
     sent = [claimed, completed, *again]
     assert [str(each).split("-")[1] for each in sent] == [TRACE] * 4

@@ -12,7 +12,7 @@ from django.db import transaction
 from reviewloop import Client
 
 from accounts.models import User
-from bench.serving import children
+from bench.serving import children, is_python_worker
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request
@@ -366,6 +366,10 @@ def command_of(pid: int) -> str:
 
 
 def replace_worker(parent: int) -> None:
-    (worker,) = children(parent)
+    (worker,) = workers_of(parent)
     os.kill(worker, signal.SIGKILL)
-    wait_until(lambda: children(parent) not in ([], [worker]), 30)
+    wait_until(lambda: workers_of(parent) not in ([], [worker]), 30)
+
+
+def workers_of(parent: int) -> list[int]:
+    return [pid for pid in children(parent) if is_python_worker(pid)]
