@@ -576,13 +576,14 @@ class Application:
 
     async def _ask_readiness(self) -> Answer:
         """Asks Django, on a thread of its own; calls that come meanwhile share the answer."""
-        if self._check is None or self._check.done():
-            self._check = self.loop.run_in_executor(self._prober, self._probe)
-        await asyncio.wait((self._check,), timeout=self.limits.readiness)
+        check = self._check
+        if check is None or check.done():
+            check = self._check = self.loop.run_in_executor(self._prober, self._probe)
+        await asyncio.wait((check,), timeout=self.limits.readiness)
         reason = "The check takes too long."
-        if self._check.done():
+        if check.done():  # and not `self._check`, which may be that of a later call by now
             with suppress(Exception):
-                answer = self._check.result()
+                answer = check.result()
                 return Answer(answer.status, [*answer.headers], answer.body)
             reason = "The check failed; the log says why."
         text = json.dumps({"status": "unavailable", "reason": reason})

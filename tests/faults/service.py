@@ -15,14 +15,14 @@ import psycopg
 from local.apps import list_apps
 from local.environment import fetch_readiness
 from tests.faults.clients import Machine, Person
-from tests.processes.stack import ROOT, Stack
+from tests.processes.stack import ROOT, WEB, Stack
 from tests.waiting import wait_until
 
 Rows = list[tuple[Any, ...]]
 PASSWORD = "correct horse battery"
 PEOPLE = ("anna@example.com", "ben@example.com")
 PATTERNS = {
-    "web": r"-m front ",
+    "web": WEB,
     "worker": r"celery .* worker ",
     "beat": r"celery .* beat ",
     "postgres": r"bin/postgres -D",

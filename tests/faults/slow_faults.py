@@ -51,7 +51,7 @@ def call_until(trial: Trial, number: int, until: float) -> list[float]:
         lambda: machine.read(request_id),
         machine.ask,
         lambda: requests.get(f"{site}/healthz", timeout=30).raise_for_status(),
-        lambda: requests.get(f"{site}/readyz", timeout=30).raise_for_status(),
+        lambda: check_ready(site),
     )
     found = []
     pause = threading.Event()
@@ -62,6 +62,11 @@ def call_until(trial: Trial, number: int, until: float) -> list[float]:
             found.append(time.monotonic() - begun)
         pause.wait(0.02)
     return found
+
+
+def check_ready(site: str) -> None:
+    response = requests.get(f"{site}/readyz", timeout=30)
+    assert response.status_code == 200, response.text
 
 
 def percentile(values: list[float], percent: int) -> float:

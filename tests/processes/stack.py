@@ -15,6 +15,8 @@ from local.postgres import copy_cluster
 from local.pytest_plugin import PREPARED
 from tests.waiting import wait_until
 
+# The web server: its parent, and the workers that uvicorn starts.
+WEB = r"-m front |multiprocessing\.spawn import"
 ROOT = Path(__file__).resolve().parents[2]
 STOPS_WITHIN = 15.0  # seconds
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "USER")

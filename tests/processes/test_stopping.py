@@ -1,10 +1,12 @@
 """How `make run` stops, and starts again."""
 
 import os
+import re
 import signal
 
 from local.apps import MAX_WORKERS, count_cores
 from tests.processes.conftest import StackMaker
+from tests.processes.stack import WEB
 from tests.waiting import wait_until
 
 
@@ -43,7 +45,7 @@ def test_the_data_outlives_every_kind_of_end(new_stack: StackMaker) -> None:
 
 def test_the_web_servers_own_workers_die_with_it(new_stack: StackMaker) -> None:
     stack = new_stack().start_until_ready()
-    web = [pid for pid, command in stack.processes().items() if "-m front " in command]
+    web = [pid for pid, command in stack.processes().items() if re.search(WEB, command)]
     assert len(web) == 1 + min(count_cores(), MAX_WORKERS)
 
     os.kill(stack.pid_of(r"-m local run"), signal.SIGSTOP)  # nobody tidies up after it
@@ -60,7 +62,7 @@ def test_the_web_servers_own_workers_die_with_it(new_stack: StackMaker) -> None:
 def test_a_second_interrupt_does_not_wait_for_the_applications(new_stack: StackMaker) -> None:
     stack = new_stack().start_until_ready()
     for pid, command in stack.processes().items():
-        if "-m front " in command:
+        if re.search(WEB, command):
             os.kill(pid, signal.SIGSTOP)  # it will not end by being asked
 
     stack.signal_group(signal.SIGINT)
