@@ -30,7 +30,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import uvicorn
-from httptools import parse_url
+from httptools import HttpRequestParser, parse_url
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.supervisors import Multiprocess
@@ -100,6 +100,7 @@ class Protocol(HttpToolsProtocol):
         self.is_reading = False  # a message
         self.in_head = True
         self.received = self.size = self.weight = 0  # bytes: of the message, its body, its headers
+        self.data = b""  # that is being read
         self.ahead = 0  # bytes that came while a request was being answered
         self.timer: asyncio.TimerHandle | None = None
         self.since = self.loop.time()  # it has been idle
@@ -145,13 +146,18 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self.received += len(data) if self.is_reading else 0
         self.ahead = self.ahead + len(data) if self.pipeline else 0
-        super().data_received(data)
+        self.feed(data)
         if self.pipeline and self.ahead < self.limits.head:  # only who reads sees a client leave
             self.flow.resume_reading()
         if self.is_reading and self.received > self.limits.head + _CHUNK * self.size:
             self.send_400_response("The headers are too large.")  # or the trailers are
         elif self.is_reading and self.in_head and self.timer is None:
             self.timer = self.loop.call_later(self.limits.head_seconds, self.end_head)
+
+    def feed(self, data: bytes) -> None:
+        self.data = data
+        super().data_received(data)
+        self.data = b""
 
     def send_400_response(self, msg: str) -> None:
         """Refuses what comes; complete requests before it are answered first."""
@@ -167,7 +173,18 @@ class Protocol(HttpToolsProtocol):
             super().send_400_response(msg)
 
     def _unsupported_upgrade_warning(self) -> None:
-        self.cycle.keep_alive = False  # an ordinary request, but the parser reads nothing after it
+        """Reads the request again as an ordinary one: the parser passes over its body, and over
+        what follows."""
+        upgrade = sys.exception()
+        assert upgrade is not None
+        version = self.parser.get_http_version().encode()
+        head = [self.scope["method"].encode(), b" ", self.url, b" HTTP/", version, b"\r\n"]
+        for name, value in self.headers:
+            if name != b"upgrade":
+                head += [name, b": ", value, b"\r\n"]
+        self.parser = HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has it
+        self.feed(b"".join([*head, b"\r\n", self.data[upgrade.args[0] :]]))
 
     # What the parser calls
 
@@ -192,6 +209,9 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self.in_head = False
         self.stop_timer()
+        if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
+            self.scope["method"] = self.parser.get_method().decode()
+            return  # _unsupported_upgrade_warning goes on
         if len(self.pipeline) >= self.limits.pipelined:
             raise ValueError("Too many requests at once on one connection.")
         if not self.url.startswith(b"/") and (url := parse_url(self.url)).host:
@@ -210,7 +230,8 @@ class Protocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self.is_reading = False
         self.since = self.loop.time()
-        super().on_message_complete()
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
 
 
 class Gone(Exception):

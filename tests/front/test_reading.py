@@ -105,6 +105,28 @@ def test_an_upgrade_is_an_ordinary_request() -> None:
         assert settings_of(server.exchange(raw))["PATH_INFO"] == "/x"
 
 
+@pytest.mark.parametrize("protocol", ["h2c", "websocket"])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_the_body_behind_an_upgrade_arrives(protocol: str, is_whole: bool) -> None:
+    """Java's client asks for HTTP/2 in every call over plain HTTP."""
+    head = f"POST /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: {protocol}\r\n".encode()
+    length, chunks = b"Content-Length: 5\r\n\r\n", CHUNKED + b"\r\n\r\n"
+    with toy(echo) as server, server.connect() as caller:
+        for rest, body in ((length, b"hello"), (chunks, b"5\r\nhello\r\n0\r\n\r\n")):
+            if is_whole:
+                caller.send(head + rest + body + get("/next"))
+            else:
+                caller.send(head[:50])
+                caller.send(head[50:] + rest)
+                for byte in body:
+                    caller.send(bytes([byte]))
+                caller.send(get("/next"))
+            answer = caller.read()
+            assert answer.body.endswith(b"\nhello")
+            assert "HTTP_UPGRADE" not in settings_of(answer)
+            assert settings_of(caller.read())["PATH_INFO"] == "/next"
+
+
 MALFORMED = {
     "no Host": b"GET /v1/a HTTP/1.1\r\n\r\n",
     "two Hosts": b"GET /v1/a HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
