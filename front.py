@@ -30,7 +30,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import uvicorn
-from httptools import HttpRequestParser, parse_url
+from httptools import HttpRequestParser
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.supervisors import Multiprocess
@@ -151,7 +151,7 @@ class Protocol(HttpToolsProtocol):
             self.flow.resume_reading()
         if self.is_reading and self.received > self.limits.head + _CHUNK * self.size:
             self.send_400_response("The headers are too large.")  # or the trailers are
-        elif self.is_reading and self.in_head and self.timer is None:
+        elif self.timer is None and (self.in_head if self.is_reading else self.is_idle):
             self.timer = self.loop.call_later(self.limits.head_seconds, self.end_head)
 
     def feed(self, data: bytes) -> None:
@@ -214,8 +214,8 @@ class Protocol(HttpToolsProtocol):
             return  # _unsupported_upgrade_warning goes on
         if len(self.pipeline) >= self.limits.pipelined:
             raise ValueError("Too many requests at once on one connection.")
-        if not self.url.startswith(b"/") and (url := parse_url(self.url)).host:
-            host = url.host + (b":%d" % url.port if url.port else b"")
+        if not self.url.startswith(b"/") and b"://" in self.url:
+            host = self.url.split(b"/", 3)[2]
             others = [each for each in self.headers if each[0] != b"host"]
             if len(others) >= len(self.headers) - 1:  # that of an absolute address wins
                 self.headers[:] = [*others, (b"host", host)]
@@ -306,13 +306,9 @@ def take(parts: Iterator[bytes]) -> tuple[bytes, bool]:
 
 def build_answer(request: "Request", response: Any) -> Answer:
     """Reads a response of Django, on the thread that made it; closes it if that is all."""
-    headers = [
-        (name.lower().encode("latin-1"), text.encode("latin-1")) for name, text in response.items()
-    ]
-    for cookie in response.cookies.values():
-        headers.append((b"set-cookie", cookie.output(header="").strip().encode("latin-1")))
-    answer = Answer(response.status_code, headers, b"")
+    answer = Answer(response.status_code, [], b"")
     try:
+        answer.headers = list(read_headers(response))
         if not response.streaming:
             answer.body = response.content
         elif request.method != "HEAD" and answer.may_have_body:
@@ -326,6 +322,14 @@ def build_answer(request: "Request", response: Any) -> Answer:
         if answer.rest is None:
             response.close()
     return answer
+
+
+def read_headers(response: Any) -> Iterator[tuple[bytes, bytes]]:
+    """Reads the headers and cookies of a response of Django."""
+    for name, text in response.items():
+        yield name.lower().encode("latin-1"), text.encode("latin-1")
+    for cookie in response.cookies.values():
+        yield b"set-cookie", cookie.output(header="").strip().encode("latin-1")
 
 
 def spool(parts: Iterator[bytes], answer: Answer) -> Iterator[bytes]:
@@ -475,8 +479,11 @@ class Body:
                     self.client.must_close = message["more_body"]
                     return b"".join(parts)
             allowed = self.limits.body_seconds + size / self.limits.body_rate
-            async with asyncio.timeout_at(begun + min(allowed, self.limits.body_longest)):
-                message = await self.client.receive()
+            try:
+                async with asyncio.timeout_at(begun + min(allowed, self.limits.body_longest)):
+                    message = await self.client.receive()
+            except TimeoutError:
+                raise Refusal(408, "The body took too long to arrive.") from None
 
     def _too_large(self) -> Refusal:
         return Refusal(413, f"The body may have {self.limits.body} bytes.")
@@ -540,8 +547,6 @@ class Application:
                 if client.has_begun:
                     raise
                 await client.refuse(refusal)
-            except TimeoutError:
-                await client.refuse(Refusal(408, "The body took too long to arrive."))
 
     async def _live(self, receive: Receive, send: Send) -> None:
         """Starts, and stops what waits on the signal: the event of ASGI comes only when all
@@ -588,7 +593,9 @@ class Application:
         if path not in ("/healthz", "/readyz"):
             with Body(client) as body:
                 await self._serve(client, await body.read())
-        elif not is_safe:
+            return
+        client.must_close = bool({b"content-length", b"transfer-encoding"} & client.fields.keys())
+        if not is_safe:
             await client.finish(Answer(405, [(b"allow", b"GET, HEAD")], b""))
         elif path == "/healthz":
             await client.finish(Answer(200, [*JSON], b'{"status": "ok"}'))

@@ -47,6 +47,8 @@ def test_a_name_with_an_underscore_passes_for_no_other_header() -> None:
         (b"GET / HTTP/1.0\r\nHost: a\r\n\r\n", "a"),
         (b"GET / HTTP/1.1\r\nHost:\r\n\r\n", ""),
         (b"GET http://b/x HTTP/1.1\r\nHost: a\r\n\r\n", "b"),
+        (b"GET http://[::1]:80/x?y=http://c/ HTTP/1.1\r\nHost: a\r\n\r\n", "[::1]:80"),
+        (b"GET /x?y=http://c/ HTTP/1.1\r\nHost: a\r\n\r\n", "a"),
     ],
 )
 def test_the_host(raw: bytes, host: str | None) -> None:

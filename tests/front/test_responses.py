@@ -21,7 +21,7 @@ class Stream:
     def __init__(self, size: int, *headers: tuple[str, str], status: int = 200) -> None:
         self.size, self.headers, self.status = size, headers, status
         self.made = self.closed = 0
-        self.fails = False
+        self.failure: Exception | None = None
         self.threads: set[int] = set()
 
     def __call__(self, request: Request) -> StreamingHttpResponse:
@@ -44,8 +44,8 @@ class Pieces:
             piece = min(4096, stream.size - stream.made)
             stream.made += piece
             yield b"x" * piece
-        if stream.fails:
-            raise RuntimeError("half of it")
+        if stream.failure:
+            raise stream.failure
 
     def close(self) -> None:
         self.stream.closed += 1
@@ -153,13 +153,31 @@ def test_a_length_that_is_wrong_breaks_the_connection(
         wait_until(lambda: stream.closed == 1)
 
 
-def test_a_response_that_fails_half_way_breaks_the_connection() -> None:
+@pytest.mark.parametrize("failure", [RuntimeError("half of it"), TimeoutError("half of it")])
+def test_a_response_that_fails_half_way_breaks_the_connection(
+    failure: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
     stream = Stream(300_000)
-    stream.fails = True
+    stream.failure = failure
     with toy(stream) as server, server.connect() as caller:
         caller.send(get("/"))
         with suppress(ConnectionResetError):
             assert not caller.read_all().endswith(b"0\r\n\r\n")
+        wait_until(lambda: stream.closed == 1)
+    assert "half of it" in caplog.text
+    assert "Expected ASGI message" not in caplog.text
+
+
+def test_a_response_whose_headers_cannot_be_sent_is_closed() -> None:
+    stream = Stream(10)
+
+    def handler(request: Request) -> HttpResponseBase:
+        response = stream(request)
+        response.set_cookie("price", "5 €")
+        return response
+
+    with toy(handler) as server:
+        assert server.exchange(get("/")).status == 500
         wait_until(lambda: stream.closed == 1)
 
 

@@ -63,6 +63,25 @@ def test_who_sends_nothing_is_hung_up_on_without_a_word() -> None:
         assert caller.is_closed()
 
 
+@pytest.mark.parametrize("sent", [b"\r\n", b"\r\n\r\nGET"])
+def test_who_sends_blank_lines_behind_a_request_is_hung_up_on(sent: bytes) -> None:
+    with toy(echo, **{**QUICK, "first": 60.0}) as server, server.connect() as caller:
+        caller.send(get("/"))
+        assert caller.read().status == 200
+        caller.send(sent)
+        assert b"HTTP/1.1 2" not in caller.read_all()
+
+
+@pytest.mark.parametrize("method", [b"GET", b"POST"])
+def test_what_a_probe_carries_keeps_no_connection(method: bytes) -> None:
+    with toy(echo, **QUICK) as server, server.connect() as caller:
+        caller.send(HEAD.replace(b"POST", method) % b"/healthz" + b"x")
+        answer = caller.read()
+        assert answer.status == (200 if method == b"GET" else 405)
+        assert answer.headers["connection"] == "close"
+        assert caller.is_closed()
+
+
 def test_a_trickle_is_too_slow_and_a_slow_stream_is_not() -> None:
     """Every `body_rate` bytes earn a second."""
     with toy(echo, body_rate=1000, **QUICK) as server:
