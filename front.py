@@ -137,10 +137,12 @@ class Protocol(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         super().shutdown()
-        self.loop.call_later(self.limits.parting, self.end_slow)
+        unsent = self.transport.get_write_buffer_size()
+        self.loop.call_later(self.limits.parting, self.end_stalled, unsent)
 
-    def end_slow(self) -> None:
-        if self.flow.write_paused:
+    def end_stalled(self, unsent: int) -> None:
+        """Ends a client that has taken nothing since the server began to stop."""
+        if self.flow.write_paused and self.transport.get_write_buffer_size() == unsent:
             self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
