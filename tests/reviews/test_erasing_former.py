@@ -127,7 +127,8 @@ def test_entries_of_before_domains_had_one_form(owner: User) -> None:
         subject = f"{address} to X"
         record(account_id=owner.pk, actor_id=owner.pk, action="member.invited", subject=subject)
     erase(ada)
-    assert subjects(owner) == [
+    # Entries of one millisecond have no order.
+    assert sorted(subjects(owner)) == [
         f"{ada.name} to X",
         f"{ada.name} to X",
         "ada@bücher.example.org to X",
@@ -149,7 +150,7 @@ def test_an_address_that_another_account_took_from_them(ada: User, outsider: Use
     EmailAddress.objects.filter(user=outsider, email=outsider.email).update(verified=False)
     confirm_address(user=outsider, address=outsider.email)
     removed = AuditEntry.objects.filter(account=ada, action="account.email_removed")
-    assert [row.subject for row in removed.order_by("created_at")] == [OLD, outsider.email]
+    assert {row.subject for row in removed} == {OLD, outsider.email}
     assert set(read_former_addresses(ada.pk)) == {OLD}
 
 
