@@ -33,8 +33,16 @@ def is_outage(error: BaseException | None) -> bool:
         return True
     state = read_state(error)
     if state is None:
-        return isinstance(error, OperationalError)
+        return isinstance(error, OperationalError) or (isinstance(error, Error) and is_lost())
     return state in STATES or state.startswith(CLASSES)
+
+
+def is_lost() -> bool:
+    """Tells whether the last statement has lost its connection; a wrong statement keeps it.
+
+    A server that is killed between two statements of a transaction may say anything.
+    """
+    return connection.connection is None or bool(connection.connection.closed)
 
 
 def explain(error: BaseException) -> str | None:

@@ -68,7 +68,7 @@ class Load:
 
     def check(self, trial: Trial) -> None:
         """Nothing acknowledged is lost, and every event arrives."""
-        assert set(self.told) <= SENTENCES, self.told
+        assert set(self.told) <= SENTENCES, (self.told, web_log(trial))
         lost = kept_less_than_told(trial, self)
         assert not lost, lost
 
@@ -105,6 +105,12 @@ def same_processes(service: Service, before: Mapping[str, list[int]]) -> dict[st
     now = {name: service.pids(name) for name in APPS}
     assert not before or now == before, f"restarted: {before} became {now}"
     return now
+
+
+def web_log(trial: Trial) -> str:
+    """Returns what the web server has logged last."""
+    lines = trial.service.stack.output().splitlines()
+    return "\n".join([line for line in lines if line.startswith("web")][-150:])
 
 
 def postgres_restarted(trial: Trial) -> str:
