@@ -10,7 +10,7 @@ from tests.portal.conftest import make as make
 from tests.reviews.conftest import Make
 
 MAX_INBOX = 60_000  # bytes of everything, with an empty cache
-MAX_QUESTION = 15_500  # bytes of what the inbox has not loaded yet
+MAX_QUESTION = 15_000  # bytes of what the inbox has not loaded yet
 # They are optional: a page that is shown before they are there does not wait for them.
 LETTERS = "() => document.fonts.load('1em Inter').then(() => null)"
 COMPRESSED = (".css", ".js", ".svg")  # by whitenoise, with brotli; fonts and pictures already are

@@ -1,4 +1,4 @@
-// Improves the answer form: draft, counters, comment, and the sign button and slider of a number.
+// The answer form: draft, counters, comment, sign, slider.
 
 import { formatNumber, gettext } from "../words.js";
 
@@ -10,7 +10,6 @@ function valuesOf(form) {
   return new FormData(form).getAll("answer").map(String);
 }
 
-// Returns the labels of the chosen options.
 function wordsOf(form) {
   const chosen = form.querySelectorAll(".choice:has(:checked) > span");
   return [...chosen].map((label) => label.textContent).join(", ");
@@ -44,11 +43,11 @@ function countCharacters(text) {
   counter.classList.toggle("wrong", count > most);
 }
 
-const MINUS = /^[-\u2212\u2013\uff0d]/; // as the server understands it
+const MINUS = /^[-\u2212\u2013\uff0d]/;
 
 function startSign(button, field) {
   button.hidden = false;
-  field.inputMode = "decimal"; // some decimal keypads have no minus sign; the button does
+  field.inputMode = "decimal";
   button.addEventListener("click", () => {
     const typed = field.value.trim();
     field.value = MINUS.test(typed) ? typed.replace(MINUS, "") : `-${typed}`;
@@ -59,7 +58,7 @@ function startSign(button, field) {
 
 function startSlider(slider, field) {
   slider.hidden = false;
-  const mark = formatNumber(0.5).slice(1, 2); // the page's language decides what 1.125 means
+  const mark = formatNumber(0.5).slice(1, 2);
   const follow = () => {
     const number = Number(field.value.normalize("NFKC").replace(MINUS, "-").replace(mark, "."));
     if (field.value.trim() && !Number.isNaN(number)) slider.value = number;
@@ -119,7 +118,6 @@ export function startAnswerForm(form, draft) {
   };
   const { values, comment } = draft.read();
   const isDrafted = values.some(Boolean);
-  // the server shows what it saved over a sign-in at each load
   const isNewer = draft.isOfPage || ((isDrafted || comment) && document.querySelector("[data-was-saved]"));
   if (isNewer || (isDrafted && !valuesOf(form).some(Boolean))) restore(form, values);
   form.addEventListener("input", update);
