@@ -485,7 +485,9 @@ class Body:
                 async with asyncio.timeout_at(begun + min(allowed, self.limits.body_longest)):
                     message = await self.client.receive()
             except TimeoutError:
-                raise Refusal(408, "The body took too long to arrive.") from None
+                message = poll(self.client.receive)  # it may have come while nothing could run
+                if message is None:
+                    raise Refusal(408, "The body took too long to arrive.") from None
 
     def _too_large(self) -> Refusal:
         return Refusal(413, f"The body may have {self.limits.body} bytes.")

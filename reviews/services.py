@@ -1,7 +1,6 @@
 """Creates and changes requests. Each service is one transaction, shared by API and pages."""
 
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -84,7 +83,7 @@ def create_request(
     if not request.broadcasted_to:
         raise NoActiveMembers
     if pushes:
-        transaction.on_commit(partial(DISPATCHER.send_now, pushes), robust=True)
+        transaction.on_commit(lambda: DISPATCHER.send_now(pushes), robust=True)
     return request
 
 

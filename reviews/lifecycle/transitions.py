@@ -8,7 +8,6 @@ that waits for the row beyond its deadline is too late. The caller begins the tr
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from django.db import connection, transaction
@@ -195,7 +194,7 @@ Wake = Callable[[list[str]], None]
 
 
 def _wake_after_commit(ids: list[str]) -> None:
-    transaction.on_commit(partial(wake, ids), robust=True)
+    transaction.on_commit(lambda: wake(ids), robust=True)
 
 
 def _record(

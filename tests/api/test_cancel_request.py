@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from reviews.lifecycle import transitions
 from reviews.models import Request
 from tests.api import moments
 from tests.api.wire import NOWHERE, Api, Ask, granted, refused
@@ -65,3 +66,14 @@ def _single(api: Api, key: str, request_id: str) -> dict[str, Any]:
     response = api(key).get(f"/v1/api/requests/{request_id}")
     shown: dict[str, Any] = granted(response, "Request retrieved successfully")["request"]
     return shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_is_told_although_nobody_can_be_woken(
+    api: Api, plenty: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database fails behind the commit: what is committed is not told as a failure."""
+    asked = ask()
+    monkeypatch.setattr(transitions, "CHANGED_CHANNEL", "x" * 64)  # one too long for a name
+    granted(api(plenty).delete(f"/v1/api/requests/{asked}"), CANCELLED)
+    assert _single(api, plenty, asked)["status"] == "cancelled"

@@ -108,9 +108,11 @@ def same_processes(service: Service, before: Mapping[str, list[int]]) -> dict[st
 
 
 def web_log(trial: Trial) -> str:
-    """Returns what the web server has logged last."""
+    """Returns what the web server has logged last, but for what a fault explains."""
     lines = trial.service.stack.output().splitlines()
-    return "\n".join([line for line in lines if line.startswith("web")][-150:])
+    expected = ("Service Unavailable", "api.database_unreachable", "Is the server running")
+    told = [each for each in lines if each.startswith("web") and not any(x in each for x in expected)]
+    return "\n".join(told[-150:])
 
 
 def postgres_restarted(trial: Trial) -> str:

@@ -1,6 +1,7 @@
 """Clients that are slow, silent or many: they cost no thread, and end in time."""
 
 import json
+import threading
 import time
 from contextlib import ExitStack
 from typing import Any
@@ -48,6 +49,21 @@ def test_a_head_that_comes_byte_by_byte_ends_in_time() -> None:
     with toy(never_heard_of, **QUICK) as server, server.connect() as caller:
         caller.send(b"GET /v1/x HTTP/1.1\r\nX: ")
         assert trickle(caller) == 400
+
+
+def test_what_came_while_the_server_did_not_run_came_in_time() -> None:
+    """A process that was stopped (SIGSTOP, a busy machine) finds its deadlines over."""
+    with toy(echo, **QUICK) as server, server.connect() as caller:
+        caller.send(HEAD % b"/v1/x")
+        wait_until(lambda: any(each.is_reading for each in server.connections()), 10)
+        is_stopped, goes_on = threading.Event(), threading.Event()
+        server.app.loop.call_soon_threadsafe(lambda: (is_stopped.set(), goes_on.wait(10)))
+        assert is_stopped.wait(10)
+        caller.send(b"1" * 1000)
+        over = time.monotonic() + 0.6
+        wait_until(lambda: time.monotonic() > over, 10)
+        goes_on.set()
+        assert caller.read().status == 200
 
 
 def test_a_browser_gets_a_page() -> None:
