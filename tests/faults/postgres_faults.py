@@ -111,8 +111,8 @@ def web_log(trial: Trial) -> str:
     """Returns what the web server has logged last, but for what a fault explains."""
     lines = trial.service.stack.output().splitlines()
     expected = ("Service Unavailable", "api.database_unreachable", "Is the server running")
-    told = [each for each in lines if each.startswith("web") and not any(x in each for x in expected)]
-    return "\n".join(told[-150:])
+    of_web = [line for line in lines if line.startswith("web")]
+    return "\n".join([line for line in of_web if not any(e in line for e in expected)][-150:])
 
 
 def postgres_restarted(trial: Trial) -> str:
