@@ -1,4 +1,4 @@
-"""What the web server runs: Django's synchronous handler (front.py)."""
+"""What the web server runs: Django's synchronous handler (web/server/application.py)."""
 
 import os
 

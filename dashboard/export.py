@@ -3,7 +3,7 @@
 The response is made in pages while the client takes it: each page is a short statement after the
 place of the last row of the page before, which may have been deleted since. So neither memory nor a
 transaction grows with the number of rows, and no thread is held between two parts of the response
-(front.py).
+(web/server/application.py).
 """
 
 import re

@@ -1,7 +1,7 @@
 """Grants leases for exports: one per account at a time, so that no account takes all threads.
 
 The lease is renewed while pages are read. A client that reads nothing is cut off by the web server
-(front.py, `stalled`) before its lease ends.
+(web/server/limits.py, `stalled`) before its lease ends.
 """
 
 import time

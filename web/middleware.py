@@ -55,7 +55,7 @@ class DatabaseLimitsMiddleware:
 class ProbeMiddleware:
     """Answers /healthz and /readyz before the check of the Host: probes call a machine's address.
 
-    The web server (front.py) answers /healthz itself.
+    The web server (web/server/) answers /healthz itself.
     """
 
     VIEWS = {"/healthz": health.healthz, "/readyz": health.readyz}

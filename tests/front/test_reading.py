@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.front.toy import echo, get, settings_of, toy
+from tests.front.toy import Gate, echo, get, settings_of, toy
 
 ENVELOPE = "Accept: application/json"
 
@@ -46,13 +46,11 @@ def test_a_name_with_an_underscore_passes_for_no_other_header() -> None:
         (b"GET / HTTP/1.0\r\n\r\n", None),
         (b"GET / HTTP/1.0\r\nHost: a\r\n\r\n", "a"),
         (b"GET / HTTP/1.1\r\nHost:\r\n\r\n", ""),
-        (b"GET http://b/x HTTP/1.1\r\nHost: a\r\n\r\n", "b"),
-        (b"GET http://[::1]:80/x?y=http://c/ HTTP/1.1\r\nHost: a\r\n\r\n", "[::1]:80"),
-        (b"GET /x?y=http://c/ HTTP/1.1\r\nHost: a\r\n\r\n", "a"),
+        (b"GET http://b/x HTTP/1.1\r\nHost: a\r\n\r\n", "a"),
     ],
 )
 def test_the_host(raw: bytes, host: str | None) -> None:
-    """Without a Host, HTTP/1.0 means the site; an absolute address wins over the header."""
+    """Without a Host, HTTP/1.0 means the site; the header wins over an absolute address."""
     with toy(echo) as server:
         assert settings_of(server.exchange(raw)).get("HTTP_HOST") == host
 
@@ -94,10 +92,32 @@ def test_who_expects_to_be_told_to_go_on_is_told() -> None:
 
 def test_requests_that_come_at_once_are_answered_in_turn() -> None:
     with toy(echo) as server, server.connect() as caller:
-        caller.send(b"".join(get(f"/{number}") for number in range(20)) + b"GET /20 HTT")
-        caller.send(b"P/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + get("/21"))
-        paths = [settings_of(caller.read())["PATH_INFO"] for _ in range(21)]
-        assert paths == [f"/{number}" for number in range(21)]
+        caller.send(b"".join(get(f"/{number}") for number in range(5)) + b"GET /5 HTT")
+        caller.send(b"P/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + get("/6"))
+        paths = [settings_of(caller.read())["PATH_INFO"] for _ in range(6)]
+        assert paths == [f"/{number}" for number in range(6)]
+        assert caller.is_closed()
+
+
+def test_who_sends_too_many_at_once_gets_the_first_response() -> None:
+    gate = Gate()
+    with toy(gate) as server, server.connect() as caller:
+        caller.send(get("/wait") + b"".join(get(f"/{number}") for number in range(20)))
+        gate.hold(1)
+        (connection,) = server.connections()
+        assert len(connection.pipeline) == 8
+        gate.opened.set()
+        assert settings_of(caller.read())["PATH_INFO"] == "/wait"
+        assert caller.is_closed()
+
+
+def test_what_is_no_http_does_not_answer_the_request_before_it() -> None:
+    gate = Gate()
+    with toy(gate) as server, server.connect() as caller:
+        caller.send(get("/wait") + b"\x00\x00\r\n\r\n")
+        gate.hold(1)
+        gate.opened.set()
+        assert settings_of(caller.read())["PATH_INFO"] == "/wait"
         assert caller.is_closed()
 
 
@@ -167,10 +187,8 @@ def test_a_method_that_http_does_not_know_is_refused(method: str) -> None:
 @pytest.mark.parametrize(
     ("path", "headers"),
     [
-        ("/" + "a" * 17_000, []),
         ("/" + "a" * 300_000, []),
         ("/x", [f"X-{number}: y" for number in range(120)]),
-        ("/x", ["X: " + "y" * 70_000]),
         ("/x", ["X: " + "y" * 500_000]),
     ],
 )
@@ -199,18 +217,22 @@ def test_trailers_without_end() -> None:
 
 
 def test_a_body_that_is_too_large() -> None:
-    """A page refuses it at once; the API gets enough of it to say so after its other checks."""
+    """A page refuses it; the API gets enough of it to say so after its other checks."""
     with toy(echo) as server:
         head = b"POST %b HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n"
-        answer = server.exchange(head % b"/page")
-        assert (answer.status, answer.headers["connection"]) == (413, "close")
-        for raw in (head % b"/v1/x", head.replace(b"Content-Length: 9000000", CHUNKED) % b"/v1/x"):
+        chunked = head.replace(b"Content-Length: 9000000", CHUNKED)
+        for raw, status in (
+            (head % b"/page", 413),
+            (head % b"/v1/x", 200),
+            (chunked % b"/v1/x", 200),
+        ):
             data = b"1000000\r\n" if CHUNKED in raw else b""
             with server.connect() as caller:
                 caller.send(raw + data + b"x" * 1_400_000)
                 answer = caller.read()
-                assert (answer.status, answer.headers["connection"]) == (200, "close")
-                assert int(settings_of(answer)["CONTENT_LENGTH"]) > 1024 * 1024
+                assert (answer.status, answer.headers["connection"]) == (status, "close")
+                if status == 200:
+                    assert int(settings_of(answer)["CONTENT_LENGTH"]) > 1024 * 1024
                 for _ in range(3):  # is still taken, so that the response arrives
                     caller.send(b"x" * 100_000)
                     time.sleep(0.02)

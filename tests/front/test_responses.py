@@ -212,23 +212,3 @@ def test_what_is_under_way_is_finished_before_it_stops() -> None:
             assert caller.read().status == 200
             assert caller.is_closed()
         server.thread.join()
-
-
-def test_a_client_that_is_slow_when_the_server_stops_gets_the_whole_response() -> None:
-    stream = Stream(40 * MEGABYTE)
-    with toy(stream, parting=1.0) as server, server.connect() as slow:
-        slow.send(get("/"))
-        wait_until(lambda: stalled(stream))
-        (connection,) = server.connections()
-        server.stop()
-        wait_until(lambda: not connection.cycle.keep_alive)  # it has begun to stop
-        over = threading.Event()
-        server.app.loop.call_soon_threadsafe(server.app.loop.call_later, 1.1, over.set)
-        received = [slow.socket.recv(MEGABYTE)]
-        while sum(map(len, received)) < 12 * MEGABYTE:
-            received.append(slow.socket.recv(MEGABYTE))
-        assert over.wait(10)
-        received += iter(lambda: slow.socket.recv(MEGABYTE), b"")
-        body = b"".join(received).partition(b"\r\n\r\n")[2]
-        assert body.endswith(b"0\r\n\r\n")
-        assert body.count(b"x") == stream.size

@@ -14,7 +14,7 @@ from tests.waiting import wait_until
 from web.asgi import Request
 
 HEAD = b"POST %b HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
-QUICK: dict[str, Any] = {"head_seconds": 0.5, "body_seconds": 0.5, "first": 0.5, "linger": 0.2}
+QUICK: dict[str, Any] = {"head_seconds": 0.5, "body_seconds": 0.5, "linger": 0.2}
 
 
 def never_heard_of(request: Request) -> HttpResponse:
@@ -67,11 +67,12 @@ def test_what_came_while_the_server_did_not_run_came_in_time() -> None:
         assert caller.read().status == 200
 
 
-def test_a_browser_gets_a_page() -> None:
+def test_a_browser_gets_plain_text() -> None:
     with toy(never_heard_of, **QUICK) as server:
         answer = server.exchange(HEAD % b"/inbox/")
-        assert answer.headers["content-type"] == "text/html; charset=utf-8"
-        assert b"Request timeout" in answer.body
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.body == b"Request timeout. The body took too long to arrive.\n"
 
 
 def test_who_sends_nothing_is_hung_up_on_without_a_word() -> None:
@@ -82,11 +83,17 @@ def test_who_sends_nothing_is_hung_up_on_without_a_word() -> None:
 
 @pytest.mark.parametrize("sent", [b"\r\n", b"\r\n\r\nGET"])
 def test_who_sends_blank_lines_behind_a_request_is_hung_up_on(sent: bytes) -> None:
-    with toy(echo, **{**QUICK, "first": 60.0}) as server, server.connect() as caller:
+    with toy(echo, **QUICK) as server, server.connect() as caller:
         caller.send(get("/"))
         assert caller.read().status == 200
+        (connection,) = server.connections()
+        idle = connection.timeout_keep_alive_task
         caller.send(sent)
-        assert b"HTTP/1.1 2" not in caller.read_all()
+        if sent.endswith(b"GET"):
+            assert caller.read().status == 400
+        else:
+            assert idle
+            assert not idle.cancelled()
 
 
 @pytest.mark.parametrize("method", [b"GET", b"POST"])

@@ -182,16 +182,6 @@ def test_who_never_reads_is_cut(callers: ExitStack) -> None:
         wait_until(lambda: server.app.streams.count() == 0)
 
 
-def test_a_stopping_server_does_not_wait_for_who_never_reads(callers: ExitStack) -> None:
-    wire = Wire()
-    with toy(wire) as server:
-        open_stream(server, callers, "/a")
-        fill(wire, server)
-        server.stop()
-        server.thread.join(10)
-        assert not server.thread.is_alive()
-
-
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="only Linux has it")
 def test_the_system_ends_what_nobody_confirms(callers: ExitStack) -> None:
     wire = Wire()

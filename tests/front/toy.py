@@ -3,16 +3,19 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import uvicorn
 from django.http import HttpResponse
 
-from front import Application, Handler, Limits, Protocol, configure
+from front import configure
 from tests.waiting import wait_until
 from web.asgi import Request
+from web.server.application import Application, Handler
+from web.server.limits import Limits
+from web.server.protocol import Protocol
 from web.waiting import Deferred, get_deferred
 
 PATIENCE = 10.0  # seconds
@@ -29,7 +32,6 @@ class Toy:
 
     def stop(self) -> None:
         self.server.should_exit = True
-        self.app.loop.call_soon_threadsafe(self.app.stop)
 
     def connections(self) -> list[Protocol]:
         return list(self.server.server_state.connections)  # type: ignore[arg-type]
@@ -117,10 +119,7 @@ def toy(handler: Handler, threads: int = 2, **limits: Any) -> Iterator[Toy]:
         wait_until(lambda: server.started or not thread.is_alive())
         yield Toy(port, app, server, thread)
     finally:
-        if thread.is_alive():
-            server.should_exit = True
-            with suppress(RuntimeError):  # it has just ended
-                app.loop.call_soon_threadsafe(app.stop)
+        server.should_exit = True
         thread.join()
 
 
