@@ -25,6 +25,7 @@ from api.errors import (
     ReadRequestFailed,
     RequestDenied,
     RequestNotFound,
+    ValidationFailed,
 )
 from api.list_params import read_list_params
 from api.lookup import find_loop, find_own_loop, read_loop_id
@@ -35,6 +36,7 @@ from db.times import iso
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request, RequestQuerySet
+from reviews.policy import InvalidPolicy
 from reviews.queries import single_read
 
 
@@ -96,6 +98,16 @@ class LoopRequests(ApiView):
             raise LoopNotFound from None
         except services.NotTheOwner:
             raise NotCreatorForRequest from None
+        except services.LoopHasPolicy:
+            raise ValidationFailed(
+                "policy is not allowed: the loop has one for all its requests"
+            ) from None
+        except InvalidPolicy as error:
+            raise ValidationFailed(f"The loop's {error}") from None
+        except services.TooFewPeople as few:
+            raise ValidationFailed(
+                f"policy.answers is {few.needed}, but {few.able} people may answer"
+            ) from None
         data = serialize_created(created)
         return ok("Request created and broadcasted successfully", data, status=201)
 

@@ -82,16 +82,15 @@ SELECT (SELECT count(*) FROM loops_loop
 """  # noqa: S608 (nothing in it comes from outside)
 
 _RECORDS = f"""
-SELECT r.response_by_id, count(*),
-       extract(epoch FROM percentile_cont(0.5) WITHIN GROUP (ORDER BY r.took))::double precision,
+SELECT a.person_id, count(*),
+       extract(epoch FROM percentile_cont(0.5) WITHIN GROUP (ORDER BY a.took))::double precision,
        avg((f.body->>'rating')::double precision)
-  FROM (SELECT id, response_by_id, response_at - created_at AS took
-          FROM reviews_request
-         WHERE loop_id = %(loop)s AND status = 'completed'
-           AND created_at > statement_timestamp() - %(span)s
-         ORDER BY created_at DESC, id DESC LIMIT {MAX_ANSWERS:d}) r
-  LEFT JOIN reviews_feedback f ON f.request_id = r.id
- GROUP BY r.response_by_id
+  FROM (SELECT request_id, person_id, answered_at - asked_at AS took
+          FROM reviews_answer
+         WHERE loop_id = %(loop)s AND asked_at > statement_timestamp() - %(span)s
+         ORDER BY asked_at DESC, id DESC LIMIT {MAX_ANSWERS:d}) a
+  LEFT JOIN reviews_feedback f ON f.request_id = a.request_id
+ GROUP BY a.person_id
 """  # noqa: S608 (a number of ours)
 
 

@@ -53,8 +53,7 @@ SELECT l.id, l.name,
        (SELECT r.id FROM reviews_request r
          WHERE r.creator_id = %(account)s AND r.status = 'pending' AND {in_time()}
          ORDER BY r.created_at DESC, r.id DESC LIMIT 1),
-       EXISTS (SELECT FROM reviews_request r
-                WHERE r.creator_id = %(account)s AND r.response_at IS NOT NULL),
+       EXISTS (SELECT FROM reviews_answer a WHERE a.account_id = %(account)s),
        EXISTS (SELECT FROM accounts_apikey k
                 WHERE k.user_id = %(account)s AND k.state = 'active'),
        EXISTS (SELECT FROM (SELECT api_key_id FROM reviews_request r

@@ -44,8 +44,8 @@ _COUNTS = f"""
 SELECT day, answers.n AS answered, late.n AS late, dead.n AS dead
   FROM {_SPANS}
  CROSS JOIN LATERAL (
-       SELECT count(*) AS n FROM reviews_request WHERE creator_id = %(account)s
-          AND response_at >= since AND response_at < until) AS answers
+       SELECT count(*) AS n FROM reviews_answer WHERE account_id = %(account)s
+          AND answered_at >= since AND answered_at < until) AS answers
  CROSS JOIN LATERAL (
        SELECT count(*) AS n FROM reviews_request WHERE creator_id = %(account)s
           AND status = 'timeout' AND timeout_at >= since AND timeout_at < until) AS late
@@ -59,9 +59,9 @@ SELECT day, grouping(day) AS is_whole, percentile_cont(0.5) WITHIN GROUP (ORDER 
        percentile_cont(0.9) WITHIN GROUP (ORDER BY took) AS slowest_tenth
   FROM {_SPANS}
  CROSS JOIN LATERAL (
-       SELECT response_at - created_at AS took FROM reviews_request
-        WHERE creator_id = %(account)s AND response_at >= since AND response_at < until
-        ORDER BY response_at DESC LIMIT {MAX_ANSWERS:d}) AS answer
+       SELECT answered_at - asked_at AS took FROM reviews_answer
+        WHERE account_id = %(account)s AND answered_at >= since AND answered_at < until
+        ORDER BY answered_at DESC LIMIT {MAX_ANSWERS:d}) AS answer
  GROUP BY GROUPING SETS ((day), ())
 """  # noqa: S608
 _DAYS = f"""

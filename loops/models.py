@@ -9,7 +9,7 @@ from django.db.models import Case, Q, When
 from django.db.models.functions import Lower, Now
 
 from accounts.confirmed import confirmed
-from db.columns import LookupField, bucket_constraint, owned_id_field
+from db.columns import ExactJSONField, LookupField, bucket_constraint, owned_id_field
 from loops.active_members import IS_ACTIVE
 from loops.invite_codes import new_code
 from loops.retention import MIN_DAYS
@@ -64,6 +64,8 @@ class Loop(models.Model):
     comment_required_for = ArrayField(models.CharField(max_length=200), default=list, db_default=[])
     keep_requests_days = models.PositiveSmallIntegerField(null=True)
     keep_texts_days = models.PositiveSmallIntegerField(null=True)
+    # of all requests to the loop (reviews.policy, with all its fields)
+    policy = ExactJSONField(null=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, editable=False)

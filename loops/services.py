@@ -243,12 +243,15 @@ def touch(loop_id: str, *, account_id: str) -> None:
 
 
 # Two CTEs for a statement that sends something to a loop: `reviewers` are the active members (id,
-# email); `audience` is the loop's owner and the number of reviewers. It has no row if the loop is
-# deleted. Its lock keeps others from deleting the loop until the transaction ends.
+# email) but the person `but`, who may be null; `audience` is the loop's owner and policy, and the
+# number of reviewers. It has no row if the loop is deleted. Its lock keeps others from deleting
+# the loop until the transaction ends.
 AUDIENCE = f"""reviewers AS MATERIALIZED (
-    SELECT u.id, u.email FROM {ACTIVE_MEMBERS} WHERE m.loop_id = %(loop_id)s
+    SELECT u.id, u.email FROM {ACTIVE_MEMBERS}
+     WHERE m.loop_id = %(loop_id)s AND u.id IS DISTINCT FROM %(but)s::text
 ), audience AS (
-    SELECT id AS loop_id, creator_id AS owner_id, (SELECT count(*) FROM reviewers) AS members
+    SELECT id AS loop_id, creator_id AS owner_id, policy AS loop_policy,
+           (SELECT count(*) FROM reviewers) AS members
       FROM loops_loop WHERE id = %(loop_id)s AND deleted_at IS NULL FOR KEY SHARE
 )"""  # noqa: S608 (nothing in it comes from outside)
 

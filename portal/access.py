@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from portal import saved_answers
 from portal.posted import Posted
 from reviews import services
-from reviews.models import Request, RequestQuerySet
+from reviews.models import Answer, Request, RequestQuerySet
 from web.form_recovery import PERSON, has_room
 from web.guards import SignedInRequest, set_old_token_handler, warn_page_expired
 
@@ -80,6 +80,13 @@ def _with_gone_page(view: Page) -> Page:
 def select_requests(request: SignedInRequest) -> RequestQuerySet:
     requests: RequestQuerySet = Request.objects.reviewable_by(request.user.pk)
     return requests
+
+
+def read_own_answer(user_id: str, request_id: str) -> Answer | None:
+    """Returns the person's answer with its request, or None."""
+    answers = Answer.objects.of_reviewer(user_id).select_related("request__loop")
+    answer: Answer | None = answers.filter(request_id=request_id).first()
+    return answer
 
 
 def find_request(

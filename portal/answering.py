@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from portal import saved_answers
-from portal.access import action, find_request, page, select_requests
+from portal.access import action, find_request, page, read_own_answer
 from portal.open_questions import read_waiting
 from portal.posted import Posted
 from portal.progress import Progress, find_unskipped, read_next
@@ -46,7 +46,7 @@ def answer(request: SignedInRequest, item: Request) -> HttpResponse:
         )
     except (InvalidAnswer, InvalidComment) as error:
         return reject(request, item, posted, error)
-    except services.NotAReviewer:
+    except (services.NotAReviewer, services.NotAsked):
         raise Http404 from None
     except services.TransitionLost as lost:
         return question_page(request, lost.request, posted=posted)
@@ -76,12 +76,15 @@ def redirect_to_next(request: SignedInRequest, item: Request) -> HttpResponse:
 @page
 def done(request: SignedInRequest, request_id: str) -> HttpResponse:
     """Shows the last page: only skipped questions are left, or none that match the filter."""
-    mine = select_requests(request).filter(response_by_id=request.user.pk)
-    item = find_request(request, request_id, among=mine)
+    sent = read_own_answer(request.user.pk, request_id)
+    if sent is None:
+        raise Http404
+    item = sent.request
     progress, waiting = Progress.read(request), read_waiting(request.user.pk, limit=1)
     context = {
         "item": item,
-        "answer": item.format_answer(item.response_data),
+        "sent": sent,
+        "answer": item.format_answer(sent.data),
         "headline": render_headline(item.request_text),
         "answered": max(1, progress.answered),
         "was_skipped": bool(progress.skipped),

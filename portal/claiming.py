@@ -19,7 +19,7 @@ def claim(request: SignedInRequest, item: Request) -> HttpResponse:
     """Claims the question, or renews the reviewer's own claim."""
     try:
         services.claim_request(request=item, reviewer_id=request.user.pk)
-    except services.NotAReviewer:
+    except (services.NotAReviewer, services.NotAsked):
         raise Http404 from None
     except services.TransitionLost:
         messages.warning(

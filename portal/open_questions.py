@@ -10,18 +10,22 @@ from django.db.models.expressions import RawSQL
 
 from portal import filtered_questions
 from portal.inbox_filter import InboxFilter
-from portal.queue import MINE, ORDER, build_first_sql, build_scope
+from portal.queue import MINE, ORDER, build_first_sql, build_hidden_sql, build_scope
 from reviews import counters
+from reviews.lifecycle import states
 from reviews.lifecycle.conditions import free_for
 from reviews.lifecycle.settling import read_settled
 from reviews.models import Request
 
 EVERYTHING = InboxFilter()
 
-_PENDING = f"""
-SELECT coalesce(sum(n), 0)::bigint FROM mine CROSS JOIN LATERAL (
-       {counters.build_counts_sql("loop_id", "mine.loop_id")}) AS counted
- WHERE counted.status = 'pending'"""  # noqa: S608
+# How many requests with these statuses are open for the person.
+_COUNT = f"""
+SELECT (SELECT coalesce(sum(n), 0)::bigint FROM mine CROSS JOIN LATERAL (
+               {counters.build_counts_sql("loop_id", "mine.loop_id")}) AS counted
+         WHERE counted.status = ANY (%(statuses)s))
+     - (SELECT count(*) FROM ({build_hidden_sql("mine")}) AS hidden
+         WHERE hidden.status = ANY (%(statuses)s))"""  # noqa: S608
 # The claimed requests of the person: few, and in an index of their own.
 _HELD = """
 SELECT r.id, r.priority_rank, r.timeout_at FROM reviews_request r
@@ -65,9 +69,9 @@ WITH mine AS MATERIALIZED ({MINE}), held AS MATERIALIZED ({_HELD}),
      free AS (SELECT id, priority_rank, timeout_at FROM ({pending}) AS pending
               UNION ALL SELECT * FROM held)
 SELECT ARRAY(SELECT id FROM free ORDER BY {ORDER} LIMIT {limit:d}),
-       ({_PENDING}) + (SELECT count(*) FROM held), {scope.is_due}"""  # noqa: S608
+       ({_COUNT}) + (SELECT count(*) FROM held), {scope.is_due}"""  # noqa: S608
     with connection.cursor() as cursor:
-        cursor.execute(statement, scope.params)
+        cursor.execute(statement, {**scope.params, "statuses": [states.PENDING]})
         first, total, is_due = cursor.fetchone()
     return Waiting(first, total), is_due
 
@@ -96,7 +100,7 @@ class Queue:
     def count(self) -> int:
         if self.chosen.is_narrow:
             return len(self.found.ids)
-        return sum(counters.count_open_by_loop(self.loop_ids).values())
+        return count_open(self.user_id, self.chosen.loop or None)
 
     def __getitem__(self, wanted: slice) -> list[Request]:
         if wanted.start == wanted.stop:
@@ -107,10 +111,26 @@ class Queue:
         # an array, because the planner may run a subquery once for each row
         condition = f"reviews_request.id = ANY (ARRAY({ids}))"
         condition %= {"person": "%s", "loop": "%s"}  # Django's placeholders, in this order
-        params = (self.user_id, self.chosen.loop or None)
+        params = (self.user_id, self.chosen.loop or None) * 2
         is_here = RawSQL(condition, params, output_field=BooleanField())  # noqa: S611
         rows = Request.objects.filter(is_here).for_inbox()
         return list(rows.order_by("-priority_rank", "timeout_at", "id"))
+
+
+def count_open(user_id: str, loop_id: str | None) -> int:
+    """Settles and counts the requests open for the person. One statement if none is due."""
+    scope = build_scope(user_id, loop_id, mine="mine")
+
+    def read() -> tuple[int, bool]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"WITH mine AS MATERIALIZED ({MINE}) SELECT ({_COUNT}), {scope.is_due}",
+                {**scope.params, "statuses": sorted(states.OPEN)},
+            )
+            count, is_due = cursor.fetchone()
+        return int(count), is_due
+
+    return read_settled(build_scope(user_id, loop_id), read)
 
 
 def read_rows(ids: list[str]) -> list[Request]:

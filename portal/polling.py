@@ -22,7 +22,7 @@ from portal.inbox_filter import InboxFilter
 from portal.queue import MINE, build_first_sql, build_scope
 from reviews.lifecycle.conditions import lapsed, overdue
 from reviews.lifecycle.settling import read_settled, scope_to_request
-from reviews.lifecycle.states import CLAIMED
+from reviews.lifecycle.states import CLAIMED, PENDING
 
 MAX_ROWS = 100  # more than a page of the inbox has
 TOKEN_LIFETIME = 12 * 3600  # seconds
@@ -67,10 +67,11 @@ SELECT count(*) FROM (
            SELECT id, response_type FROM reviews_request r
             WHERE r.loop_id = mine.loop_id AND r.status = open.status
               AND r.created_at > to_timestamp(%(since)s)
+              AND (r.policy IS NULL OR mine.user_id = ANY (r.eligible))
             ORDER BY r.created_at DESC, r.id DESC LIMIT {MAX_ROWS}) AS r
      WHERE {{matches}} LIMIT {MAX_ROWS}) AS counted"""  # noqa: S608
 _QUESTION = f"""
-SELECT r.status, r.claimed_by_id, {overdue()} OR {lapsed()}
+SELECT r.status, r.claimed_by_id, r.answers_received, {overdue()} OR {lapsed()}
   FROM reviews_request r JOIN ({MINE}) AS mine USING (loop_id) WHERE r.id = %(id)s"""  # noqa: S608
 
 
@@ -144,13 +145,16 @@ def read_version(request_id: str, user_id: str) -> str | None:
         with connection.cursor() as cursor:
             cursor.execute(_QUESTION, params)
             row = cursor.fetchone()
-        return (format_version(*row[:2]), row[2]) if row else (None, False)
+        return (format_version(*row[:-1]), row[-1]) if row else (None, False)
 
     return read_settled(scope_to_request(request_id), read)
 
 
-def format_version(status: str, holder_id: str | None) -> str:
-    """Returns the version that polling compares: the status, and the holder of a claim."""
+def format_version(status: str, holder_id: str | None, received: int) -> str:
+    """Returns the version that polling compares: the status, the holder of a claim, and how many
+    answers a policy has received."""
+    if status == PENDING and received:
+        return f"{status}-{received}"
     return f"{status}-{holder_id}" if status == CLAIMED else status
 
 

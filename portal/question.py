@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from portal import answer_form, polling, saved_answers, sidebar
+from portal.access import read_own_answer
 from portal.posted import NOTHING, Posted
 from portal.progress import Progress, find_place, read_next
 from reviews import outline
@@ -45,7 +46,7 @@ def question_page(
         # only after the first answer
         "offers_notifications": sent is not None and progress.answered == 1,
         "watch": polling.issue_token(request),
-        "version": polling.format_version(item.status, item.claimed_by_id),
+        "version": polling.format_version(item.status, item.claimed_by_id, item.answers_received),
     }
     saved = NOTHING if posted else saved_answers.read(request.session, item.pk, request.user)
     status = 200
@@ -106,9 +107,7 @@ def _read_sent_answer(request: SignedInRequest, progress: Progress) -> dict[str,
     """Returns the answer sent just before this page, or None; at most one statement."""
     if progress.sent is None:
         return None
-    mine = Request.objects.reviewable_by(request.user.pk).filter(response_by_id=request.user.pk)
-    columns = ("response_type", "response_config", "response_data", "texts_removed_at")
-    previous = mine.only(*columns).filter(pk=progress.sent).first()
-    if previous is None:
+    sent = read_own_answer(request.user.pk, progress.sent)
+    if sent is None:
         return None
-    return {"answer": previous.format_answer(previous.response_data), "id": previous.pk}
+    return {"answer": sent.request.format_answer(sent.data), "id": sent.request_id}

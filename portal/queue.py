@@ -17,8 +17,20 @@ SELECT m.user_id, m.loop_id FROM {ACTIVE_MEMBERS}
 ORDER = "priority_rank DESC, timeout_at, id"
 
 
+def build_hidden_sql(mine: str = f"({MINE})") -> str:
+    """Builds the SQL of the open requests `(id, status)` that wait for others than the person.
+
+    By their policy the person is not asked, or has answered. It reads a small index of its own.
+    """
+    return f"""
+SELECT r.id, r.status FROM {mine} AS mine JOIN reviews_request r USING (loop_id)
+ WHERE r.policy IS NOT NULL AND {OPEN}
+   AND (mine.user_id <> ALL (r.eligible) OR EXISTS (
+        SELECT FROM reviews_answer a WHERE a.request_id = r.id AND a.person_id = mine.user_id))"""  # noqa: S608
+
+
 def build_first_sql(count: int, which: str = OPEN, mine: str = f"({MINE})") -> str:
-    """Builds the SQL of the first `count` requests, `(id, user_id, …)`.
+    """Builds the SQL of the first `count` requests open for the person, `(id, user_id, …)`.
 
     It has the parameters of MINE. Without `which` it reads only the index. `which` has to imply
     that the request is open. Do not add OPEN to it: the planner would treat the two as independent,
@@ -30,6 +42,7 @@ SELECT merged.*, user_id
  CROSS JOIN LATERAL (
        SELECT id, priority_rank, timeout_at FROM reviews_request r
         WHERE loop_id = mine.loop_id AND {which}
+          AND id <> ALL (ARRAY(SELECT id FROM ({build_hidden_sql(mine)}) AS hidden))
         ORDER BY {ORDER} LIMIT {count:d}) AS merged
  ORDER BY {ORDER} LIMIT {count:d}"""  # noqa: S608 (nothing in it comes from outside)
 

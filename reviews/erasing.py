@@ -29,6 +29,7 @@ from loops.services import lock_loop, touch
 from mailing.erasing import forget_mail_to
 from reviews import counters
 from reviews.models import (
+    Answer,
     Counter,
     EmailPreference,
     Erasure,
@@ -189,7 +190,7 @@ def _rewrite_others(person: User, found: dict[str, Any]) -> None:
     for address, time in passed_on.items():
         until = datetime.fromisoformat(time)
         accounts.update(rewrite_audit(person.pk, address, person.name, until=until))
-    answered = Request.objects.filter(response_by=person).order_by()
-    accounts.update(answered.values_list("creator_id", flat=True).distinct())
+    answered = Answer.objects.filter(person=person).order_by()
+    accounts.update(answered.values_list("account_id", flat=True).distinct())
     for account_id in sorted(accounts):
         rewrite_bodies(account_id, person_id=person.pk, name=person.name, email=person.email)

@@ -9,6 +9,7 @@ from db.columns import dumps
 from loops.models import Loop
 from loops.services import AUDIENCE
 from outbox.items import Item
+from reviews import policy
 from reviews.models import Request
 from reviews.notifications import enqueue
 from reviews.notifications.enqueue import ENQUEUE
@@ -18,14 +19,15 @@ _INPUT = (
     "id", "api_key_id", "processing_type", "type", "priority", "request_text",
     "image_url", "context", "timeout_seconds", "response_type", "response_config",
     "default_response", "platform", "platform_version", "callback_url",
-    "metadata", "asked_through", "traceparent",
+    "metadata", "asked_through", "traceparent", "policy",
 )  # fmt: skip
 _PARAMS = (*_INPUT, "loop_id", "creator_id")
-_JSON = ("context", "response_config", "default_response", "metadata")
+_JSON = ("context", "response_config", "default_response", "metadata", "policy")
 _COMPUTED = {
     "loop_id": "loop_id",
     "creator_id": "owner_id",
     "status": "'pending'",
+    "eligible": "CASE WHEN %(has_policy)s THEN ARRAY(SELECT id::text FROM reviewers) END",
     "claim_count": "0",
     "broadcasted_to": "members",
     "notifications_sent": "0",
@@ -37,10 +39,11 @@ _INSERT = f"""
 WITH {AUDIENCE}, made AS (
     INSERT INTO reviews_request ({", ".join([*_INPUT, *_COMPUTED])})
     SELECT {", ".join([*(f"%({name})s" for name in _INPUT), *_COMPUTED.values()])}
-      FROM audience WHERE owner_id = %(creator_id)s AND members > 0
+      FROM audience WHERE owner_id = %(creator_id)s AND members >= %(answers)s
+       AND loop_policy::text IS NOT DISTINCT FROM %(loop_policy)s::text
     RETURNING id, creator_id, loop_id, priority, timeout_at, created_at
 ), {ENQUEUE}
-SELECT owner_id = %(creator_id)s, members, timeout_at, created_at, items
+SELECT owner_id = %(creator_id)s, loop_policy::text, members, timeout_at, created_at, items
   FROM audience LEFT JOIN made ON true CROSS JOIN pushes
 """  # noqa: S608 (nothing in it comes from outside)
 
@@ -49,16 +52,32 @@ class NotTheOwner(Exception):
     """The account did not create the loop, so it may not create requests in it."""
 
 
-def insert(request: Request) -> list[Item[Push]]:
+class OtherPolicy(Exception):
+    """The loop's policy is another one than the caller knew. `text` is its JSON, None for none."""
+
+    def __init__(self, text: str | None) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+def insert(request: Request, *, loop_policy: str | None = None) -> list[Item[Push]]:
     """Inserts a new request for the active members of its loop, and sets the fields that SQL
     computes.
 
-    Returns the pushes, claimed for this process, which sends them after the commit. Without members
-    nothing is inserted, and `broadcasted_to` is 0. Raises Loop.DoesNotExist where the loop is gone,
-    NotTheOwner, and IntegrityError where the id is taken.
+    `loop_policy` is the JSON of the loop's policy, as the caller knows it. Returns the pushes,
+    claimed for this process, which sends them after the commit. With fewer members than may answer,
+    nothing is inserted; `broadcasted_to` is their number. Raises Loop.DoesNotExist where the loop
+    is gone, NotTheOwner, OtherPolicy, and IntegrityError where the id is taken.
     """
     notifying = enqueue.parameters()
-    params: dict[str, Any] = {name: getattr(request, name) for name in _PARAMS}
+    rule = policy.read(request.policy) if request.policy else policy.Policy()
+    params: dict[str, Any] = {
+        **{name: getattr(request, name) for name in _PARAMS},
+        "has_policy": request.policy is not None,
+        "answers": rule.answers,
+        "but": request.creator_id if rule.exclude_creator else None,
+        "loop_policy": loop_policy,
+    }
     for name in _JSON:
         if params[name] is not None:
             params[name] = Json(params[name], dumps=dumps)
@@ -67,9 +86,11 @@ def insert(request: Request) -> list[Item[Push]]:
         row = cursor.fetchone()
     if row is None:
         raise Loop.DoesNotExist
-    is_owner, request.broadcasted_to, request.timeout_at, request.created_at, items = row
+    is_owner, found, request.broadcasted_to, request.timeout_at, request.created_at, items = row
     if not is_owner:
         raise NotTheOwner
+    if found != loop_policy:
+        raise OtherPolicy(found)
     request.updated_at = request.created_at
     request._state.adding = False  # the row has its instance
     return enqueue.read_items(items, request, claim_id=notifying["push_claim"])

@@ -6,7 +6,7 @@ passwords, keys or secrets.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC
 from typing import Any
 
@@ -20,7 +20,7 @@ from django.db.models.functions import TruncDay
 from accounts.models import ApiKey, AuditEntry, Usage, User
 from loops.models import Loop, Membership
 from reviews.lifecycle.settling import scope_to_account, settle_unlocked
-from reviews.models import EmailPreference, PushSubscription, Request, Viewer
+from reviews.models import Answer, EmailPreference, PushSubscription, Request, Viewer
 from reviews.queries.single_read import read_many_as_json
 
 PAGE = 200
@@ -50,8 +50,13 @@ def dump(value: Any) -> str:
     return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False)
 
 
-def read_rows(rows: Any, *columns: str, key: str = "pk", **named: Any) -> Iterator[str]:
-    """Returns rows in the order of their unique `key`, a page at a time."""
+def read_rows(
+    rows: Any, *columns: str, key: str = "pk", names: Mapping[str, str] = {}, **named: Any
+) -> Iterator[str]:
+    """Returns rows in the order of their unique `key`, a page at a time.
+
+    `names` has the names of columns that are shown under another one.
+    """
     last = None
     ordered = rows.order_by(key).values(*columns, place=F(key), **named)
     while True:
@@ -59,7 +64,7 @@ def read_rows(rows: Any, *columns: str, key: str = "pk", **named: Any) -> Iterat
         page = list(following[:PAGE])
         for row in page:
             last = row.pop("place")
-            yield dump(row)
+            yield dump({names.get(name, name): value for name, value in row.items()})
         if len(page) < PAGE:
             return
 
@@ -77,15 +82,21 @@ def read_requests(person: User) -> Iterator[str]:
         last = ids[-1]
 
 
+_ANSWER = {
+    "request_id": "id",
+    "data": "response_data",
+    "comment": "response_comment",
+    "answered_at": "response_at",
+}
+
+
 def read_answers(person: User) -> Iterator[str]:
     """Returns the person's answers, also in loops that they have left."""
-    answered = Request.objects.filter(response_by=person)
     return read_rows(
-        answered,
-        "id",
-        "response_data",
-        "response_comment",
-        "response_at",
+        Answer.objects.filter(person=person),
+        *_ANSWER,
+        key="request_id",
+        names=_ANSWER,
         loop_name=F("loop__name"),
     )
 

@@ -17,7 +17,7 @@ from reviews.lifecycle.states import ANSWERED_BY
 from web.web_urls import hide_credentials
 
 if TYPE_CHECKING:
-    from reviews.models import Request
+    from reviews.models import Answer, Request
 
 
 class Kind(StrEnum):
@@ -30,6 +30,8 @@ class Kind(StrEnum):
     NUMBER = "number"
     JSON = "json"
     STRINGS_BY_NAME = "strings by name"
+    POLICY = "policy"
+    ANSWERS = "answers"
     PERSON = "person"
 
 
@@ -46,6 +48,7 @@ class Around:
     feedback: Any = None
     shows_credentials: bool = False
     shows_metadata: bool = False
+    answers: Any = None  # all of them, where a policy lets them be seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class Field:
         match self.kind:
             case Kind.TIME:
                 return iso_sql(column)
-            case Kind.JSON | Kind.STRINGS_BY_NAME:
+            case Kind.JSON | Kind.STRINGS_BY_NAME | Kind.POLICY:
                 return f"{column}::text"
         return column
 
@@ -88,11 +91,11 @@ class Shape:
     def __init__(self, *fields: Field) -> None:
         self.fields = fields
         self.select = ", ".join(field.sql for field in fields)
-        self._names = [field.name for field in fields]
+        self.names = [field.name for field in fields]
         self._json = [
             place
             for place, field in enumerate(fields)
-            if field.kind in (Kind.JSON, Kind.STRINGS_BY_NAME) and field.is_stored
+            if field.kind in (Kind.JSON, Kind.STRINGS_BY_NAME, Kind.POLICY) and field.is_stored
         ]
         self._computed = [(each.name, each.compute) for each in fields if each.compute]
         self.optional = [each.name for each in fields if each.is_optional]
@@ -105,7 +108,7 @@ class Shape:
         return self._represent(values, around)
 
     def _represent(self, values: Iterable[Any], around: Around) -> dict[str, Any]:
-        shown = dict(zip(self._names, values, strict=False))
+        shown = dict(zip(self.names, values, strict=False))
         for name, compute in self._computed:
             shown[name] = compute(shown, around)
         for name in self.optional:
@@ -205,13 +208,47 @@ DETAIL: Final = Shape(
         compute=lambda shown, around: shown["metadata"] if around.shows_metadata else None,
         is_optional=True,
     ),
+    Field("policy", Kind.POLICY, is_optional=True),
+    Field("outcome", Kind.TEXT, is_optional=True),
+    Field(
+        "answers_received",
+        Kind.INTEGER,
+        "answers_received",
+        compute=lambda shown, _: shown["answers_received"] if shown["policy"] else None,
+        is_optional=True,
+    ),
+    Field(
+        "answers",
+        Kind.ANSWERS,
+        compute=lambda _, around: around.answers,
+        is_optional=True,
+    ),
 )
+
+
+def represent_answers(answers: Iterable["Answer"]) -> list[dict[str, Any]]:
+    """Represents the answers to a request with a policy; `person` is loaded with each."""
+    return [
+        {
+            "response_data": answer.data,
+            "response_comment": answer.comment,
+            "response_by": answer.person_id,
+            "response_by_user": _describe_answerer({}, Around(answer.person)),
+            "response_at": iso(answer.answered_at),
+        }
+        for answer in answers
+    ]
 
 
 def represent_to_creator(request: "Request") -> dict[str, Any]:
     """Represents a request of `RequestQuerySet.for_single_read()` as its creator reads it."""
     feedback = getattr(request, "feedback", None)
     body = feedback.body if feedback else None
-    return DETAIL.represent_stored(
-        request, Around(request.response_by, body, shows_credentials=True, shows_metadata=True)
+    around = Around(
+        request.response_by,
+        body,
+        shows_credentials=True,
+        shows_metadata=True,
+        answers=represent_answers(request.answers.in_order()) if request.shows_answers else None,
     )
+    return DETAIL.represent_stored(request, around)

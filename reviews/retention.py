@@ -53,6 +53,7 @@ _REMOVE_WORDS = f"DELETE FROM reviews_requestwords {_OF}"  # noqa: S608
 _REMOVE = (
     f"DELETE FROM reviews_feedback {_OF}",  # noqa: S608
     f"DELETE FROM reviews_viewer {_OF}",  # noqa: S608
+    f"DELETE FROM reviews_answer {_OF}",  # noqa: S608
     # each channel has an index of its own
     f"DELETE FROM reviews_notification {_OF} AND channel = 'push'",  # noqa: S608
     f"DELETE FROM reviews_notification {_OF} AND channel = 'mail'",  # noqa: S608
@@ -61,6 +62,11 @@ _REMOVE = (
 )
 # A text answer has to stay an answer, and answers refer to options.
 _EMPTY = "CASE WHEN response_type = 'text' AND {0} IS NOT NULL THEN '\"\"' ELSE {0} END"
+_REMOVE_ANSWERS = f"""
+UPDATE reviews_answer SET comment = NULL, data = {_EMPTY.format("data")}
+  FROM reviews_request r
+ WHERE request_id = r.id AND request_id = ANY (%(ids)s) AND account_id = %(account)s
+"""  # noqa: S608
 _REMOVE_TEXTS = f"""
 UPDATE reviews_request
    SET texts_removed_at = statement_timestamp(), request_text = '', image_url = NULL,
@@ -108,10 +114,10 @@ def remove_requests(
 
 
 def _remove_texts(account_id: str, found: Sequence[tuple[Any, ...]]) -> None:
-    """Removes the texts of requests and of their events, search words and feedback."""
+    """Removes the texts of requests and of their events, search words, answers and feedback."""
     if found:
         params = _remove_events(account_id, found)
-        for statement in (_REMOVE_WORDS, feedback_texts.REMOVE, _REMOVE_TEXTS):
+        for statement in (_REMOVE_WORDS, feedback_texts.REMOVE, _REMOVE_ANSWERS, _REMOVE_TEXTS):
             _execute(statement, params)
 
 

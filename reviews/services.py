@@ -1,5 +1,6 @@
 """Creates and changes requests. Each service is one transaction, shared by API and pages."""
 
+import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,18 +15,21 @@ from db.ids import owned_id
 from db.time_limits import allow_longer
 from loops.models import Loop, Membership
 from loops.services import lock_loop, lock_membership, record_audit, touch
+from outbox.items import Item
+from reviews import policy
 from reviews.comments import check_comment
 from reviews.feedback_texts import remove_texts
 from reviews.insertion import NotTheOwner as NotTheOwner
-from reviews.insertion import insert
+from reviews.insertion import OtherPolicy, insert
 from reviews.lifecycle import states, transitions
 from reviews.lifecycle.conditions import is_held_by
-from reviews.models import Feedback, Request
+from reviews.models import Answer, Feedback, Request
 from reviews.moving import TransitionLost as TransitionLost
 from reviews.moving import move_or_raise
 from reviews.moving import read_request as read_request
-from reviews.notifications.push.channel import DISPATCHER
+from reviews.notifications.push.channel import DISPATCHER, Push
 from reviews.response_types import get_response_type
+from reviews.response_types.policies import check_rule
 from reviews.viewers import record_claimed
 
 DEFERRED_TIMEOUT = timedelta(days=30)
@@ -41,8 +45,24 @@ class NotAReviewer(Exception):
     """The user is not an active member of the request's loop."""
 
 
+class NotAsked(Exception):
+    """The reviewer is not among those who may answer the request by its policy."""
+
+
 class NoActiveMembers(Exception):
     """Nobody in the loop would receive the request."""
+
+
+class TooFewPeople(Exception):
+    """The policy needs more answers than people may give. `needed` and `able` are the numbers."""
+
+    def __init__(self, needed: int, able: int) -> None:
+        super().__init__(needed, able)
+        self.needed, self.able = needed, able
+
+
+class LoopHasPolicy(Exception):
+    """The loop's policy holds for all its requests, so none may have its own."""
 
 
 class LoopGone(Exception):
@@ -61,11 +81,12 @@ def create_request(
 ) -> Request:
     """Creates a pending request for every active member (docs/contract.md, `create`).
 
-    `fields` are those of `RequestInput`; `asked_through` is shown to the account;
-    webhooks continue the trace of `traceparent`. It is one statement and its own transaction.
-    Pushes leave after the commit, on other threads:
-    `notifications_sent` is 0 here and counts later. Raises LoopGone, NotTheOwner, NoActiveMembers,
-    and IntegrityError if `request_id`, from the token of a form, has already created its request.
+    `fields` are those of `RequestInput`; `asked_through` is shown to the account; webhooks continue
+    the trace of `traceparent`. It is one statement and its own transaction; a loop with a policy
+    takes a second one. Pushes leave after the commit, on other threads: `notifications_sent` is 0
+    here and counts later. Raises LoopGone, NotTheOwner, LoopHasPolicy, InvalidPolicy,
+    NoActiveMembers, TooFewPeople, and IntegrityError if `request_id`, from the token of a form, has
+    already created its request.
     """
     request = Request(
         **{"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields},
@@ -76,15 +97,34 @@ def create_request(
         asked_through=asked_through,
         traceparent=traceparent,
     )
-    try:
-        pushes = insert(request)
-    except Loop.DoesNotExist:
-        raise LoopGone from None
-    if not request.broadcasted_to:
-        raise NoActiveMembers
+    pushes = _insert_by_policy(request)
+    if request.created_at is None:
+        if request.policy is None:
+            raise NoActiveMembers
+        raise TooFewPeople(policy.read(request.policy).answers, request.broadcasted_to)
     if pushes:
         transaction.on_commit(lambda: DISPATCHER.send_now(pushes), robust=True)
     return request
+
+
+def _insert_by_policy(request: Request) -> list[Item[Push]]:
+    """Inserts the request under its loop's policy, if the loop has one.
+
+    Raises LoopGone, NotTheOwner, LoopHasPolicy, InvalidPolicy.
+    """
+    own, known = request.policy, None
+    while True:
+        try:
+            return insert(request, loop_policy=known)
+        except Loop.DoesNotExist:
+            raise LoopGone from None
+        except OtherPolicy as other:  # no statement more for loops without
+            if own is not None and other.text is not None:
+                raise LoopHasPolicy from None
+            known = other.text
+        request.policy = own if known is None else json.loads(known)
+        if known is not None:
+            check_rule(policy.read(request.policy), get_response_type(request.response_type))
 
 
 def cancel_request(
@@ -150,8 +190,12 @@ def add_feedback(*, request: Request, feedback: dict[str, Any]) -> dict[str, Any
 def claim_request(*, request: Request, reviewer_id: str) -> None:
     """Claims the request for a lease, or renews the reviewer's own claim.
 
-    Raises NotAReviewer, TransitionLost.
+    A request of several answers has no claims. Raises NotAReviewer, NotAsked, TransitionLost.
     """
+    if not request.asks(reviewer_id):
+        raise NotAsked
+    if request.needs_several:
+        return
     lease = timedelta(seconds=settings.CLAIM_LEASE_SECONDS)
     by = {"account_id": request.creator_id, "person_id": reviewer_id}
 
@@ -205,8 +249,11 @@ def answer_request(
 ) -> None:
     """Completes the request with the answer. The same answer by the same reviewer succeeds again.
 
-    Raises InvalidAnswer, InvalidComment, NotAReviewer, TransitionLost.
+    Where a policy needs several answers, a further one of the reviewer replaces the one before.
+    Raises InvalidAnswer, InvalidComment, NotAReviewer, NotAsked, TransitionLost.
     """
+    if not request.asks(reviewer_id):
+        raise NotAsked
     kind = get_response_type(request.response_type)
     value = kind.check_answer(request.response_config, answer)
     words = check_comment(request, answer=value, comment=comment)
@@ -219,9 +266,8 @@ def answer_request(
     try:
         move_or_raise(states.ANSWER, request.pk, attempt)
     except TransitionLost as lost:
-        stored = lost.request
-        sent = (stored.response_by_id, stored.response_data, stored.response_comment)
-        if sent != (reviewer_id, value, words):
+        sent = Answer.objects.filter(request=lost.request, person_id=reviewer_id).first()
+        if sent is None or (sent.data, sent.comment) != (value, words):
             raise
 
 
@@ -252,6 +298,8 @@ def remove_member(
 ) -> datetime:
     """Ends a membership and releases the member's claims; returns the time of removal.
 
+    Requests that need the member's answer by their policy end.
+
     `account_id` is the loop's. `member_id` may also be an id that an invitation had reserved for
     the member. `actor_id` is the member's own id if the member leaves.
 
@@ -269,6 +317,7 @@ def remove_member(
     row.delete()
     touch(loop_id, account_id=account_id)
     transitions.release_all(loop_id, person_id=member_id)
+    transitions.count_without(loop_id, person_id=member_id)
     loop = Loop.objects.of_creator(account_id).only("creator_id", "name").get(pk=loop_id)
     if actor_id == member_id:
         record_audit(loop, "member.left", loop.name, actor_id=actor_id)

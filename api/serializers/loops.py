@@ -8,16 +8,22 @@ from api.errors import LoopIconRequired, LoopNameRequired
 from api.fields import (
     Identifier,
     Input,
+    InvalidValue,
+    JsonObject,
     StrictBoolean,
     StrictChoice,
     StrictStrings,
     StrictText,
     Timestamp,
 )
+from api.serializers.policies import StoredPolicy
 from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
 from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_options
 from loops.icons import ICONS
 from loops.models import Loop, Membership
+from reviews.policy import InvalidPolicy, Policy, parse
+
+_POLICY = "Of all requests to the loop, which then have none of their own; {} for none."
 
 
 class Domains(StrictStrings):
@@ -44,6 +50,17 @@ class Options(StrictStrings):
             ) from None
 
 
+class LoopPolicy(JsonObject):
+    """The policy of all requests of a loop; {} takes it away."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        try:
+            policy = parse(super().run_validation(data))
+        except InvalidPolicy as error:
+            raise InvalidValue(str(error)) from None
+        return None if policy == Policy() else policy.store()
+
+
 class LoopInput(Input):
     """The body of POST /api/loops."""
 
@@ -55,6 +72,7 @@ class LoopInput(Input):
     require_verified = StrictBoolean(required=False)
     allowed_domains = Domains(required=False)
     comment_required_for = Options(required=False)
+    policy = LoopPolicy(required=False, help_text=_POLICY)
 
 
 class LoopChanges(Input):
@@ -66,6 +84,7 @@ class LoopChanges(Input):
     require_verified = StrictBoolean(required=False)
     allowed_domains = Domains(required=False)
     comment_required_for = Options(required=False)
+    policy = LoopPolicy(required=False, help_text=_POLICY)
 
 
 class MemberSerializer(serializers.Serializer[Membership]):
@@ -81,7 +100,7 @@ class MemberSerializer(serializers.Serializer[Membership]):
 class LoopSerializer(serializers.Serializer[Loop]):
     """A loop with all its members. The `optional` fields are left out at their defaults."""
 
-    optional = ("require_verified", "allowed_domains", "comment_required_for")
+    optional = ("require_verified", "allowed_domains", "comment_required_for", "policy")
 
     id = Identifier()
     name = serializers.CharField()
@@ -96,12 +115,13 @@ class LoopSerializer(serializers.Serializer[Loop]):
     require_verified = serializers.BooleanField(required=False)
     allowed_domains = serializers.ListField(child=serializers.CharField(), required=False)
     comment_required_for = serializers.ListField(child=serializers.CharField(), required=False)
+    policy = StoredPolicy(required=False)
 
     def to_representation(self, instance: Loop) -> dict[str, Any]:
         data: dict[str, Any] = super().to_representation(instance)
         if instance.require_verified:
             del data["require_verified"]
-        for name in ("allowed_domains", "comment_required_for"):
+        for name in ("allowed_domains", "comment_required_for", "policy"):
             if not data[name]:
                 del data[name]
         return data

@@ -1,6 +1,7 @@
 """Checks new requests and feedback, and describes requests in responses for the schema."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from rest_framework import serializers
@@ -30,15 +31,19 @@ from api.fields import (
     Timestamp,
     WebUrl,
 )
+from api.serializers.policies import StoredPolicy
 from reviews import representation
 from reviews.models import CONTENT_TYPES, PLATFORMS, PRIORITIES, PROCESSING_TYPES, Request
+from reviews.policy import InvalidPolicy, parse
 from reviews.representation import Kind
 from reviews.response_types import (
     InvalidConfiguration,
     InvalidDefault,
+    ResponseType,
     get_response_type,
     list_names,
 )
+from reviews.response_types.policies import check_rule, check_veto
 from web.strict_json import MAX_BYTES
 
 CATEGORIES = ("positive", "constructive", "issue")
@@ -82,6 +87,11 @@ class RequestInput(Input):
         required=False, help_text="Where events go. An empty string counts as left out."
     )
     metadata = StringPairs(required=False)
+    policy = JsonObject(
+        required=False,
+        help_text="How many people answer, and what becomes of their answers. Without it the first"
+        " answer of any member counts.",
+    )
 
     def on_missing(self, name: str, field: Any, checked: dict[str, Any]) -> None:
         super().on_missing(name, field, checked)
@@ -90,9 +100,12 @@ class RequestInput(Input):
             raise error
 
     def on_value(self, name: str, checked: dict[str, Any]) -> None:
-        if name not in ("response_config", "default_response"):
+        if name not in ("response_config", "default_response", "policy"):
             return
         kind, config = get_response_type(checked["response_type"]), checked["response_config"]
+        if name == "policy":
+            checked["policy"] = check_policy(checked["policy"], kind, config)
+            return
         try:
             if name == "response_config":
                 kind.check_configuration(config)
@@ -102,6 +115,19 @@ class RequestInput(Input):
             raise InvalidResponseConfiguration(error.args[0]) from None
         except InvalidDefault as error:
             raise InvalidDefaultResponse(error.args[0]) from None
+
+
+def check_policy(
+    fields: dict[str, Any], kind: ResponseType, config: dict[str, Any]
+) -> dict[str, Any]:
+    """Checks the policy of a request; returns it with all its fields. Raises ValidationFailed."""
+    try:
+        policy = parse(fields)
+        check_rule(policy, kind)
+        check_veto(policy, kind, config)
+    except InvalidPolicy as error:
+        raise ValidationFailed(str(error)) from None
+    return policy.store()
 
 
 def find_conditional_error(name: str, checked: dict[str, Any]) -> ApiError | None:
@@ -151,7 +177,17 @@ class Person(serializers.Serializer[User]):
     email = serializers.EmailField()
 
 
-KINDS: dict[Kind, type[serializers.Field[Any, Any, Any, Any]]] = {
+class AnswerGiven(serializers.Serializer[Request]):
+    """One person's answer to a request with a policy."""
+
+    response_data = serializers.JSONField()
+    response_comment = serializers.CharField(allow_null=True)
+    response_by = Identifier()
+    response_by_user = Person()
+    response_at = Timestamp()
+
+
+KINDS: dict[Kind, Callable[..., serializers.Field[Any, Any, Any, Any]]] = {
     Kind.ID: Identifier,
     Kind.TEXT: serializers.CharField,
     Kind.TIME: Timestamp,
@@ -160,6 +196,8 @@ KINDS: dict[Kind, type[serializers.Field[Any, Any, Any, Any]]] = {
     Kind.JSON: serializers.JSONField,
     Kind.STRINGS_BY_NAME: StringPairs,
     Kind.PERSON: Person,
+    Kind.POLICY: StoredPolicy,
+    Kind.ANSWERS: partial(AnswerGiven, many=True),
 }
 
 

@@ -12,8 +12,8 @@ from django.db import connection
 from accounts.confirmed import CONFIRMED_SQL
 from db.times import iso
 from reviews.lifecycle import states
-from reviews.models import Request
-from reviews.representation import DETAIL, Around
+from reviews.models import Answer, Request
+from reviews.representation import DETAIL, Around, represent_answers
 from webhooks import services
 from webhooks.services import Event
 
@@ -42,6 +42,8 @@ def emit(name: str, requests: Sequence[Request]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_AROUND, {"loops": [each.loop_id for each in requests], "people": people})
         around = [(loop_name, Reviewer(*person)) for loop_name, *person in cursor.fetchall()]
+    shown = [request.pk for request in requests if request.shows_answers]
+    answers = Answer.objects.by_request(shown) if shown else {}
     services.emit(
         [
             Event(
@@ -50,7 +52,13 @@ def emit(name: str, requests: Sequence[Request]) -> None:
                 name=name,
                 subject_id=request.pk,
                 occurrence=get_occurrence(request),
-                payload=build_body(name, request, loop_name, reviewer if reviewer.id else None),
+                payload=build_body(
+                    name,
+                    request,
+                    loop_name,
+                    reviewer if reviewer.id else None,
+                    answers.get(request.pk),
+                ),
                 traceparent=request.traceparent,
             )
             for request, (loop_name, reviewer) in zip(requests, around, strict=True)
@@ -59,11 +67,16 @@ def emit(name: str, requests: Sequence[Request]) -> None:
 
 
 def build_body(
-    name: str, request: Request, loop_name: str, reviewer: Reviewer | None
+    name: str,
+    request: Request,
+    loop_name: str,
+    reviewer: Reviewer | None,
+    answers: Sequence[Answer] | None = None,
 ) -> dict[str, Any]:
-    """Builds the body of an event."""
+    """Builds the body of an event. `answers` are None unless a policy lets them be seen."""
     answerer = reviewer if request.status == states.COMPLETED else None
-    shown = DETAIL.represent_stored(request, Around(answerer, shows_metadata=True))
+    given = None if answers is None else represent_answers(answers)
+    shown = DETAIL.represent_stored(request, Around(answerer, shows_metadata=True, answers=given))
     person = reviewer and {
         "user_id": reviewer.id,
         "name": reviewer.name,

@@ -11,6 +11,7 @@ from reviews.models import Request
 # The columns that transitions may change.
 COLUMNS = (
     "status", "updated_at", "claimed_by_id", "claimed_at", "claim_expires_at", "claim_count",
+    "outcome", "answers_received",
     "response_data", "response_by_id", "response_at", "response_comment", "traceparent",
 )  # fmt: skip
 

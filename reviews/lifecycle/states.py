@@ -75,7 +75,8 @@ LAPSE: Final = Transition("lapse", frozenset({CLAIMED}), PENDING, claims=Claims.
 ANSWER: Final = Transition("answer", OPEN, COMPLETED, "request.completed", Claims.OWN)
 TIME_OUT: Final = Transition("time_out", OPEN, TIMEOUT, "request.timeout", after_deadline=True)
 CANCEL: Final = Transition("cancel", frozenset({PENDING}), CANCELLED, "request.cancelled")
+GIVE_UP: Final = Transition("give_up", OPEN, TIMEOUT, "request.timeout")
 WITHDRAW: Final = Transition("withdraw", OPEN, CANCELLED, "request.cancelled")
 
-TRANSITIONS: Final = (CLAIM, RELEASE, LAPSE, ANSWER, TIME_OUT, CANCEL, WITHDRAW)
+TRANSITIONS: Final = (CLAIM, RELEASE, LAPSE, ANSWER, TIME_OUT, GIVE_UP, CANCEL, WITHDRAW)
 EVENTS: Final = tuple(dict.fromkeys(each.event for each in TRANSITIONS if each.event))

@@ -12,11 +12,13 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from reviews import policy
 from reviews.lifecycle import events, states
 from reviews.lifecycle.conditions import DUE_AT, OPEN, held_by, in_time, lapsed, overdue
+from reviews.lifecycle.deciding import decide, read_answers
 from reviews.lifecycle.saving import update_all
 from reviews.lifecycle.states import Transition
-from reviews.models import Request
+from reviews.models import Answer, Request, build_answer
 
 # With events, a batch keeps its rows locked for about 15 ms, and for about 250 ms if each has a
 # context of 256 KiB. A batch of 100 takes a third less time for each request, but a whole second.
@@ -35,6 +37,12 @@ WITH locked AS MATERIALIZED (
 SELECT locked.*, clock_timestamp() AS now FROM locked
 """  # noqa: S608 (nothing in it comes from outside)
 _ONE = "r.id = %(id)s AND r.creator_id = %(account)s"
+# Those to which the person may still give the first answer of their own.
+_WITH_POLICY = f"""
+    r.loop_id = %(loop)s AND {OPEN} AND r.policy IS NOT NULL AND %(person)s = ANY (r.eligible)
+    AND r.id > %(last)s AND NOT EXISTS (
+        SELECT FROM reviews_answer a WHERE a.request_id = r.id AND a.person_id = %(person)s)
+    ORDER BY r.id LIMIT {BATCH}"""
 _BATCH_OF_LOOP = f"""r.loop_id = %(loop)s AND {in_time()} AND {{}}
     ORDER BY r.priority_rank DESC, r.timeout_at, r.id LIMIT {BATCH}"""
 
@@ -42,7 +50,7 @@ _BATCH_OF_LOOP = f"""r.loop_id = %(loop)s AND {in_time()} AND {{}}
 def claim(request_id: str, *, account_id: str, person_id: str, lease: timedelta) -> bool:
     """Gives the person a claim on the request; returns False if that is not allowed."""
     request = _lock_one(states.CLAIM, request_id, account_id)
-    if request is None:
+    if request is None or request.needs_several:
         return False
     request.claimed_by_id, request.claimed_at = person_id, request.now
     request.claim_expires_at = request.now + lease
@@ -64,15 +72,54 @@ def release(request_id: str, *, account_id: str, person_id: str) -> bool:
 def answer(
     request_id: str, *, account_id: str, person_id: str, value: Any, comment: str | None
 ) -> bool:
-    """Completes the request with the person's answer; returns False if that is not allowed."""
+    """Stores the person's answer, which ends the request unless its policy needs more of them.
+
+    A person's further answer replaces the one before. Returns False if that is not allowed.
+    """
     request = _lock_one(states.ANSWER, request_id, account_id, person_id)
     if request is None:
         return False
-    request.response_data, request.response_comment = value, comment
-    request.response_by_id, request.response_at = person_id, request.now
+    fresh = build_answer(request, person_id=person_id, data=value, comment=comment, at=request.now)
+    if request.policy is None:
+        fresh.save(force_insert=True)
+        _complete(request, fresh)
+    else:
+        _store(request, fresh)
+        _apply_policy(request)
+    return True
+
+
+def _store(request: Request, fresh: Answer) -> None:
+    """Adds an answer to a request with a policy, or changes the person's own."""
+    answers = Answer.objects.filter(request=request)
+    words = {"data": fresh.data, "comment": fresh.comment, "answered_at": fresh.answered_at}
+    if not answers.filter(person_id=fresh.person_id).update(**words):
+        fresh.save(force_insert=True)
+
+
+def _apply_policy(request: Request) -> None:
+    """Ends a locked request if its answers have an outcome, or can have none any more."""
+    answers = read_answers(request)
+    request.answers_received = len(answers)
+    decision = decide(request, answers)
+    if decision is None:
+        update_all([request])
+        return
+    request.outcome = decision.outcome
+    if decision.answer is not None:
+        _complete(request, decision.answer)
+    else:
+        _end_claim(request)
+        request.response_data = request.default_response
+        _record(states.GIVE_UP, [request])
+
+
+def _complete(request: Request, chosen: Answer) -> None:
+    """Completes the request; one answer becomes its outcome."""
+    request.response_data, request.response_comment = chosen.data, chosen.comment
+    request.response_by_id, request.response_at = chosen.person_id, request.now
     request.claim_expires_at = None
     _record(states.ANSWER, [request])
-    return True
 
 
 def cancel(request_id: str, *, account_id: str, traceparent: str | None) -> Request | None:
@@ -100,6 +147,18 @@ def release_all(loop_id: str, *, person_id: str) -> None:
     _move_all(states.RELEASE, condition, _end_claim, {"loop": loop_id, "person": person_id})
 
 
+def count_without(loop_id: str, *, person_id: str) -> None:
+    """Ends the open requests of a loop whose policy cannot have an outcome without the person.
+
+    In batches of the caller's transaction, in which the person has left the loop.
+    """
+    params = {"loop": loop_id, "person": person_id, "last": ""}
+    while locked := _lock(_WITH_POLICY, params):
+        params["last"] = locked[-1].pk
+        for request in _choose(states.GIVE_UP, locked):
+            _apply_policy(request)
+
+
 def time_out(where: str = "TRUE", **params: Any) -> int:
     """Times out a batch of overdue requests that nobody has locked; returns how many.
 
@@ -111,6 +170,7 @@ def time_out(where: str = "TRUE", **params: Any) -> int:
         for request in requests:
             _end_claim(request)
             request.response_data = request.default_response
+            request.outcome = policy.DEFAULT if request.policy else None
             request.updated_at = request.timeout_at
         _record(states.TIME_OUT, requests, wake)
     return len(requests)

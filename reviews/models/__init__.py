@@ -1,5 +1,7 @@
-"""Requests, feedback, notifications, viewers, counters, search words and exports: their tables."""
+"""The tables of requests, answers, feedback, notifications, viewers, counters and the like."""
 
+from reviews.models.answers import Answer as Answer
+from reviews.models.answers import build_answer as build_answer
 from reviews.models.counters import Counter as Counter
 from reviews.models.counters import CounterChange as CounterChange
 from reviews.models.erasures import Erasure as Erasure

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
@@ -14,7 +15,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from db.columns import ExactJSONField, bucket_constraint, owned_id_field
 from loops.models import Loop, Membership
-from reviews import response_types
+from reviews import policy, response_types
 from reviews.lifecycle import states
 from reviews.lifecycle.conditions import ENDED, IS_DUE, is_free_for
 from reviews.models.metadata import PAIRS
@@ -113,6 +114,9 @@ class Request(models.Model):
     callback_url = models.TextField(null=True)  # noqa: DJ001
     # strings by name, for the account that created the request; null without any
     metadata = ExactJSONField(null=True)
+    # reviews.policy, with all its fields; null where the first answer of any member decides
+    policy = ExactJSONField(null=True)
+    eligible = ArrayField(models.CharField(max_length=24), null=True)  # who may answer, by a policy
     # the intermediary of the program, such as "MCP"; '' for a direct call of the API
     asked_through = models.CharField(max_length=100, default="", db_default="")
     # of the last call that sent one (webhooks.trace_context)
@@ -125,11 +129,13 @@ class Request(models.Model):
         settings.AUTH_USER_MODEL,
         null=True,
         on_delete=models.PROTECT,
-        related_name="answers",
+        related_name="+",
         db_index=False,
     )
     response_at = models.DateTimeField(null=True)
     response_comment = models.TextField(null=True)  # noqa: DJ001 (the API returns null)
+    outcome = models.CharField(max_length=12, null=True)  # noqa: DJ001 (null without a policy)
+    answers_received = models.PositiveSmallIntegerField(default=0, db_default=0)
     claimed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -227,6 +233,11 @@ class Request(models.Model):
                 name="request_metadata",
             ),
             models.Index(
+                fields=["loop", "id"],
+                condition=Q(policy__isnull=False, status__in=["pending", "claimed"]),
+                name="request_open_policy",
+            ),
+            models.Index(
                 fields=["claim_expires_at"],
                 condition=Q(status="claimed"),
                 name="request_lease",
@@ -270,9 +281,26 @@ class Request(models.Model):
         kind = response_types.get_response_type(self.response_type)
         return kind.format_answer(self.response_config, answer)
 
+    @property
+    def needs_several(self) -> bool:
+        """Tells whether several answers make the outcome. Then nobody can claim the request."""
+        return self.policy is not None and policy.read(self.policy).needs_several
+
+    @property
+    def shows_answers(self) -> bool:
+        """Tells whether others may see the answers by the policy, or how many say the same."""
+        return self.policy is not None and (
+            self.status in states.FINAL or not policy.read(self.policy).blind
+        )
+
+    def asks(self, person_id: str) -> bool:
+        """Tells whether the person, a member, is among those who may answer."""
+        return self.eligible is None or person_id in self.eligible
+
     def is_free_for(self, person_id: str) -> bool:
         """Tells whether the person may answer, by the columns as they were read."""
-        return is_free_for(person_id, status=self.status, holder_id=self.claimed_by_id)
+        is_free = is_free_for(person_id, status=self.status, holder_id=self.claimed_by_id)
+        return is_free and self.asks(person_id)
 
     @property
     def answered_by(self) -> str | None:

@@ -25,14 +25,13 @@ _MATCHES = """(starts_with(lower(u.name), %(typed)s) OR starts_with(lower(u.emai
 # Skips from person to person by index, however many requests each has answered.
 _ANSWERERS = f"""
 WITH RECURSIVE known AS (
-    (SELECT response_by_id AS id, 1 AS place FROM reviews_request
-      WHERE creator_id = %(account)s AND response_by_id IS NOT NULL
-      ORDER BY response_by_id LIMIT 1)
+    (SELECT person_id AS id, 1 AS place FROM reviews_answer
+      WHERE account_id = %(account)s ORDER BY person_id LIMIT 1)
     UNION ALL
     SELECT following.id, known.place + 1 FROM known CROSS JOIN LATERAL (
-        SELECT response_by_id AS id FROM reviews_request
-         WHERE creator_id = %(account)s AND response_by_id > known.id
-         ORDER BY response_by_id LIMIT 1) following
+        SELECT person_id AS id FROM reviews_answer
+         WHERE account_id = %(account)s AND person_id > known.id
+         ORDER BY person_id LIMIT 1) following
      WHERE known.place < {MAX_KNOWN}
 )
 SELECT u.id FROM known JOIN accounts_user u ON u.id = known.id
@@ -46,7 +45,8 @@ SELECT DISTINCT member.loop_id FROM (
   JOIN accounts_user u ON u.id = member.user_id
  WHERE {_MATCHES} ORDER BY member.loop_id LIMIT {MAX_FOUND}
 """  # noqa: S608
-_COLUMNS = {ANSWERED: ("response_by_id", _ANSWERERS), ASKED: ("loop_id", _LOOPS)}
+_STATEMENTS = {ANSWERED: _ANSWERERS, ASKED: _LOOPS}
+_KEY = RawSQL("found.key", [], output_field=CharField())
 
 
 def find_newest(
@@ -58,11 +58,15 @@ def find_newest(
     filters and the start.
     """
     own: RequestQuerySet = requests.created_by(account_id)
-    column, statement = _COLUMNS[role]
-    keys = _fetch(statement, {"account": account_id, "typed": _fold(typed)})
+    keys = _fetch(_STATEMENTS[role], {"account": account_id, "typed": _fold(typed)})
     if not keys or own.query.is_empty():  # its SQL could not be made
         return own.none()
-    ids = _merge(own, column, keys, count)
+    if role == ANSWERED:
+        of_key = own.filter(answers__account_id=account_id, answers__person_id=_KEY)
+        newest = of_key.order_by("-answers__asked_at", "-answers__request_id")
+    else:
+        newest = own.filter(loop_id=_KEY).order_by("-created_at", "-id")
+    ids = _merge(newest, keys, count)
     return own.filter(pk__in=ids) if ids else own.none()
 
 
@@ -74,10 +78,8 @@ def _fold(typed: str) -> str:
         return typed.strip().lower()
 
 
-def _merge(requests: RequestQuerySet, column: str, keys: list[str], count: int) -> list[str]:
+def _merge(newest: RequestQuerySet, keys: list[str], count: int) -> list[str]:
     """Returns the ids of the newest `count` requests; each key's are read in its index's order."""
-    each = RawSQL("found.key", [], output_field=CharField())
-    newest = requests.filter(**{column: each}).order_by("-created_at", "-id")
     sql, params = newest.values("id", "created_at")[:count].query.sql_with_params()
     return _fetch(
         f"""SELECT request.id FROM unnest(%s::text[]) AS found (key)

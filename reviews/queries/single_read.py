@@ -1,18 +1,22 @@
 """Reads requests as single reads in one statement, after settling due ones.
 
+The answers of a request with a policy take another one.
+
 The SQL is written by hand, because programs poll: a read takes 0.13 ms of CPU, with the ORM 1.9 ms.
 """
 
 from collections import namedtuple
 from typing import Any
 
+import orjson
 from django.db import connection
 
 from loops.active_members import ACTIVE_MEMBERS
 from reviews.lifecycle.conditions import lapsed, overdue
 from reviews.lifecycle.settling import read_settled, scope_to_request
-from reviews.models import Request
-from reviews.representation import DETAIL, Around, as_fragment, encode
+from reviews.lifecycle.states import FINAL
+from reviews.models import Answer, Request
+from reviews.representation import DETAIL, Around, as_fragment, encode, represent_answers
 
 # Aliases: r is the request, p the person who answered, f the feedback.
 _SELECT = f"""
@@ -32,6 +36,7 @@ _READ_MANY = f"""
   JOIN reviews_request r ON r.id = chosen.id {_JOINED}
  WHERE r.creator_id = %(user)s ORDER BY chosen.place
 """
+_STATUS, _POLICY = (DETAIL.names.index(name) for name in ("status", "policy"))
 _Person = namedtuple("_Person", ("id", "name", "email"))
 Row = tuple[Any, ...]
 
@@ -57,7 +62,7 @@ def read(request_id: str, *, user_id: str) -> dict[str, Any]:
             raise NotVisible
         return row, is_due
 
-    return _represent(read_settled(scope_to_request(request_id), read_row))
+    return _represent_all([read_settled(scope_to_request(request_id), read_row)])[0]
 
 
 def read_many_as_json(request_ids: list[str], *, user_id: str) -> list[str]:
@@ -67,7 +72,23 @@ def read_many_as_json(request_ids: list[str], *, user_id: str) -> list[str]:
     """
     with connection.cursor() as cursor:
         cursor.execute(_READ_MANY, {"ids": request_ids, "user": user_id})
-        return [encode(_represent(row)).decode() for row in cursor.fetchall()]
+        rows = cursor.fetchall()
+    return [encode(each).decode() for each in _represent_all(rows)]
+
+
+def _represent_all(rows: list[Row]) -> list[dict[str, Any]]:
+    """Represents rows, with the answers where a policy lets them be seen."""
+    shown = [_represent(row) for row in rows]
+    seen = {each["id"]: each for row, each in zip(rows, shown, strict=True) if _shows_answers(row)}
+    if seen:
+        for request_id, answers in Answer.objects.by_request(seen).items():
+            seen[request_id]["answers"] = represent_answers(answers)
+    return shown
+
+
+def _shows_answers(row: Row) -> bool:
+    policy = row[_POLICY]
+    return policy is not None and (row[_STATUS] in FINAL or not orjson.loads(policy)["blind"])
 
 
 def _represent(row: Row) -> dict[str, Any]:

@@ -1,9 +1,13 @@
 """The base class of response types: what a type must define, and what it may override."""
 
+import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
+from reviews.policy import FIRST, MAJORITY, UNANIMOUS, Ballot
 from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.fields import Config
 from reviews.response_types.widgets import Widget
@@ -53,6 +57,8 @@ class ResponseType(ABC):
     default_schema: ClassVar[Schema]  # of `default_response`
     answer_noun: ClassVar[str]  # a description of `response_data`: "a string"
     example: ClassVar[Example]
+    rules: ClassVar[tuple[str, ...]] = (FIRST, MAJORITY, UNANIMOUS)  # that a policy may have
+    has_vetoes: ClassVar[bool] = False
 
     @abstractmethod
     def check_configuration(self, config: Config) -> None:
@@ -98,6 +104,31 @@ class ResponseType(ABC):
         """
         return typed.strip()
 
+    def build_ballot(self, answer: Any, veto: Sequence[Any]) -> Ballot:
+        """Builds what a policy sees of a stored answer; `veto` has the votes that end it."""
+        vote = self.get_vote(answer)
+        return Ballot(
+            key=self.get_key(answer),
+            number=self.get_number(answer),
+            is_veto=any(are_equal(vote, each) for each in veto),
+        )
+
+    def get_key(self, answer: Any) -> str:
+        """Returns a string that equal answers share."""
+        return json.dumps(answer)
+
+    def get_number(self, answer: Any) -> Decimal | None:
+        """Returns the number of which a policy may take the median."""
+        return None
+
+    def get_vote(self, answer: Any) -> Any:
+        """Returns what a policy's `veto` names of an answer."""
+        return answer
+
+    def check_vote(self, config: Config, vote: object) -> None:
+        """Raises InvalidAnswer unless an answer can have this vote."""
+        self.check_answer(config, vote)
+
     def list_values(self, config: Config) -> list[str]:
         """Returns the options that an answer chooses from; none if there are no options."""
         return []
@@ -110,3 +141,8 @@ class ResponseType(ABC):
         """Formats an answer for people. It may be invalid: a draft or a default."""
         values = answer if isinstance(answer, list) else [answer]
         return ", ".join(self.get_labels(config, values)) or say("nothing")
+
+
+def are_equal(one: object, other: object) -> bool:
+    """Tells whether two JSON values are equal; true is not 1."""
+    return one == other and isinstance(one, bool) == isinstance(other, bool)

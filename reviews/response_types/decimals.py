@@ -2,8 +2,10 @@
 
 import math
 from decimal import Decimal
-from typing import Any
+from fractions import Fraction
+from typing import Any, ClassVar
 
+from reviews.policy import RULES
 from reviews.response_types.faults import InvalidDefault
 from web.phrases import say
 
@@ -40,3 +42,16 @@ def check_default_number(default: object) -> None:
     """Raises InvalidDefault unless the default is a number."""
     if to_json_number(default) is None:
         raise InvalidDefault(say("%(field)s must be a number", field="default_response"))
+
+
+class Comparable:
+    """The part of a response type by which a policy compares and orders numbers, exactly."""
+
+    rules: ClassVar[tuple[str, ...]] = RULES
+    has_vetoes: ClassVar[bool] = True
+
+    def get_key(self, answer: Any) -> str:
+        return str(Fraction(to_decimal(answer)))
+
+    def get_number(self, answer: Any) -> Decimal | None:
+        return to_decimal(answer)

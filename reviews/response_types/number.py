@@ -8,6 +8,7 @@ from fractions import Fraction
 from reviews.response_types import wording
 from reviews.response_types.base import Example, ResponseType, Setting
 from reviews.response_types.decimals import (
+    Comparable,
     check_default_number,
     count_places,
     to_decimal,
@@ -31,7 +32,7 @@ class NumberBounds:
     decimal_places: int
 
 
-class Number(ResponseType):
+class Number(Comparable, ResponseType):
     """A number with limited decimal places; whole numbers as integers."""
 
     name = "number"

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from reviews.response_types.base import Example, ResponseType, Setting
 from reviews.response_types.decimals import (
+    Comparable,
     check_default_number,
     count_places,
     to_decimal,
@@ -35,7 +36,7 @@ class RatingBounds:
     step: Decimal
 
 
-class Rating(ResponseType):
+class Rating(Comparable, ResponseType):
     """A step of a scale, counted from its minimum; whole numbers as integers."""
 
     name = "rating"

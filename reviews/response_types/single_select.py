@@ -30,6 +30,8 @@ class SingleSelect(ResponseType):
         "decline",
     )
 
+    has_vetoes = True
+
     def check_configuration(self, config: Config) -> None:
         options.read_options(config)
         read_flag(config, "required", default=self.required_by_default)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from reviews.policy import FIRST
 from reviews.response_types.base import Example, ResponseType, Schema, Setting
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration, InvalidDefault
 from reviews.response_types.fields import Config, read_flag, read_integer, read_string
@@ -44,6 +45,8 @@ class Text(ResponseType):
     default_schema = {"type": "string"}
     answer_noun = "a string"
     example = Example({"max_length": 500, "placeholder": "Why?"}, "")
+
+    rules = (FIRST,)
 
     def read_bounds(self, config: Config) -> TextBounds:
         """Reads the bounds; the default maximum is 10,000 characters."""

@@ -8,6 +8,7 @@ from django.db import connection
 
 from db.ids import owned_id, owned_id_sql
 from reviews.models import Request
+from tests.answering import repeat_answers
 
 
 def copies(request: Request, count: int, **changes: Any) -> list[Request]:
@@ -49,6 +50,7 @@ def older(request: Request, count: int, **changes: Any) -> None:
             ],
         )
         cursor.execute("ANALYZE reviews_request")
+    repeat_answers()
 
 
 def _fields(request: Request) -> dict[str, Any]:
@@ -62,4 +64,5 @@ def _insert(rows: Iterable[dict[str, Any]]) -> list[Request]:
     made = Request.objects.bulk_create(Request(**row) for row in rows)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE reviews_request")
+    repeat_answers()
     return made

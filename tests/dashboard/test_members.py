@@ -21,6 +21,7 @@ from loops.models import Loop, Membership
 from loops.services import create_loop, invite_member
 from reviews import services
 from reviews.models import Request
+from tests.answering import repeat_answers
 from tests.dashboard.many import copies, older
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make
@@ -61,6 +62,7 @@ class TestFigures:
             Request.objects.filter(pk=request.pk).update(
                 created_at=now - timedelta(minutes=minutes), response_at=now
             )
+        repeat_answers()
         page = words(signed_in(owner).get(path(loop)))
         assert "Owner owner@example.com You just now 0 – – " in page
         assert "Member member@example.com Active just now 3 3 min 4.5 Remove" in page

@@ -14,6 +14,7 @@ from db.models import Heartbeat
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request
+from tests.answering import repeat_answers
 from tests.dashboard.many import copies
 from tests.dashboard.scene import draw, used
 from tests.portal import signed_in, words
@@ -42,6 +43,7 @@ def answered(make: Make, reviewer: User, *, minutes: float) -> Request:
     Request.objects.filter(pk=request.pk).update(
         created_at=now - timedelta(minutes=minutes), response_at=now
     )
+    repeat_answers()
     return request
 
 
@@ -172,6 +174,7 @@ def test_a_day_begins_at_midnight_of_the_reader(owner: User, make: Make, member:
     Request.objects.filter(pk=old.pk).update(
         created_at=eight_days - timedelta(minutes=1), response_at=eight_days
     )
+    repeat_answers()
     assert "Answered 0 in the last 7 days" in read(owner)
 
 

@@ -108,7 +108,7 @@ def test_it_reads_the_indexes_however_many_there_are(
         for sql, params in statements:
             cursor.execute(f"EXPLAIN {sql}", params)
             plan = "\n".join(row[0] for row in cursor.fetchall())
-            assert "request_by_answerer" in plan, plan
+            assert "answer_account_person" in plan, plan
 
 
 def test_pages_and_statements(

@@ -184,5 +184,6 @@ def test_statements(
     # session, person, request, that it was opened, what waits, the list beside
     with django_assert_num_queries(6):
         browser.get(f"/inbox/{request.pk}/")
-    with django_assert_num_queries(11):  # and the transition: membership, row, update, names, log
+    with django_assert_num_queries(12):
+        # and the transition: membership, row, answer, update, names, log
         browser.post(f"/inbox/{request.pk}/answer/", {"answer": "n", "comment": "No"})

@@ -12,6 +12,7 @@ from loops.models import Loop
 from portal import work
 from reviews import services
 from reviews.models import Request
+from tests.answering import repeat_answers
 from tests.dashboard.many import older
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make
@@ -26,6 +27,7 @@ def answered(make: Make, by: User, *, after: int = 5, **changes: object) -> Requ
     Request.objects.filter(pk=request.pk).update(
         created_at=F("response_at") - timedelta(seconds=after)
     )
+    repeat_answers()
     return services.read_request(request.pk)
 
 
@@ -58,6 +60,7 @@ def test_pages_of_thirty(member: User, make: Make) -> None:
     requests = [answered(make, member, request_text=f"Number {n:02}") for n in range(35)]
     same = requests[4].response_at  # two at one moment, on either side of the page's end
     Request.objects.filter(pk__in=[requests[4].pk, requests[5].pk]).update(response_at=same)
+    repeat_answers()
     browser = signed_in(member)
     first = browser.get("/my-work/")
     links = first.content.decode().split('"')

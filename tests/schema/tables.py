@@ -24,6 +24,7 @@ OWNED = {
     "reviews_notification": "account_id",
     "reviews_request": "creator_id",
     "reviews_viewer": "account_id",
+    "reviews_answer": "account_id",
     "reviews_requestwords": "account_id",
     "reviews_counter": "creator_id",
     "reviews_counterchange": "creator_id",

@@ -16,7 +16,7 @@ def enqueue_for(request: Request) -> list[Item[Push]]:
         cursor.execute(
             f"WITH {AUDIENCE}, made AS (SELECT id, creator_id, loop_id, priority"
             f" FROM reviews_request WHERE id = %(id)s), {enqueue.ENQUEUE} SELECT items FROM pushes",
-            {"id": request.pk, "loop_id": request.loop_id, **params},
+            {"id": request.pk, "loop_id": request.loop_id, "but": None, **params},
         )
         rows = cursor.fetchone()[0]
     return enqueue.read_items(rows, request, claim_id=params["push_claim"])

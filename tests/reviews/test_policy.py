@@ -1,0 +1,86 @@
+"""The rules by which several answers become one outcome, against a list of cases."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from reviews.policy import Ballot, InvalidPolicy, Policy, Result, decide, parse, read
+
+Y, N, M = Ballot("y"), Ballot("n"), Ballot("m")
+VETO = Ballot("n", is_veto=True)
+
+
+def number(text: str) -> Ballot:
+    return Ballot(text, Decimal(text))
+
+
+@pytest.mark.parametrize(
+    ("rule", "answers", "ballots", "able", "result"),
+    [
+        ("first", 1, [], 1, None),
+        ("first", 1, [Y], 0, Result("decided", 0)),
+        ("first", 1, [], 0, Result("unreachable")),
+        ("majority", 3, [Y], 4, None),
+        ("majority", 3, [Y, Y], 1, Result("decided", 1)),
+        ("majority", 3, [Y, N], 1, None),
+        ("majority", 3, [Y, N, Y], 0, Result("decided", 2)),
+        ("majority", 3, [Y, N, M], 5, Result("no_agreement")),
+        ("majority", 2, [Y, N], 5, Result("no_agreement")),
+        ("majority", 4, [Y, Y, N], 1, None),
+        ("majority", 4, [Y, N, Y, N], 1, Result("no_agreement")),
+        ("majority", 4, [Y, N, N, M], 1, Result("no_agreement")),
+        ("majority", 5, [Y, N, M], 2, None),
+        ("majority", 5, [Y, N, M], 1, Result("unreachable")),
+        ("majority", 5, [], 2, Result("unreachable")),
+        ("unanimous", 3, [Y, Y], 1, None),
+        ("unanimous", 3, [Y, Y, Y], 0, Result("decided", 2)),
+        ("unanimous", 3, [Y, N], 1, Result("no_agreement")),
+        ("unanimous", 3, [Y, Y], 0, Result("unreachable")),
+        ("median", 3, [number("1"), number("9")], 1, None),
+        ("median", 3, [number("9"), number("1"), number("4")], 0, Result("decided", 2)),
+        ("median", 4, [*map(number, "9152")], 0, Result("decided", 3)),
+        ("median", 2, [number("1"), number("0.5")], 0, Result("decided", 1)),
+        ("median", 3, [number("1")], 1, Result("unreachable")),
+        ("majority", 3, [VETO], 4, Result("vetoed", 0)),
+        ("unanimous", 3, [Y, VETO], 4, Result("vetoed", 1)),
+    ],
+)
+def test_what_becomes_of_the_answers(
+    rule: str, answers: int, ballots: list[Ballot], able: int, result: Result | None
+) -> None:
+    assert decide(Policy(rule, answers), ballots, able) == result
+
+
+@pytest.mark.parametrize(
+    ("sent", "error"),
+    [
+        ({"rule": "most"}, "policy.rule must be one of: first, majority, unanimous, median"),
+        ({"rule": ["first"]}, "policy.rule must be one of: first, majority, unanimous, median"),
+        ({"rule": "majority"}, "policy.answers must be an integer between 2 and 15"),
+        ({"rule": "majority", "answers": 1}, "policy.answers must be an integer between 2 and 15"),
+        ({"rule": "median", "answers": 16}, "policy.answers must be an integer between 2 and 15"),
+        ({"rule": "median", "answers": 2.0}, "policy.answers must be an integer between 2 and 15"),
+        ({"rule": "median", "answers": True}, "policy.answers must be an integer between 2 and 15"),
+        ({"answers": 2}, "policy.answers must be 1 for the rule first"),
+        ({"answers": True}, "policy.answers must be 1 for the rule first"),
+        ({"blind": "no"}, "policy.blind must be a boolean"),
+        ({"exclude_creator": 1}, "policy.exclude_creator must be a boolean"),
+        ({"veto": "no"}, "policy.veto must be an array of answers"),
+        ({"veto ": []}, "policy has an unknown field: veto "),
+        ({"__class__": 1}, "policy has an unknown field: __class__"),
+    ],
+)
+def test_what_is_no_policy(sent: dict[str, Any], error: str) -> None:
+    with pytest.raises(InvalidPolicy) as refused:
+        parse(sent)
+    assert str(refused.value) == error
+
+
+def test_it_is_stored_with_all_its_fields() -> None:
+    policy = parse({"rule": "majority", "answers": 3, "veto": ["no"], "blind": None})
+    stored = {
+        "rule": "majority", "answers": 3, "blind": True, "exclude_creator": False, "veto": ["no"],
+    }  # fmt: skip
+    assert policy.store() == stored
+    assert read(stored) == policy
