@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from reviews import policy
 from reviews.lifecycle import states
 from reviews.models import Request
 from web.bidi import isolate
@@ -120,6 +121,9 @@ def _build_end(request: Request) -> Step:
     if request.status == states.TIMEOUT:
         default = request.format_answer(request.default_response)
         words = _("The default response was used: %(default)s") % {"default": default}
+        if request.outcome in (policy.NO_AGREEMENT, policy.UNREACHABLE):
+            ended = _("Ended without agreement")
+            return Step(request.updated_at, ended, words, symbol="clock", went="wrong")
         return Step(request.timeout_at, _("Timed out"), words, symbol="clock", went="wrong")
     if request.status == states.CANCELLED:
         return Step(request.updated_at, _("Cancelled"), symbol="ban")

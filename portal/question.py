@@ -11,7 +11,7 @@ from portal import answer_form, polling, saved_answers, sidebar
 from portal.access import read_own_answer
 from portal.posted import NOTHING, Posted
 from portal.progress import Progress, find_place, read_next
-from reviews import outline
+from reviews import outline, policy_words
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.prose import render_headline, render_prose
@@ -37,6 +37,7 @@ def question_page(
     is_answerable = item.is_free_for(request.user.pk)
     context = {
         **_describe_request(item),
+        "policy": policy_words.describe(item, request.user.pk),
         "is_mine": item.claimed_by_id == request.user.pk,
         "held_for": _count_held_seconds(item),
         "until": format_lease(item.claim_expires_at),

@@ -9,6 +9,15 @@ export interface components {
     schemas: {
         /** @description A string for text and single_select, a list of option values for multi_select, a number for rating and number; null while there is no answer. After a timeout it is the default_response as it was sent. */
         Answer: string | number | string[] | null;
+        /** @description One person's answer to a request with a policy. */
+        AnswerGiven: {
+            response_data: unknown;
+            response_comment: string | null;
+            response_by: string;
+            response_by_user: components["schemas"]["Person"];
+            /** Format: date-time */
+            response_at: string;
+        };
         /** @enum {string} */
         ContentType: "markdown" | "image";
         /** @description Any JSON object. */
@@ -84,6 +93,7 @@ export interface components {
             require_verified?: boolean;
             allowed_domains?: string[];
             comment_required_for?: string[];
+            policy?: components["schemas"]["StoredPolicy"];
         };
         /** @description The body of PUT /api/loops/{id}. */
         LoopChanges: {
@@ -93,6 +103,10 @@ export interface components {
             require_verified?: boolean | null;
             allowed_domains?: string[] | null;
             comment_required_for?: string[] | null;
+            /** @description Of all requests to the loop, which then have none of their own; {} for none. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description The body of POST /api/loops. */
         LoopInput: {
@@ -102,6 +116,10 @@ export interface components {
             require_verified?: boolean | null;
             allowed_domains?: string[] | null;
             comment_required_for?: string[] | null;
+            /** @description Of all requests to the loop, which then have none of their own; {} for none. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description A member of a loop, active or pending. */
         Member: {
@@ -158,6 +176,10 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description A new request. Its response_type decides on the shape of response_config and default_response. */
         NewRequest: components["schemas"]["TextRequest"] | components["schemas"]["SingleSelectRequest"] | components["schemas"]["MultiSelectRequest"] | components["schemas"]["RatingRequest"] | components["schemas"]["NumberRequest"];
@@ -199,6 +221,10 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description A loop in a single read, with the invitation that its creator gives to people. */
         OwnLoop: {
@@ -217,6 +243,7 @@ export interface components {
             require_verified?: boolean;
             allowed_domains?: string[];
             comment_required_for?: string[];
+            policy?: components["schemas"]["StoredPolicy"];
             invite_code: string;
             join_url: string;
             qr_code_url: string;
@@ -283,6 +310,10 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description A request in a single read and in events. */
         RequestDetail: {
@@ -335,6 +366,10 @@ export interface components {
              */
             texts_removed_at: string | null;
             metadata?: components["schemas"]["Metadata"];
+            policy?: components["schemas"]["StoredPolicy"];
+            outcome?: string;
+            answers_received?: number;
+            answers?: components["schemas"]["AnswerGiven"][];
         };
         /** @description A request in a list. */
         RequestListed: {
@@ -399,9 +434,22 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @enum {string} */
         Status: "pending" | "claimed" | "completed" | "timeout" | "cancelled";
+        /** @description A policy with all its fields. */
+        StoredPolicy: {
+            /** @enum {string} */
+            rule: "first" | "majority" | "unanimous" | "median";
+            answers: number;
+            blind: boolean;
+            exclude_creator: boolean;
+            veto: unknown[];
+        };
         /** @description Free text. */
         TextConfig: {
             placeholder?: string | null;
@@ -437,6 +485,10 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
         };
         UnauthorizedError: {
             /** @constant */
