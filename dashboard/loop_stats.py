@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from loops.models import Loop, LoopQuerySet, Membership
 from reviews import counters
+from reviews.lifecycle.conditions import FINAL
 from reviews.models import Request
 from web.humanize import format_duration
 from web.keyset import KeysetPage, Place, read_page
@@ -88,6 +89,9 @@ SELECT a.person_id, count(*),
   FROM (SELECT request_id, person_id, answered_at - asked_at AS took
           FROM reviews_answer
          WHERE loop_id = %(loop)s AND asked_at > statement_timestamp() - %(span)s
+           AND EXISTS (  -- nobody learns who has answered what several people still answer
+               SELECT FROM reviews_request r
+                WHERE r.id = request_id AND (r.policy IS NULL OR {FINAL}))
          ORDER BY asked_at DESC, id DESC LIMIT {MAX_ANSWERS:d}) a
   LEFT JOIN reviews_feedback f ON f.request_id = a.request_id
  GROUP BY a.person_id

@@ -8,11 +8,13 @@ index up to a limit, and at most MAX_FOUND people's requests are merged.
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.db.models.fields import CharField
 
 from accounts.emails import fold_address
 from loops.active_members import ACTIVE_MEMBERS
+from reviews.lifecycle.states import FINAL
 from reviews.models import RequestQuerySet
 from web.pasted import InvisibleCharacter, clean, to_narrow
 
@@ -63,6 +65,8 @@ def find_newest(
         return own.none()
     if role == ANSWERED:
         of_key = own.filter(answers__account_id=account_id, answers__person_id=_KEY)
+        # nobody learns who has answered what several people still answer
+        of_key = of_key.filter(Q(policy__isnull=True) | Q(status__in=FINAL))
         newest = of_key.order_by("-answers__asked_at", "-answers__request_id")
     else:
         newest = own.filter(loop_id=_KEY).order_by("-created_at", "-id")

@@ -9,7 +9,7 @@ from loops.models import Loop
 from loops.services import join_loop
 from reviews.models import Request
 from tests.api import moments
-from tests.api.wire import Api, granted, refused
+from tests.api.wire import Api, Caller, granted, refused
 from tests.conftest import account
 
 pytestmark = pytest.mark.django_db
@@ -23,21 +23,19 @@ CREATED = "Request created and broadcasted successfully"
 TWO = {"rule": "unanimous", "answers": 2}
 
 
-def create(api: Api, loop: Loop, policy: Any, **changes: Any) -> Any:
+def create(api: Caller, loop: Loop, policy: Any, **changes: Any) -> Any:
     body = {**BODY, "policy": policy, **changes}
     return api.post(f"/v1/api/loops/{loop.pk}/requests", body)
 
 
-def read(api: Api, request_id: str) -> dict[str, Any]:
+def read(api: Caller, request_id: str) -> dict[str, Any]:
     data = granted(api.get(f"/v1/api/requests/{request_id}"), "Request retrieved successfully")
     shown: dict[str, Any] = data["request"]
     return shown
 
 
 @pytest.mark.contract("policy")
-def test_two_people_agree(
-    api: type[Api], plenty: str, owner: User, member: User, loop: Loop
-) -> None:
+def test_two_people_agree(api: Api, plenty: str, owner: User, member: User, loop: Loop) -> None:
     created = granted(create(api(plenty), loop, TWO), CREATED, 201)
     asked = created["request_id"]
     shown = read(api(plenty), asked)
@@ -65,7 +63,7 @@ def test_two_people_agree(
 
 @pytest.mark.contract("policy.blind")
 def test_answers_are_open_where_the_policy_says_so(
-    api: type[Api], plenty: str, member: User, loop: Loop
+    api: Api, plenty: str, member: User, loop: Loop
 ) -> None:
     policy = {**TWO, "blind": False}
     asked = granted(create(api(plenty), loop, policy), CREATED, 201)["request_id"]
@@ -105,7 +103,7 @@ def test_answers_are_open_where_the_policy_says_so(
     ],
 )  # fmt: skip
 def test_what_is_refused(
-    api: type[Api], plenty: str, member: User, loop: Loop,
+    api: Api, plenty: str, member: User, loop: Loop,
     policy: Any, changes: dict[str, Any], detail: str,
 ) -> None:  # fmt: skip
     response = create(api(plenty), loop, policy, **changes)
@@ -114,7 +112,7 @@ def test_what_is_refused(
 
 
 @pytest.mark.contract("policy.loop")
-def test_a_loop_has_one_for_all(api: type[Api], plenty: str, member: User, loop: Loop) -> None:
+def test_a_loop_has_one_for_all(api: Api, plenty: str, member: User, loop: Loop) -> None:
     client = api(plenty)
     updated = client.put(f"/v1/api/loops/{loop.pk}", {"policy": TWO})
     stored = {**TWO, "blind": True, "exclude_creator": False, "veto": []}
@@ -138,9 +136,7 @@ def test_a_loop_has_one_for_all(api: type[Api], plenty: str, member: User, loop:
 
 
 @pytest.mark.contract("policy.people")
-def test_who_joins_later_is_not_asked(
-    api: type[Api], plenty: str, member: User, loop: Loop
-) -> None:
+def test_who_joins_later_is_not_asked(api: Api, plenty: str, member: User, loop: Loop) -> None:
     asked = granted(create(api(plenty), loop, TWO), CREATED, 201)
     assert asked["broadcasted_to"] == 2
     late = account("late")
