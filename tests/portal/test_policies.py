@@ -139,5 +139,5 @@ def test_nobody_learns_who_has_answered_before_the_end(
     assert "1 of 2 has answered" in after[2]
     assert '"answers": [' not in after[2]
     post(owner, request, "yes")
-    assert "Member member@example.com Active just now 1" in words(browser.get(pages[0]))
+    assert "0 – – Remove" not in words(browser.get(pages[0]))
     assert "Should we refund" in words(browser.get(pages[1]))
