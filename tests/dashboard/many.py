@@ -61,7 +61,7 @@ def _fields(request: Request) -> dict[str, Any]:
 
 
 def _insert(rows: Iterable[dict[str, Any]]) -> list[Request]:
-    made = Request.objects.bulk_create(Request(**row) for row in rows)
+    made = Request.objects.bulk_create((Request(**row) for row in rows), batch_size=1000)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE reviews_request")
     repeat_answers()
