@@ -11,6 +11,7 @@ from reviews.response_types.faults import (
     InvalidAnswer,
     InvalidConfiguration,
     InvalidDefault,
+    InvalidFields,
     UnknownResponseType,
 )
 from reviews.response_types.multi_select import MultiSelect
@@ -25,6 +26,7 @@ __all__ = [
     "InvalidAnswer",
     "InvalidConfiguration",
     "InvalidDefault",
+    "InvalidFields",
     "ResponseType",
     "UnknownResponseType",
     "get_response_type",

@@ -1,7 +1,9 @@
 """The base class of response types: what a type must define, and what it may override."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from typing import Any, ClassVar, Literal
 
 from reviews.response_types.faults import InvalidAnswer
@@ -10,8 +12,20 @@ from reviews.response_types.widgets import Widget
 from web.phrases import say
 
 # The JSON values that an answer, and so `response_data`, can have.
-Answer = str | int | float | list[str]
+Answer = str | int | float | list[str] | dict[str, Any]
 Schema = dict[str, Any]
+# What a form posted for an answer: the values of each field, by its name. A name is ANSWER, or
+# begins with it and a dot.
+Typed = Mapping[str, list[str]]
+ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page that a person types on: its decimal mark, and the person's time zone."""
+
+    point: str = "."
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +87,24 @@ class ResponseType(ABC):
         """
 
     @abstractmethod
-    def build_widget(self, config: Config, typed: list[str]) -> Widget:
-        """Builds the widget of the reviewer's form, with the values typed so far."""
+    def parse_form(self, config: Config, typed: Typed, page: Page) -> Answer:
+        """Parses all fields posted for the answer and checks them with `check_answer`.
 
-    def parse_answer(self, config: Config, posted: list[str], *, point: str = ".") -> Answer:
-        """Parses all values posted as the answer and checks them with `check_answer`.
-
-        `point` is the decimal mark of the page.
+        Raises InvalidAnswer, or InvalidFields with a sentence for each field.
         """
-        if len(posted) > 1:
-            raise InvalidAnswer(say("Give one answer only"))
-        answer = self.read_posted(config, posted[0], point=point) if posted else None
-        return self.check_answer(config, answer)
 
-    def read_posted(self, config: Config, posted: str, *, point: str) -> object:
-        """Parses one posted string. Raises InvalidAnswer."""
-        return posted
+    @abstractmethod
+    def build_form(
+        self, config: Config, typed: Typed, page: Page, errors: Mapping[str, str]
+    ) -> Widget:
+        """Builds the widget of the reviewer's form, with the values typed so far.
+
+        `errors` has the sentence of each field that was refused, by its name.
+        """
+
+    @abstractmethod
+    def format_typed(self, config: Config, typed: Typed) -> str:
+        """Formats the posted values, valid or not, for people to copy; '' for none."""
 
     def read_default(self, typed: str, *, point: str) -> object:
         """Parses a default typed in the dashboard, with LF as line break.
@@ -110,3 +126,37 @@ class ResponseType(ABC):
         """Formats an answer for people. It may be invalid: a draft or a default."""
         values = answer if isinstance(answer, list) else [answer]
         return ", ".join(self.get_labels(config, values)) or say("nothing")
+
+
+class OneField(ResponseType):
+    """A type whose form has a single field, named ANSWER, which may have several values."""
+
+    def parse_form(self, config: Config, typed: Typed, page: Page) -> Answer:
+        return self.parse_answer(config, typed.get(ANSWER, []), point=page.point)
+
+    def build_form(
+        self, config: Config, typed: Typed, page: Page, errors: Mapping[str, str]
+    ) -> Widget:
+        return self.build_widget(config, typed.get(ANSWER, []))
+
+    def format_typed(self, config: Config, typed: Typed) -> str:
+        values = typed.get(ANSWER, [])
+        return self.format_answer(config, values) if any(values) else ""
+
+    @abstractmethod
+    def build_widget(self, config: Config, typed: list[str]) -> Widget:
+        """Builds the widget of the reviewer's form, with the values typed so far."""
+
+    def parse_answer(self, config: Config, posted: list[str], *, point: str = ".") -> Answer:
+        """Parses all values posted as the answer and checks them with `check_answer`.
+
+        `point` is the decimal mark of the page.
+        """
+        if len(posted) > 1:
+            raise InvalidAnswer(say("Give one answer only"))
+        answer = self.read_posted(config, posted[0], point=point) if posted else None
+        return self.check_answer(config, answer)
+
+    def read_posted(self, config: Config, posted: str, *, point: str) -> object:
+        """Parses one posted string. Raises InvalidAnswer."""
+        return posted

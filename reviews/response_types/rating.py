@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from reviews.response_types.base import Example, ResponseType, Setting
+from reviews.response_types.base import Example, OneField, Setting
 from reviews.response_types.decimals import (
     check_default_number,
     count_places,
@@ -35,7 +35,7 @@ class RatingBounds:
     step: Decimal
 
 
-class Rating(ResponseType):
+class Rating(OneField):
     """A step of a scale, counted from its minimum; whole numbers as integers."""
 
     name = "rating"

@@ -1,24 +1,38 @@
 // The answer form: draft, counters, comment, sign, slider.
 
+import { isGiven } from "../drafts.js";
 import { formatNumber, gettext } from "../words.js";
+
+const TEXTS = "textarea, input:not([type=radio], [type=checkbox])";
 
 export function findComment() {
   return document.getElementById("comment");
 }
 
+// The fields of the answer: `answer`, and those whose name begins with it and a dot.
 function valuesOf(form) {
-  return new FormData(form).getAll("answer").map(String);
+  const pairs = [...new FormData(form)].filter(([name]) => name.split(".")[0] === "answer");
+  return pairs.map(([name, value]) => [name, String(value)]);
 }
 
-function wordsOf(form) {
-  const chosen = form.querySelectorAll(".choice:has(:checked) > span");
+// One line for each field of several, with its label.
+function wordsOf(form, values) {
+  const fields = [...form.querySelectorAll("[data-field]")];
+  if (!fields.length) return wordsIn(form) || values.map(([, value]) => value).join(", ");
+  const lines = fields.map((field) => [field.dataset.field, wordsIn(field) || field.querySelector(TEXTS)?.value.trim()]);
+  return lines.filter(([, words]) => words).map((line) => line.join(": ")).join("\n");
+}
+
+function wordsIn(place) {
+  const chosen = place.querySelectorAll(".choice:has(:checked) > span, option:checked:not([value=''])");
   return [...chosen].map((label) => label.textContent).join(", ");
 }
 
 function restore(form, values) {
-  for (const field of form.querySelectorAll("[name=answer]")) {
-    if (field.type === "radio" || field.type === "checkbox") field.checked = values.includes(field.value);
-    else field.value = values[0] ?? "";
+  for (const field of form.querySelectorAll("[name=answer], [name^='answer.']")) {
+    const own = values.filter(([name]) => name === field.name).map(([, value]) => value);
+    if (field.type === "radio" || field.type === "checkbox") field.checked = own.includes(field.value);
+    else field.value = own[0] ?? "";
   }
 }
 
@@ -68,10 +82,10 @@ function startSlider(slider, field) {
   field.addEventListener("input", follow);
 }
 
-function startNumber(form) {
-  const field = form.querySelector("input.number");
-  const sign = form.querySelector("[data-sign]");
-  const slider = form.querySelector("[data-slider]");
+function startNumber(row) {
+  const field = row.querySelector("input.number");
+  const sign = row.querySelector("[data-sign]");
+  const slider = row.querySelector("[data-slider]");
   if (sign) startSign(sign, field);
   if (slider) startSlider(slider, field);
 }
@@ -109,20 +123,21 @@ export function startAnswerForm(form, draft) {
   const update = () => {
     const values = valuesOf(form);
     const comment = findComment()?.value ?? "";
-    const words = [wordsOf(form) || values.join(", "), comment.trim()].filter(Boolean).join("\n\n");
+    const words = [wordsOf(form, values), comment.trim()].filter(Boolean).join("\n\n");
     draft.write({ values, comment, words });
-    const chosen = form.querySelector("[data-chosen]");
-    if (chosen) countChosen(chosen, values.length);
-    const text = form.querySelector("textarea");
-    if (text) countCharacters(text);
+    for (const place of form.querySelectorAll("[data-chosen]")) {
+      countChosen(place, place.closest("fieldset").querySelectorAll(":checked").length);
+    }
+    for (const text of form.querySelectorAll("textarea")) countCharacters(text);
   };
   const { values, comment } = draft.read();
-  const isDrafted = values.some(Boolean);
+  const isDrafted = isGiven(values);
   const isNewer = draft.isOfPage || ((isDrafted || comment) && document.querySelector("[data-was-saved]"));
-  if (isNewer || (isDrafted && !valuesOf(form).some(Boolean))) restore(form, values);
+  const isUntouched = !isGiven(valuesOf(form)) || form.querySelector("[data-defaults]");
+  if (isNewer || (isDrafted && isUntouched)) restore(form, values);
   form.addEventListener("input", update);
   startComment({ form, saved: comment, isNewer, onInput: update });
-  startNumber(form);
+  for (const row of form.querySelectorAll(".number-row")) startNumber(row);
   update();
 }
 
