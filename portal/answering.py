@@ -87,6 +87,7 @@ def done(request: SignedInRequest, request_id: str) -> HttpResponse:
     context = {
         "item": item,
         "answer": item.format_answer(item.response_data),
+        "answer_parts": item.list_parts(item.response_data),
         "headline": render_headline(item.request_text),
         "answered": max(1, progress.answered),
         "was_skipped": bool(progress.skipped),

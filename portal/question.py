@@ -77,7 +77,9 @@ def _describe_request(item: Request) -> dict[str, Any]:
         "context_is_short": outline.is_short(item.context),
         "left": format_time_left((item.timeout_at - item.now).total_seconds()),
         "default": item.format_answer(item.default_response),
+        "default_parts": item.list_parts(item.default_response),
         "answer": item.format_answer(item.response_data) if item.response_by_id else "",
+        "answer_parts": item.list_parts(item.response_data) if item.response_by_id else [],
     }
 
 

@@ -13,7 +13,7 @@ from web.form_recovery import is_of
 
 _KEY = "unsent_answers"  # of each question: the person, their answer and comment
 MAX_QUESTIONS = 3
-MAX_LENGTH = 14_000  # characters; no valid answer and comment have more
+MAX_LENGTH = 25_000  # characters; no valid answer and comment have more
 
 
 def save_answer(

@@ -14,6 +14,7 @@ from reviews.response_types.faults import (
     InvalidFields,
     UnknownResponseType,
 )
+from reviews.response_types.form import Form
 from reviews.response_types.multi_select import MultiSelect
 from reviews.response_types.number import Number
 from reviews.response_types.rating import Rating
@@ -35,7 +36,7 @@ __all__ = [
 
 # By name, in the order of the rows `config`.
 TYPES: dict[str, ResponseType] = {
-    each.name: each for each in (Text(), SingleSelect(), MultiSelect(), Rating(), Number())
+    each.name: each for each in (Text(), SingleSelect(), MultiSelect(), Rating(), Number(), Form())
 }
 
 

@@ -32,13 +32,14 @@ class Page:
 class Setting:
     """One field of `response_config`: its JSON schema and its field in the dashboard's form.
 
-    `kind` is the form field: a number, a line of text, a checkbox, or one option per line.
+    `kind` is the form field: a number, a line of text, a checkbox, one option per line, or a JSON
+    object.
     """
 
     name: str
     schema: Schema
     label: str
-    kind: Literal["number", "text", "flag", "options"] = "number"
+    kind: Literal["number", "text", "flag", "options", "object"] = "number"
     initial: str = ""
     help_text: str = ""
     is_mandatory: bool = False
@@ -67,6 +68,7 @@ class ResponseType(ABC):
     default_schema: ClassVar[Schema]  # of `default_response`
     answer_noun: ClassVar[str]  # a description of `response_data`: "a string"
     example: ClassVar[Example]
+    is_object: ClassVar[bool] = False  # whether its answers are JSON objects
 
     @abstractmethod
     def check_configuration(self, config: Config) -> None:
@@ -121,6 +123,10 @@ class ResponseType(ABC):
     def get_labels(self, config: Config, values: list[Any]) -> list[str]:
         """Returns the label of each value of an answer."""
         return [str(value) for value in values]
+
+    def list_parts(self, config: Config, answer: object) -> list[tuple[str, str]]:
+        """Returns the parts of an answer of several fields for people: their titles and values."""
+        return []
 
     def format_answer(self, config: Config, answer: object) -> str:
         """Formats an answer for people. It may be invalid: a draft or a default."""
