@@ -98,7 +98,10 @@ class NewRequestForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 2}),
-        help_text=_lazy("Used if nobody answers in time. For several options, one per line."),
+        help_text=_lazy(
+            "Used if nobody answers in time. For several options, one per line; for a form, a JSON "
+            "object."
+        ),
     )
     callback_url = UrlField(
         label=_lazy("Callback URL"),

@@ -120,30 +120,31 @@ def _explain(field: Field, error: ValidationError, name: str) -> Phrase:
         case "uniqueItems":
             return say("%(field)s must not contain an option twice", field=name)
         case "format":
-            return say(_FORMATS[field.format], field=name)
-        case "enum":
-            return say(_CHOICES[field.kind], field=name)
+            return _FORMATS[field.format](name)
+        case "enum" if field.kind == "choices":
+            return say("%(field)s must only have values of the options", field=name)
         case _:
-            return say(_TYPES[field.kind], field=name)
+            return _TYPES[field.kind](name)
 
 
-_CHOICES = {
-    "choice": "%(field)s must be one of the options",
-    "choices": "%(field)s must only have values of the options",
+_TYPES: Final[Mapping[str, Callable[[str], Phrase]]] = {
+    "string": lambda name: say("%(field)s must be a string", field=name),
+    "number": lambda name: say("%(field)s must be a number", field=name),
+    "integer": lambda name: say("%(field)s must be an integer", field=name),
+    "boolean": lambda name: say("%(field)s must be a boolean", field=name),
+    "choice": lambda name: say("%(field)s must be one of the options", field=name),
+    "choices": lambda name: say("%(field)s must be an array of options", field=name),
 }
-_TYPES = {
-    "string": "%(field)s must be a string",
-    "number": "%(field)s must be a number",
-    "integer": "%(field)s must be an integer",
-    "boolean": "%(field)s must be a boolean",
-    "choice": "%(field)s must be one of the options",
-    "choices": "%(field)s must be an array of options",
-}
-_FORMATS = {
-    "email": "%(field)s must be an email address",
-    "uri": "%(field)s must be a full URL, such as https://example.com",
-    "date": "%(field)s must be a date such as 2026-12-31",
-    "date-time": "%(field)s must be a date and time with its offset, such as 2026-12-31T18:00:00Z",
+_FORMATS: Final[Mapping[str, Callable[[str], Phrase]]] = {
+    "email": lambda name: say("%(field)s must be an email address", field=name),
+    "uri": lambda name: say(
+        "%(field)s must be a full URL, such as https://example.com", field=name
+    ),
+    "date": lambda name: say("%(field)s must be a date such as 2026-12-31", field=name),
+    "date-time": lambda name: say(
+        "%(field)s must be a date and time with its offset, such as 2026-12-31T18:00:00Z",
+        field=name,
+    ),
 }
 
 

@@ -56,6 +56,10 @@ const newRequests: NewRequest[] = [
     ...common, ...now, response_type: "number", response_config: { max_value: 80 },
     default_response: 1.5,
   },
+  {
+    ...common, ...now, response_type: "form", default_response: { sure: false },
+    response_config: { schema: { type: "object", properties: { sure: { type: "boolean" } } } },
+  },
 ];
 const ids: Record<string, string> = {};
 for (const body of newRequests) {
