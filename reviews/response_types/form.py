@@ -83,19 +83,16 @@ class Form(ResponseType):
     )
 
     def read_fields(self, config: Config) -> tuple[Field, ...]:
-        """Reads the fields of the form. Raises InvalidConfiguration."""
-        fields = read_fields(config.get(_PATH), path=_PATH)
-        for field in fields:
-            if field.default is None:
-                continue
-            path = f"{_PATH}.properties.{field.name}.default"
-            fault = find_fault(field, field.default, name=path)
-            if fault:
-                raise InvalidConfiguration(fault)
-        return fields
+        """Reads the fields of a form that was asked; none if its texts were removed."""
+        return read_fields(config[_PATH], path=_PATH) if _PATH in config else ()
 
     def check_configuration(self, config: Config) -> None:
-        self.read_fields(config)
+        for field in read_fields(config.get(_PATH), path=_PATH):
+            if field.default is not None:
+                path = f"{_PATH}.properties.{field.name}.default"
+                fault = find_fault(field, field.default, name=path)
+                if fault:
+                    raise InvalidConfiguration(fault)
         read_flag(config, "required", default=self.required_by_default)
 
     def check_default(self, config: Config, default: object) -> None:
@@ -179,12 +176,14 @@ class Form(ResponseType):
         )
 
     def format_typed(self, config: Config, typed: Typed) -> str:
+        fields = {get_posted_name(field): field for field in self.read_fields(config)}
         lines = []
-        for field in self.read_fields(config):
-            labels = {option.value: option.label for option in field.options}
-            values = [labels.get(each, each) for each in typed.get(get_posted_name(field), [])]
+        for name, values in typed.items():
+            field = fields.get(name)
+            labels = {option.value: option.label for option in field.options} if field else {}
+            title = field.title if field else name.removeprefix(f"{ANSWER}.")
             if any(values):
-                lines.append(f"{field.title}: {', '.join(values)}")
+                lines.append(f"{title}: {', '.join(labels.get(each, each) for each in values)}")
         return "\n".join(lines)
 
     def list_parts(self, config: Config, answer: object) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ It runs in a process of its own, with the client in the package `review_loop_cli
 import json
 import os
 import time
+from typing import Any
 
 from review_loop_client import AuthenticatedClient
 from review_loop_client.api.key import check_key
@@ -64,7 +65,7 @@ picture = {
 SCHEMA = {"type": "object", "properties": {"sure": {"type": "boolean"}}}
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """An object of the generated client as a dictionary; other values as they are."""
     return value.to_dict() if hasattr(value, "to_dict") else value
 

@@ -78,7 +78,7 @@ while (offset !== null) {
   page.requests.forEach((request) => listed.add(request.id));
   offset = page.pagination.next_offset;
 }
-check(listed.size === 5, "pages");
+check(listed.size === 6, "pages");
 
 async function read(request_id: string) {
   const params = { path: { request_id } };

@@ -39,6 +39,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     },
 }
 MISFITS: dict[str, list[object]] = {
+    "form": [None, "", 5, [], [{}]],
     "text": [5, True, [], {}],
     "single_select": ["A", " a", "", 5, ["a"], {}, True],
     "multi_select": ["A", [], ["a", "x"], ["a", 1], [["a"]]],
@@ -115,10 +116,7 @@ def test_default_fits_its_type_and_ignores_the_bounds(kind: str, default: object
         *(("single_select", wrong, NO_MATCH) for wrong in MISFITS["single_select"]),
         *(("multi_select", wrong, NO_MATCH) for wrong in MISFITS["multi_select"]),
         ("multi_select", ["a", "a"], "default_response must not contain an option twice"),
-        *(
-            ("form", wrong, "default_response must be an object")
-            for wrong in (None, "", 5, [], [{}])
-        ),
+        *(("form", wrong, "default_response must be an object") for wrong in MISFITS["form"]),
         ("form", {"n": "5"}, "default_response.n must be an integer"),
         ("form", {"n": True}, "default_response.n must be an integer"),
         ("form", {"n": 2**53}, "default_response.n must be at most 9007199254740991"),

@@ -331,6 +331,10 @@ class TestTexts:
             assert page.status_code == 200
             assert "Text removed" in words(page)
             assert "Ada, no" not in words(page)
+        typed = {"answer.reply": "Dear Ada, yes."}
+        late = signed_in(owner).post(f"/inbox/{stored.pk}/answer/", typed)
+        assert late.status_code == 409
+        assert "reply: Dear Ada, yes." in words(late)
 
     def test_requests_without_texts_go_later(
         self, make: Make, member: User, settings: Settings
