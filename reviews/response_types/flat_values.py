@@ -71,7 +71,8 @@ def build_schema(field: Field, has_bounds: bool) -> Schema:
         case "choices":
             bounds = _leave_out({"minItems": least, "maxItems": most})
             items = {"type": "string", "enum": values}
-            return {"type": "array", "uniqueItems": True, "items": items, **bounds}
+            # in this order: the library compares items of other types each with each
+            return {"type": "array", "items": items, "uniqueItems": True, **bounds}
         case "boolean":
             return {"type": "boolean"}
         case "string":

@@ -286,6 +286,17 @@ def test_the_header_is_not_the_argument(agent: Agent, loop: Loop) -> None:
             "Invalid response configuration: options array required for select response type",
         ),
         (
+            {
+                "response_type": "form",
+                "response_config": {
+                    "schema": {"type": "object", "properties": {"a": {"type": "text"}}}
+                },
+                "default_response": {},
+            },
+            "Invalid response configuration: schema.properties.a.type must be one of: string, "
+            "number, integer, boolean, array",
+        ),
+        (
             {"default_response": "maybe"},
             "Invalid default response: default_response must match one of the configured options",
         ),
