@@ -18,7 +18,8 @@ from jsonschema import (  # type: ignore[import-untyped]
 
 from reviews.response_types.base import Schema
 from reviews.response_types.decimals import to_json_number
-from reviews.response_types.flat_schema import MAX_NUMBER, MAX_TEXT, Field, read_field
+from reviews.response_types.flat_schema import MAX_TEXT, Field, read_field
+from reviews.response_types.keywords import MAX_NUMBER
 from reviews.response_types.wording import count_characters, count_options
 from web.domains import to_ascii
 from web.phrases import Phrase, say

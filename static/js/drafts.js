@@ -7,11 +7,6 @@ const EMPTY = { values: [], comment: "", words: "" };
 
 const written = new Map(); // what this page has written, by key
 
-// Returns whether any of the pairs of a name and a value has a value.
-export function isGiven(values) {
-  return values.some(([, value]) => value);
-}
-
 export class Draft {
   constructor(person, question) {
     this.key = `${PREFIX}${person}:${question}`;
@@ -22,14 +17,11 @@ export class Draft {
     return written.has(this.key);
   }
 
-  // Returns the form's `values`, pairs of a field's name and a value, its `comment`, and `words`: the
-  // same as text for people. Older drafts have the values of the only field.
+  // Returns the form's `values` and `comment`, and `words`: the same as text for people.
   read() {
     if (written.has(this.key)) return written.get(this.key);
     try {
-      const draft = { ...EMPTY, ...JSON.parse(localStorage.getItem(this.key)) };
-      const values = draft.values.map((each) => (Array.isArray(each) ? each : ["answer", each]));
-      return { ...draft, values };
+      return { ...EMPTY, ...JSON.parse(localStorage.getItem(this.key)) };
     } catch {
       return EMPTY;
     }
@@ -39,7 +31,7 @@ export class Draft {
     written.set(this.key, { values, comment, words });
     try {
       const draft = { values, comment, words, at: Date.now() };
-      if (isGiven(values) || comment) localStorage.setItem(this.key, JSON.stringify(draft));
+      if (values.some(Boolean) || comment) localStorage.setItem(this.key, JSON.stringify(draft));
       else localStorage.removeItem(this.key);
     } catch { /* the storage is full or not allowed */ }
   }

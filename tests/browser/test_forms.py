@@ -102,6 +102,22 @@ def test_keys_choose_no_option_of_a_form(
         expect(page.get_by_label("It arrived broken")).not_to_be_checked()
 
 
+def test_an_error_of_the_whole_form_has_the_focus(
+    chromium: Browser, site: str, member: User, asked: Request
+) -> None:
+    added = "document.getElementById('answer-form').insertAdjacentHTML('beforeend', '%s')"
+    with opened(chromium, site, member) as context:
+        page = context.new_page()
+        page.goto(f"/inbox/{asked.pk}/")
+        fill_in(page)
+        page.evaluate(added % '<input type="hidden" name="answer.other" value="x">')
+        page.get_by_role("button", name="Send answer").click()
+        wrong = page.get_by_text("response_data.other is no field of the schema")
+        expect(wrong).to_be_focused()
+        expect(wrong).to_be_in_viewport()
+        check_filled(page)
+
+
 def test_too_late_the_draft_can_be_copied(
     chromium: Browser, site: str, owner: User, member: User, asked: Request
 ) -> None:
@@ -116,6 +132,7 @@ def test_too_late_the_draft_can_be_copied(
         expect(draft).to_contain_text("Amount to refund in euros: 64.5")
         expect(draft).to_contain_text("Reason: It arrived broken")
         expect(draft).to_contain_text("Country: NL")
+        expect(draft).not_to_contain_text("insured")
 
 
 def test_without_scripts(chromium: Browser, site: str, member: User, asked: Request) -> None:

@@ -207,6 +207,7 @@ def test_strangers_come_back(client: Any) -> None:
         ('{"amount":5,"note":"she said \\"n', 'amount: 5; note: she said "n …'),
         ('{"amount":5,"no', "amount: 5 …"),
         ('{"amount":5,', "amount: 5 …"),
+        ('{"amount":5,"a_name_that_is_longer_than_what_is_sho', "amount: 5 …"),
         ('{"tags":["a","b', "tags: a, b …"),
         ("{}", ""),
     ],

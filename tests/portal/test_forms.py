@@ -294,7 +294,7 @@ def test_moments_that_do_not_exist(member: User, make: Make, typed: str, sentenc
     assert errors(response) == {"field-0": sentence}
 
 
-def test_numbers_are_in_the_language_of_the_page(member: User, make: Make) -> None:
+def test_numbers_are_in_the_language_of_the_page(owner: User, member: User, make: Make) -> None:
     request = make(**FORM)
     browser = signed_in(member, headers={"accept-language": "de"})
     typed = {"answer.amount": "1.125", "answer.reason": "late"}
@@ -303,6 +303,8 @@ def test_numbers_are_in_the_language_of_the_page(member: User, make: Make) -> No
     browser.post(f"/inbox/{request.pk}/answer/", {**typed, "answer.amount": "1,125"})
     assert services.read_request(request.pk).response_data["amount"] == 1.125
     assert "I am sure Nein" in words(browser.get(f"/inbox/{request.pk}/"))
+    german = signed_in(owner, headers={"accept-language": "de"})
+    assert "I am sure: Nein" in words(german.get(f"/dashboard/requests/{request.pk}/"))
 
 
 def test_an_answer_too_late_is_kept(owner: User, member: User, make: Make) -> None:

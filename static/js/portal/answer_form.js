@@ -1,38 +1,24 @@
 // The answer form: draft, counters, comment, sign, slider.
 
-import { isGiven } from "../drafts.js";
 import { formatNumber, gettext } from "../words.js";
-
-const TEXTS = "textarea, input:not([type=radio], [type=checkbox])";
 
 export function findComment() {
   return document.getElementById("comment");
 }
 
-// The fields of the answer: `answer`, and those whose name begins with it and a dot.
 function valuesOf(form) {
-  const pairs = [...new FormData(form)].filter(([name]) => name.split(".")[0] === "answer");
-  return pairs.map(([name, value]) => [name, String(value)]);
+  return new FormData(form).getAll("answer").map(String);
 }
 
-// One line for each field of several, with its label.
-function wordsOf(form, values) {
-  const fields = [...form.querySelectorAll("[data-field]")];
-  if (!fields.length) return wordsIn(form) || values.map(([, value]) => value).join(", ");
-  const lines = fields.map((field) => [field.dataset.field, wordsIn(field) || field.querySelector(TEXTS)?.value.trim()]);
-  return lines.filter(([, words]) => words).map((line) => line.join(": ")).join("\n");
-}
-
-function wordsIn(place) {
-  const chosen = place.querySelectorAll(".choice:has(:checked) > span, option:checked:not([value=''])");
+export function wordsIn(place) {
+  const chosen = place.querySelectorAll(".choice:has(:checked) > span");
   return [...chosen].map((label) => label.textContent).join(", ");
 }
 
 function restore(form, values) {
-  for (const field of form.querySelectorAll("[name=answer], [name^='answer.']")) {
-    const own = values.filter(([name]) => name === field.name).map(([, value]) => value);
-    if (field.type === "radio" || field.type === "checkbox") field.checked = own.includes(field.value);
-    else field.value = own[0] ?? "";
+  for (const field of form.querySelectorAll("[name=answer]")) {
+    if (field.type === "radio" || field.type === "checkbox") field.checked = values.includes(field.value);
+    else field.value = values[0] ?? "";
   }
 }
 
@@ -90,8 +76,7 @@ function startNumber(row) {
   if (slider) startSlider(slider, field);
 }
 
-// Opens the comment where the chosen option needs one. `saved` is the comment of the draft, newer than
-// the page's if `isNewer`.
+// Opens the comment where the chosen option needs one. `saved` is the draft's.
 function startComment({ form, saved, isNewer, onInput }) {
   const place = document.querySelector("[data-comment]");
   const field = findComment();
@@ -102,7 +87,7 @@ function startComment({ form, saved, isNewer, onInput }) {
     place.open ||= saved !== "";
   }
   const follow = () => {
-    const isNeeded = new FormData(form).getAll("answer").some((value) => demanding.includes(value));
+    const isNeeded = valuesOf(form).some((value) => demanding.includes(value));
     if (isNeeded) place.open = true;
     place.toggleAttribute("data-needed", isNeeded);
     field.setAttribute("aria-required", String(isNeeded));
@@ -119,25 +104,23 @@ function startComment({ form, saved, isNewer, onInput }) {
   follow();
 }
 
-export function startAnswerForm(form, draft) {
+export function startAnswerForm(form, draft, fields = { valuesOf, wordsOf: wordsIn, restore }) {
   const update = () => {
-    const values = valuesOf(form);
+    const values = fields.valuesOf(form);
     const comment = findComment()?.value ?? "";
-    const words = [wordsOf(form, values), comment.trim()].filter(Boolean).join("\n\n");
+    const words = [fields.wordsOf(form) || values.join(", "), comment.trim()].filter(Boolean).join("\n\n");
     draft.write({ values, comment, words });
-    for (const place of form.querySelectorAll("[data-chosen]")) {
-      countChosen(place, place.closest("fieldset").querySelectorAll(":checked").length);
-    }
-    for (const text of form.querySelectorAll("textarea")) countCharacters(text);
+    const chosen = form.querySelector("[data-chosen]");
+    if (chosen) countChosen(chosen, values.length);
+    form.querySelectorAll("textarea").forEach(countCharacters);
   };
   const { values, comment } = draft.read();
-  const isDrafted = isGiven(values);
+  const isDrafted = values.some(Boolean);
   const isNewer = draft.isOfPage || ((isDrafted || comment) && document.querySelector("[data-was-saved]"));
-  const isUntouched = !isGiven(valuesOf(form)) || form.querySelector("[data-defaults]");
-  if (isNewer || (isDrafted && isUntouched)) restore(form, values);
+  if (isNewer || (isDrafted && !fields.valuesOf(form).some(Boolean))) fields.restore(form, values);
   form.addEventListener("input", update);
   startComment({ form, saved: comment, isNewer, onInput: update });
-  for (const row of form.querySelectorAll(".number-row")) startNumber(row);
+  form.querySelectorAll(".number-row").forEach(startNumber);
   update();
 }
 
