@@ -170,7 +170,7 @@ def format_answer(item: Request) -> str:
         return ""
     if isinstance(answer, int | float) and not isinstance(answer, bool):
         return f"{Decimal(repr(answer)):f}"
-    return item.format_answer(answer)
+    return dumps(answer) if isinstance(answer, dict) else item.format_answer(answer)
 
 
 def make_safe(cell: Any) -> str:

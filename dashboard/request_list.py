@@ -5,6 +5,7 @@ total. Dates and search texts have none: there each page links to the next older
 """
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +13,7 @@ from typing import Any
 
 from django.db.models import F, TextField
 from django.db.models.functions import Cast, Left
+from django.utils.translation import gettext as _
 
 from reviews.lifecycle import settling, states
 from reviews.models import Request, RequestQuerySet
@@ -26,6 +28,7 @@ MAX_PAGES = 10_000
 MAX_OF_A_PERSON = 1000  # of their requests that one search for words reads
 OPEN = "open"  # pending or claimed
 MAX_TEXT, MAX_ANSWER = 500, 80  # characters read for a row
+MAX_PAIR = 80  # of a name and the beginning of a value
 MAX_ESCAPE = len("\\u0000")  # of a character in JSON
 
 
@@ -194,19 +197,32 @@ def format_answer(answer: str | None) -> str:
     if answer is None:
         return ""
     value, is_cut = parse_beginning(answer)
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = "; ".join(_list_parts(value)) if isinstance(value, dict) else _write(value)
     return f"{text} …" if is_cut else text
+
+
+def _list_parts(answer: dict[str, Any]) -> Iterator[str]:
+    for name, value in answer.items():
+        yield f"{name}: {_write(value)}"
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("Yes") if value else _("No")
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def parse_beginning(text: str) -> tuple[Any, bool]:
     """Parses JSON of which the end may be missing. Returns its value, and whether it was cut.
 
-    Only a text or a list of texts can be cut. An incomplete escape is left out.
+    Only a text, a list of texts or an object can be cut. An incomplete escape is left out, and the
+    last name and value of an object.
     """
     with suppress(ValueError):
         return json.loads(text), False
-    for end in range(len(text), len(text) - MAX_ESCAPE, -1):
-        for closing in ('"', '"]', "]"):
+    most = MAX_PAIR if text.startswith("{") else MAX_ESCAPE
+    for end in range(len(text), max(0, len(text) - most), -1):
+        for closing in ('"', '"]', "]", '"}', "}", '"]}', "]}"):
             with suppress(ValueError):
                 return json.loads(text[:end] + closing), True
     return text, True

@@ -69,6 +69,7 @@ def request_page(
     }
     if item.status in (states.COMPLETED, states.TIMEOUT):
         context["answer"] = item.format_answer(item.response_data)
+        context["answer_parts"] = item.list_parts(item.response_data)
     return render_with_image(
         request, "dashboard/requests/show.html", context, image_url=item.image_url, status=status
     )

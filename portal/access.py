@@ -71,7 +71,7 @@ def _with_gone_page(view: Page) -> Page:
             return view(request, **ids)
         except (Http404, Request.DoesNotExist):
             posted = Posted.read(request)
-            draft = posted.format_draft(", ".join(filter(None, posted.answer)))
+            draft = posted.format_draft(", ".join(filter(None, posted.list_values())))
             return render(request, "portal/gone.html", {"draft": draft}, status=404)
 
     return wrapped

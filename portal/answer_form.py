@@ -1,13 +1,18 @@
 """The form in which a reviewer answers a request."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from django.utils import timezone
 
 from portal.posted import NOTHING, Posted
 from reviews import comments
 from reviews.models import Request
 from reviews.response_types import get_response_type
+from reviews.response_types.base import ANSWER, Page
 from reviews.response_types.widgets import Widget
+from web.languages import decimal_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +53,22 @@ class AnswerForm:
         return " ".join(name for name, text in ids if text)
 
 
+def read_page() -> Page:
+    """Returns the decimal mark and the time zone in which the person types on this page."""
+    return Page(decimal_mark(), timezone.get_current_timezone())
+
+
 def build(
-    request: Request, posted: Posted = NOTHING, *, error: str = "", comment_error: str = ""
+    request: Request,
+    posted: Posted = NOTHING,
+    *,
+    errors: Mapping[str, str] | None = None,
+    comment_error: str = "",
 ) -> AnswerForm:
-    """Builds the form of the request, with the posted values and their errors."""
-    widget = get_response_type(request.response_type).build_widget(
-        request.response_config, posted.answer
+    """Builds the form of the request, with the posted values and the errors of its fields."""
+    errors = errors or {}
+    widget = get_response_type(request.response_type).build_form(
+        request.response_config, posted.answer, read_page(), errors
     )
     demanding = comments.find_options_needing_comment(request)
     comment = CommentField(
@@ -62,10 +77,10 @@ def build(
         rule=comments.join_labels(demanding.values()),
         demanding=json.dumps(list(demanding)),
     )
-    return AnswerForm(widget, error, comment)
+    return AnswerForm(widget, errors.get(ANSWER, ""), comment)
 
 
 def format_draft(request: Request, posted: Posted) -> str:
     """Formats the posted values, valid or not, for people; '' for none."""
-    answer = request.format_answer(posted.answer) if any(posted.answer) else ""
-    return posted.format_draft(answer)
+    kind = get_response_type(request.response_type)
+    return posted.format_draft(kind.format_typed(request.response_config, posted.answer))

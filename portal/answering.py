@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from portal import saved_answers
 from portal.access import action, find_request, page, read_own_answer
+from portal.answer_form import read_page
 from portal.open_questions import read_waiting
 from portal.posted import Posted
 from portal.progress import Progress, find_unskipped, read_next
@@ -15,9 +16,10 @@ from reviews.comments import InvalidComment
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.prose import render_headline
-from reviews.response_types import InvalidAnswer, get_response_type
+from reviews.response_types import InvalidAnswer, InvalidFields, get_response_type
+from reviews.response_types.base import ANSWER
 from web.guards import SignedInRequest
-from web.languages import decimal_mark, translate
+from web.languages import translate
 
 
 class SeeOther(HttpResponseRedirect):
@@ -40,7 +42,7 @@ def answer(request: SignedInRequest, item: Request) -> HttpResponse:
     posted = Posted.read(request)
     kind = get_response_type(item.response_type)
     try:
-        value = kind.parse_answer(item.response_config, posted.answer, point=decimal_mark())
+        value = kind.parse_form(item.response_config, posted.answer, read_page())
         services.answer_request(
             request=item, reviewer_id=request.user.pk, answer=value, comment=posted.comment
         )
@@ -60,8 +62,11 @@ def reject(
     """Shows the question with the posted values and their error, and renews the claim."""
     if services.renew_claim(request=item, reviewer_id=request.user.pk):
         item = find_request(request, item.pk)
-    field = "comment_error" if isinstance(error, InvalidComment) else "error"
-    return question_page(request, item, posted=posted, **{field: translate(error.args[0])})
+    if isinstance(error, InvalidComment):
+        return question_page(request, item, posted=posted, comment_error=translate(error.args[0]))
+    errors = error.errors if isinstance(error, InvalidFields) else {ANSWER: error.args[0]}
+    said = {name: translate(sentence) for name, sentence in errors.items()}
+    return question_page(request, item, posted=posted, errors=said)
 
 
 def redirect_to_next(request: SignedInRequest, item: Request) -> HttpResponse:
@@ -85,6 +90,7 @@ def done(request: SignedInRequest, request_id: str) -> HttpResponse:
         "item": item,
         "sent": sent,
         "answer": item.format_answer(sent.data),
+        "answer_parts": item.list_parts(sent.data),
         "headline": render_headline(item.request_text),
         "answered": max(1, progress.answered),
         "was_skipped": bool(progress.skipped),

@@ -1,5 +1,6 @@
 """The page of one question: its text, deadline and answer form, or its result."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +26,7 @@ def question_page(
     item: Request,
     *,
     posted: Posted = NOTHING,
-    error: str = "",
+    errors: Mapping[str, str] | None = None,
     comment_error: str = "",
 ) -> HttpResponse:
     """Renders the question with its form or its result, and with the posted values.
@@ -54,9 +55,9 @@ def question_page(
     if is_answerable:
         context["was_saved"] = bool(saved)
         context["form"] = answer_form.build(
-            item, posted or saved, error=error, comment_error=comment_error
+            item, posted or saved, errors=errors, comment_error=comment_error
         )
-        if error or comment_error:
+        if errors or comment_error:
             status, context["trouble"] = 422, _("Error:")
     else:
         context["draft"] = answer_form.format_draft(item, posted or saved)
@@ -78,7 +79,9 @@ def _describe_request(item: Request) -> dict[str, Any]:
         "context_is_short": outline.is_short(item.context),
         "left": format_time_left((item.timeout_at - item.now).total_seconds()),
         "default": item.format_answer(item.default_response),
+        "default_parts": item.list_parts(item.default_response),
         "answer": item.format_answer(item.response_data) if item.response_by_id else "",
+        "answer_parts": item.list_parts(item.response_data) if item.response_by_id else [],
     }
 
 

@@ -17,6 +17,7 @@ class Given:
 
     answer: Answer
     text: str
+    parts: list[tuple[str, str]]  # the titles and values of its fields, if it has several
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,10 @@ def describe(request: Request, reader_id: str) -> Progress | None:
     answers = request.answers.in_order()
     if not request.shows_answers:
         answers = answers.filter(person_id=reader_id)
-    given = [Given(answer, request.format_answer(answer.data)) for answer in answers]
+    given = [
+        Given(answer, request.format_answer(answer.data), request.list_parts(answer.data))
+        for answer in answers
+    ]
     return Progress(
         rule=describe_rule(rule),
         state=describe_state(request, rule),

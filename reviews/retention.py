@@ -60,8 +60,9 @@ _REMOVE = (
     _REMOVE_WORDS,
     "DELETE FROM reviews_request WHERE id = ANY (%(ids)s) AND creator_id = %(account)s",
 )
-# A text answer has to stay an answer, and answers refer to options.
-_EMPTY = "CASE WHEN response_type = 'text' AND {0} IS NOT NULL THEN '\"\"' ELSE {0} END"
+# A text or an object has to stay an answer, and other answers refer to options.
+_EMPTY = """CASE WHEN {0} IS NULL THEN NULL WHEN response_type = 'text' THEN '\"\"'
+                 WHEN response_type = 'form' THEN '{{}}' ELSE {0} END"""
 _REMOVE_ANSWERS = f"""
 UPDATE reviews_answer SET comment = NULL, data = {_EMPTY.format("data")}
   FROM reviews_request r
@@ -71,6 +72,8 @@ _REMOVE_TEXTS = f"""
 UPDATE reviews_request
    SET texts_removed_at = statement_timestamp(), request_text = '', image_url = NULL,
        context = NULL, metadata = NULL, response_comment = NULL,
+       -- the fields of a form may have texts as defaults
+       response_config = CASE WHEN response_type = 'form' THEN '{{}}' ELSE response_config END,
        default_response = {_EMPTY.format("default_response")},
        response_data = {_EMPTY.format("response_data")}
  WHERE id = ANY (%(ids)s) AND creator_id = %(account)s

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from api.long_polling import MAX_SECONDS
-from api.openapi.answers import get_component_name
+from api.openapi.answers import NUMBER, OBJECT, STRINGS, get_component_name
 from api.openapi.document import OPERATIONS
 from api.openapi.operations import ANY_CASE_ID, STRING, Schema, object_of
 from api.openapi.pages import load_document
@@ -99,8 +99,8 @@ def build_new_request() -> Schema:
         },
         "default_response": {
             "description": "The answer if nobody answers in time. Choose what is safe. For a "
-            "select, the value of an option.",
-            "anyOf": [STRING, {"type": "number"}, {"type": "array", "items": STRING}],
+            "select, the value of an option; for a form, an object.",
+            "anyOf": [STRING, NUMBER, STRINGS, OBJECT],
         },
     }
     properties = {

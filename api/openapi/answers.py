@@ -26,6 +26,7 @@ from reviews.response_types.base import Setting
 
 NUMBER: Final[Schema] = {"type": "number"}
 STRINGS: Final[Schema] = {"type": "array", "items": STRING}
+OBJECT: Final[Schema] = {"type": "object", "additionalProperties": True}
 
 
 def build_config_schema(kind: ResponseType) -> Schema:
@@ -101,7 +102,7 @@ def describe_answers() -> str:
 
 
 ANSWER: Final[Schema] = {
-    "oneOf": [STRING, NUMBER, STRINGS, {"type": "null"}],
+    "oneOf": [STRING, NUMBER, STRINGS, OBJECT, {"type": "null"}],
     "description": f"{describe_answers()}; null while there is no answer. After a timeout it is "
     "the default_response as it was sent.",
 }
@@ -164,7 +165,7 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
         "description": "A name and password in it are hidden from everybody but the account that "
         "created the request.",
     },
-    (RequestDetail, "default_response"): {"anyOf": [STRING, NUMBER, STRINGS]},
+    (RequestDetail, "default_response"): {"anyOf": [STRING, NUMBER, STRINGS, OBJECT]},
     (RequestDetail, "response_comment"): {
         "type": ["string", "null"],
         "description": "What the reviewer wrote beside the answer; null without a comment.",

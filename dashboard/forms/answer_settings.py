@@ -4,6 +4,7 @@ Turns the settings of every type (`ResponseType.settings`) into form fields, and
 a `response_config`.
 """
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,6 +17,7 @@ from reviews.response_types.base import Setting
 from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.posted import read_lines, read_number, unify_newlines
 from web.languages import decimal_mark, translate_lazy
+from web.strict_json import InvalidJSON, parse_object
 from web.typed_numbers import write_number
 
 # The types that are quickest to answer come first, the others follow in the order of `TYPES`.
@@ -118,6 +120,15 @@ def _options_field(setting: Setting) -> forms.Field:
     )
 
 
+def _object_field(setting: Setting) -> forms.Field:
+    return forms.CharField(
+        label=translate_lazy(setting.label),
+        required=False,
+        widget=forms.Textarea({"rows": 8, "spellcheck": "false"}),
+        help_text=translate_lazy(setting.help_text),
+    )
+
+
 def read_setting_number(setting: Setting, typed: str) -> int | float | None:
     """Reads a typed number in the page's language, None if it is empty. Raises InvalidAnswer."""
     is_whole = setting.schema.get("type") == "integer"
@@ -134,6 +145,16 @@ def _read_setting(setting: Setting, typed: Any) -> Any:
         return typed.strip()
 
 
+def _read_object(typed: str) -> Any:
+    """Returns the object, None for an empty field, or the text itself if it is no object."""
+    if not typed.strip():
+        return None
+    try:
+        return parse_object(typed.encode(errors="replace"))
+    except InvalidJSON:
+        return typed.strip()
+
+
 def _read_options(typed: str) -> list[str | dict[str, str]]:
     return [_read_option(line) for line in read_lines(unify_newlines(typed))]
 
@@ -141,6 +162,11 @@ def _read_options(typed: str) -> list[str | dict[str, str]]:
 def _read_option(line: str) -> str | dict[str, str]:
     value, bar, label = (part.strip() for part in line.partition("|"))
     return {"value": value, "label": label} if bar else value
+
+
+def write_object(value: dict[str, Any] | None) -> str:
+    """Writes an object as JSON on several lines, '' for none."""
+    return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
 
 
 def _write_number(value: Any) -> str:
@@ -164,16 +190,19 @@ _FIELDS: dict[str, Callable[[Setting], forms.Field]] = {
     "text": _text_field,
     "flag": _flag_field,
     "options": _options_field,
+    "object": _object_field,
 }
 # None leaves the setting out.
 _READERS: dict[str, Callable[[Any], Any]] = {
     "text": lambda typed: typed or None,
     "flag": lambda typed: True if typed else None,
     "options": _read_options,
+    "object": _read_object,
 }
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     "number": _write_number,
     "text": lambda value: value or "",
     "flag": bool,
     "options": _write_options,
+    "object": write_object,
 }

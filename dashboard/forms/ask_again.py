@@ -1,9 +1,8 @@
 """Fills the form of a new request from an existing one in any state."""
 
-import json
 from typing import Any
 
-from dashboard.forms.answer_settings import read_config
+from dashboard.forms.answer_settings import read_config, write_object
 from dashboard.forms.new_request import UNITS
 from reviews.models import Request
 from reviews.response_types import TYPES
@@ -36,8 +35,8 @@ def build_initial(item: Request) -> dict[str, Any]:
         "required": item.response_config.get("required", is_required),
         "default_response": _write_default(item.default_response),
         "callback_url": item.callback_url or "",
-        "context": _write_object(item.context),
-        "metadata": _write_object(item.metadata),
+        "context": write_object(item.context),
+        "metadata": write_object(item.metadata),
     }
     if item.processing_type == "time-sensitive":
         initial |= {"timeout": timeout, "timeout_unit": unit}
@@ -60,11 +59,9 @@ def _split_seconds(seconds: int) -> tuple[str, str]:
     return str(seconds // UNITS[unit]), unit
 
 
-def _write_object(value: dict[str, Any] | None) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
-
-
 def _write_default(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(map(str, value))
+    if isinstance(value, dict):
+        return write_object(value)
     return value if isinstance(value, str) else write_number(value, point=decimal_mark())

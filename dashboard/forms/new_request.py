@@ -47,6 +47,7 @@ UNIT_NAMES = [
     ("minutes", _lazy("Minutes")),
     ("hours", _lazy("Hours")),
 ]
+_SCHEMA = '{"type": "object", "properties": {"amount": {"type": "number"}}}'
 _OPTION = re.compile(r"options\[(\d+)\]")
 
 
@@ -97,7 +98,10 @@ class NewRequestForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 2}),
-        help_text=_lazy("Used if nobody answers in time. For several options, one per line."),
+        help_text=_lazy(
+            "Used if nobody answers in time. For several options, one per line; for a form, a JSON "
+            "object."
+        ),
     )
     callback_url = UrlField(
         label=_lazy("Callback URL"),
@@ -144,6 +148,7 @@ class NewRequestForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             self.check_numbers(cleaned)
+            self.check_objects(cleaned)
         if not self.errors:
             try:
                 cleaned["fields"] = RequestInput().check(self.build_body())
@@ -168,6 +173,20 @@ class NewRequestForm(forms.Form):
                 pass  # the API's check names the allowed values
             except InvalidAnswer as error:
                 self.add_error(name, translate(error.args[0]))
+
+    def check_objects(self, typed: dict[str, Any]) -> None:
+        """Adds an error to each field of the response type that is not the JSON object it takes."""
+        kind = TYPES.get(typed["response_type"])
+        if kind is None:
+            return
+        examples = {each.name: _SCHEMA for each in kind.settings if each.kind == "object"}
+        if kind.is_object:
+            examples["default_response"] = '{"amount": 0}'
+        for name, example in examples.items():
+            try:
+                check_object(typed[name], example=example)
+            except forms.ValidationError as error:
+                self.add_error(name, error)
 
     def clean_context(self) -> str:
         return check_object(self.cleaned_data["context"], example='{"order": 4821}')
@@ -261,6 +280,9 @@ def _build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_default(kind: ResponseType, typed: str) -> Any:
+    if kind.is_object:
+        with suppress(InvalidJSON):
+            return parse_object((typed.strip() or "{}").encode(errors="replace"))
     try:
         read = kind.read_default(typed, point=decimal_mark())
     except InvalidAnswer:

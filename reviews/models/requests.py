@@ -19,6 +19,7 @@ from reviews import policy, response_types
 from reviews.lifecycle import states
 from reviews.lifecycle.conditions import ENDED, IS_DUE, is_free_for
 from reviews.models.metadata import PAIRS
+from web.languages import translate
 from webhooks.trace_context import LENGTH
 
 PROCESSING_TYPES = ("time-sensitive", "deferred")
@@ -276,10 +277,16 @@ class Request(models.Model):
 
     def format_answer(self, answer: object) -> str:
         """Formats an answer to this request for people: labels instead of values."""
-        if answer == "" and self.texts_removed_at:
+        if answer in ("", {}) and self.texts_removed_at:
             return _("Text removed")
         kind = response_types.get_response_type(self.response_type)
-        return kind.format_answer(self.response_config, answer)
+        return translate(kind.format_answer(self.response_config, answer))
+
+    def list_parts(self, answer: object) -> list[tuple[str, str]]:
+        """Returns the titles and values of an answer of several fields, for people."""
+        kind = response_types.get_response_type(self.response_type)
+        parts = kind.list_parts(self.response_config, answer)
+        return [(title, translate(words)) for title, words in parts]
 
     @property
     def needs_several(self) -> bool:

@@ -11,8 +11,10 @@ from reviews.response_types.faults import (
     InvalidAnswer,
     InvalidConfiguration,
     InvalidDefault,
+    InvalidFields,
     UnknownResponseType,
 )
+from reviews.response_types.form import Form
 from reviews.response_types.multi_select import MultiSelect
 from reviews.response_types.number import Number
 from reviews.response_types.rating import Rating
@@ -25,6 +27,7 @@ __all__ = [
     "InvalidAnswer",
     "InvalidConfiguration",
     "InvalidDefault",
+    "InvalidFields",
     "ResponseType",
     "UnknownResponseType",
     "get_response_type",
@@ -33,7 +36,7 @@ __all__ = [
 
 # By name, in the order of the rows `config`.
 TYPES: dict[str, ResponseType] = {
-    each.name: each for each in (Text(), SingleSelect(), MultiSelect(), Rating(), Number())
+    each.name: each for each in (Text(), SingleSelect(), MultiSelect(), Rating(), Number(), Form())
 }
 
 

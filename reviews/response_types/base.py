@@ -2,8 +2,9 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
@@ -14,21 +15,34 @@ from reviews.response_types.widgets import Widget
 from web.phrases import say
 
 # The JSON values that an answer, and so `response_data`, can have.
-Answer = str | int | float | list[str]
+Answer = str | int | float | list[str] | dict[str, Any]
 Schema = dict[str, Any]
+# What a form posted for an answer: the values of each field, by its name. A name is ANSWER, or
+# begins with it and a dot.
+Typed = Mapping[str, list[str]]
+ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page that a person types on: its decimal mark, and the person's time zone."""
+
+    point: str = "."
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One field of `response_config`: its JSON schema and its field in the dashboard's form.
 
-    `kind` is the form field: a number, a line of text, a checkbox, or one option per line.
+    `kind` is the form field: a number, a line of text, a checkbox, one option per line, or a JSON
+    object.
     """
 
     name: str
     schema: Schema
     label: str
-    kind: Literal["number", "text", "flag", "options"] = "number"
+    kind: Literal["number", "text", "flag", "options", "object"] = "number"
     initial: str = ""
     help_text: str = ""
     is_mandatory: bool = False
@@ -59,6 +73,7 @@ class ResponseType(ABC):
     example: ClassVar[Example]
     rules: ClassVar[tuple[str, ...]] = (FIRST, MAJORITY, UNANIMOUS)  # that a policy may have
     has_vetoes: ClassVar[bool] = False
+    is_object: ClassVar[bool] = False  # whether its answers are JSON objects
 
     @abstractmethod
     def check_configuration(self, config: Config) -> None:
@@ -79,22 +94,24 @@ class ResponseType(ABC):
         """
 
     @abstractmethod
-    def build_widget(self, config: Config, typed: list[str]) -> Widget:
-        """Builds the widget of the reviewer's form, with the values typed so far."""
+    def parse_form(self, config: Config, typed: Typed, page: Page) -> Answer:
+        """Parses all fields posted for the answer and checks them with `check_answer`.
 
-    def parse_answer(self, config: Config, posted: list[str], *, point: str = ".") -> Answer:
-        """Parses all values posted as the answer and checks them with `check_answer`.
-
-        `point` is the decimal mark of the page.
+        Raises InvalidAnswer, or InvalidFields with a sentence for each field.
         """
-        if len(posted) > 1:
-            raise InvalidAnswer(say("Give one answer only"))
-        answer = self.read_posted(config, posted[0], point=point) if posted else None
-        return self.check_answer(config, answer)
 
-    def read_posted(self, config: Config, posted: str, *, point: str) -> object:
-        """Parses one posted string. Raises InvalidAnswer."""
-        return posted
+    @abstractmethod
+    def build_form(
+        self, config: Config, typed: Typed, page: Page, errors: Mapping[str, str]
+    ) -> Widget:
+        """Builds the widget of the reviewer's form, with the values typed so far.
+
+        `errors` has the sentence of each field that was refused, by its name.
+        """
+
+    @abstractmethod
+    def format_typed(self, config: Config, typed: Typed) -> str:
+        """Formats the posted values, valid or not, for people to copy; '' for none."""
 
     def read_default(self, typed: str, *, point: str) -> object:
         """Parses a default typed in the dashboard, with LF as line break.
@@ -137,10 +154,48 @@ class ResponseType(ABC):
         """Returns the label of each value of an answer."""
         return [str(value) for value in values]
 
+    def list_parts(self, config: Config, answer: object) -> list[tuple[str, str]]:
+        """Returns the parts of an answer of several fields for people: their titles and values."""
+        return []
+
     def format_answer(self, config: Config, answer: object) -> str:
         """Formats an answer for people. It may be invalid: a draft or a default."""
         values = answer if isinstance(answer, list) else [answer]
         return ", ".join(self.get_labels(config, values)) or say("nothing")
+
+
+class OneField(ResponseType):
+    """A type whose form has a single field, named ANSWER, which may have several values."""
+
+    def parse_form(self, config: Config, typed: Typed, page: Page) -> Answer:
+        return self.parse_answer(config, typed.get(ANSWER, []), point=page.point)
+
+    def build_form(
+        self, config: Config, typed: Typed, page: Page, errors: Mapping[str, str]
+    ) -> Widget:
+        return self.build_widget(config, typed.get(ANSWER, []))
+
+    def format_typed(self, config: Config, typed: Typed) -> str:
+        values = typed.get(ANSWER, [])
+        return self.format_answer(config, values) if any(values) else ""
+
+    @abstractmethod
+    def build_widget(self, config: Config, typed: list[str]) -> Widget:
+        """Builds the widget of the reviewer's form, with the values typed so far."""
+
+    def parse_answer(self, config: Config, posted: list[str], *, point: str = ".") -> Answer:
+        """Parses all values posted as the answer and checks them with `check_answer`.
+
+        `point` is the decimal mark of the page.
+        """
+        if len(posted) > 1:
+            raise InvalidAnswer(say("Give one answer only"))
+        answer = self.read_posted(config, posted[0], point=point) if posted else None
+        return self.check_answer(config, answer)
+
+    def read_posted(self, config: Config, posted: str, *, point: str) -> object:
+        """Parses one posted string. Raises InvalidAnswer."""
+        return posted
 
 
 def are_equal(one: object, other: object) -> bool:

@@ -1,5 +1,7 @@
 """Errors in a configuration, a default or an answer. `str(error)` is the sentence to show."""
 
+from collections.abc import Mapping
+
 
 class InvalidConfiguration(ValueError):
     """The `data` of a 400 'Invalid response configuration'; it names the field."""
@@ -11,6 +13,14 @@ class InvalidDefault(ValueError):
 
 class InvalidAnswer(ValueError):
     """The error that the reviewer sees beside the field."""
+
+
+class InvalidFields(InvalidAnswer):
+    """The errors of several fields, by the name under which each was posted."""
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        super().__init__(next(iter(errors.values())))
+        self.errors = errors
 
 
 class UnknownResponseType(LookupError):

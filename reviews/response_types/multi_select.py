@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reviews.response_types import options
-from reviews.response_types.base import Example, ResponseType, Schema, Setting
+from reviews.response_types.base import Example, OneField, Schema, Setting
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration
 from reviews.response_types.fields import Config, read_flag, read_integer
 from reviews.response_types.posted import read_lines
@@ -24,7 +24,7 @@ class MultiBounds:
     required: bool
 
 
-class MultiSelect(ResponseType):
+class MultiSelect(OneField):
     """The values of several options, in the options' order."""
 
     name = "multi_select"

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from reviews.response_types import wording
-from reviews.response_types.base import Example, ResponseType, Setting
+from reviews.response_types.base import Example, OneField, Setting
 from reviews.response_types.decimals import (
     Comparable,
     check_default_number,
@@ -32,7 +32,7 @@ class NumberBounds:
     decimal_places: int
 
 
-class Number(Comparable, ResponseType):
+class Number(Comparable, OneField):
     """A number with limited decimal places; whole numbers as integers."""
 
     name = "number"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from reviews.response_types.base import Example, ResponseType, Setting
+from reviews.response_types.base import Example, OneField, Setting
 from reviews.response_types.decimals import (
     Comparable,
     check_default_number,
@@ -36,7 +36,7 @@ class RatingBounds:
     step: Decimal
 
 
-class Rating(Comparable, ResponseType):
+class Rating(Comparable, OneField):
     """A step of a scale, counted from its minimum; whole numbers as integers."""
 
     name = "rating"

@@ -3,14 +3,14 @@
 from typing import Any
 
 from reviews.response_types import options
-from reviews.response_types.base import Example, ResponseType
+from reviews.response_types.base import Example, OneField
 from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.fields import Config, read_flag
 from reviews.response_types.widgets import Radio
 from web.phrases import say
 
 
-class SingleSelect(ResponseType):
+class SingleSelect(OneField):
     """The value of one option."""
 
     name = "single_select"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from reviews.policy import FIRST
-from reviews.response_types.base import Example, ResponseType, Schema, Setting
+from reviews.response_types.base import Example, OneField, Schema, Setting
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration, InvalidDefault
 from reviews.response_types.fields import Config, read_flag, read_integer, read_string
 from reviews.response_types.posted import unify_newlines
@@ -26,7 +26,7 @@ class TextBounds:
     required: bool
 
 
-class Text(ResponseType):
+class Text(OneField):
     """Free text; '' if the reviewer leaves an optional answer empty."""
 
     name = "text"

@@ -84,6 +84,52 @@ class TextArea(Widget):
     most: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One of several fields: its label, rule and error, and the values typed so far.
+
+    `kind` names the template of its control in templates/portal/widgets/controls/.
+    """
+
+    name: str  # under which it is posted
+    html_id: str
+    kind: str
+    title: str
+    description: str = ""
+    rule: str = ""
+    error: str = ""
+    is_required: bool = False
+    is_first_error: bool = False
+    typed: str = ""
+    input_type: str = "text"
+    keyboard: str = ""
+    is_signed: bool = False
+    most: int = 0  # characters
+    choices: tuple[Choice, ...] = ()
+
+    @property
+    def is_group(self) -> bool:
+        """Tells whether it has several controls under one legend."""
+        return self.kind in ("radio", "checkboxes")
+
+    @property
+    def described_by(self) -> str:
+        """The ids of its description, rule and error, for assistive technology."""
+        parts = (("about", self.description), ("rule", self.rule), ("error", self.error))
+        return " ".join(f"{self.html_id}-{name}" for name, text in parts if text)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields(Widget):
+    """Several fields below a title. `has_defaults`: they show defaults, nothing was typed yet."""
+
+    kind: str = "fields"
+    title: str = ""
+    description: str = ""
+    fields: tuple[FormField, ...] = ()
+    has_defaults: bool = False
+
+
 def build_number_field(rule: str, minimum: Decimal, typed: list[str]) -> NumberField:
     """Builds a field for numbers from `minimum` on, without a slider."""
     # type="number" would lose mistyped input; some decimal keyboards lack the minus sign.

@@ -25,6 +25,19 @@ TYPES: dict[str, dict[str, Any]] = {
     },
     "rating": {"response_config": {"scale_max": 5}, "default_response": 3},
     "number": {"response_config": {"max_value": 1000}, "default_response": 12.5},
+    "form": {
+        "response_config": {
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "amount": {"type": "number", "maximum": 10},
+                    "note": {"type": "string"},
+                },
+                "required": ["amount"],
+            }
+        },
+        "default_response": {"amount": 0},
+    },
 }
 
 

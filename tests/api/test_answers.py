@@ -21,6 +21,7 @@ pytestmark = pytest.mark.django_db
     "answer.multi_select",
     "answer.rating",
     "answer.number",
+    "answer.form",
     "answer.negative",
     "answer.empty",
     "request.response_data",
@@ -41,6 +42,8 @@ pytestmark = pytest.mark.django_db
         ("number", {}, 12.25, 12.25),
         ("number", {"allow_negative": True}, -1000, -1000),
         ("number", {"min_value": 0, "decimal_places": 0}, 0, 0),
+        ("form", {}, {"note": " as typed ", "amount": 5}, {"amount": 5, "note": " as typed "}),
+        ("form", {}, {"amount": -0.5}, {"amount": -0.5}),
     ],
 )
 def test_what_is_taken(
@@ -66,6 +69,7 @@ def test_what_is_taken(
     "answer.multi_select",
     "answer.rating",
     "answer.number",
+    "answer.form",
     "answer.negative",
     "answer.empty",
 )
@@ -84,6 +88,8 @@ def test_what_is_taken(
         ("number", {}, [0, 1001, 1.234, "5", False, None, -5]),
         ("number", {"decimal_places": 0}, [1.5]),
         ("number", {"allow_negative": True}, [-1000.01]),
+        ("form", {}, [None, "x", [], {}, {"amount": "5"}, {"amount": 11}, {"amount": 1, "x": 1}]),
+        ("form", {}, [{"amount": 2**53}, {"amount": True}, {"amount": 1, "note": "\ud800"}]),
     ],
 )
 def test_what_is_not_taken(

@@ -1,5 +1,6 @@
 """POST /api/loops/{loopId}/requests: response_config and default_response."""
 
+import json
 from typing import Any
 
 import pytest
@@ -221,3 +222,123 @@ def test_defaults_beyond_the_bounds(
     path = granted(response, CREATED, status=201)["polling_url"]
     shown = granted(api(owner_key).get(path), "Request retrieved successfully")["request"]
     assert shown["default_response"] == default
+
+
+SCHEMA = of_type("form")["response_config"]["schema"]
+
+
+@pytest.mark.contract("config.form", "default.form")
+@pytest.mark.parametrize(
+    "default", [{}, {"amount": 99}, {"note": ""}, {"amount": 0.5, "note": "x"}]
+)
+def test_a_form_is_echoed_as_sent(api: Api, owner_key: str, loop: Loop, default: Any) -> None:
+    body = {**of_type("form", tags=["unknown"]), "default_response": default}
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    path = granted(response, CREATED, status=201)["polling_url"]
+    shown = granted(api(owner_key).get(path), "Request retrieved successfully")["request"]
+    assert shown["response_config"] == {"schema": SCHEMA, "tags": ["unknown"]}
+    assert list(shown["response_config"]["schema"]["properties"]) == ["amount", "note"]
+    assert shown["default_response"] == default
+
+
+@pytest.mark.contract("config.form_faults", "create.bad_config")
+@pytest.mark.parametrize(
+    ("config", "detail"),
+    [
+        ({}, "schema is required"),
+        ({"schema": "{}"}, "schema must be an object"),
+        (
+            {"schema": {"type": "object", "properties": {"a": {"$ref": "#"}}}},
+            "schema.properties.a.type must be one of: string, number, integer, boolean, array",
+        ),
+        (
+            {
+                "schema": {
+                    "type": "object",
+                    "properties": {"a": {"type": "string", "pattern": "(a+)+$"}},
+                }
+            },
+            "schema.properties.a.pattern is not supported. schema.properties.a may have: type, "
+            "title, description, default, format, minLength, maxLength, enum, enumNames, oneOf, "
+            "anyOf",
+        ),
+        (
+            {"schema": {**SCHEMA, "properties": {"__proto__": {"type": "string"}}}},
+            "schema.properties must not have the name __proto__",
+        ),
+        (
+            {
+                "schema": {
+                    "type": "object",
+                    "properties": {"a": {"type": "number", "default": "5"}},
+                }
+            },
+            "schema.properties.a.default must be a number",
+        ),
+        (
+            {
+                "schema": {
+                    "type": "object",
+                    "properties": {"a": {"type": "number", "maximum": 1, "default": 5}},
+                }
+            },
+            "schema.properties.a.default must be at most 1",
+        ),
+        (
+            {"schema": {**SCHEMA, "required": ["b"]}},
+            "schema.required[0] must name a field of properties",
+        ),
+        ({"schema": SCHEMA, "required": "yes"}, "required must be a boolean"),
+    ],
+)
+def test_a_schema_is_refused_by_path(
+    api: Api, owner_key: str, loop: Loop, config: Any, detail: str
+) -> None:
+    body = {**of_type("form"), "response_config": config}
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    refused(response, 400, "Invalid response configuration", detail)
+    assert not Request.objects.exists()
+
+
+@pytest.mark.contract("default.form", "create.bad_default")
+@pytest.mark.parametrize(
+    ("default", "detail"),
+    [
+        ("{}", "default_response must be an object"),
+        ([], "default_response must be an object"),
+        ({"amount": "5"}, "default_response.amount must be a number"),
+        ({"amount": True}, "default_response.amount must be a number"),
+        ({"amount": 2**53}, "default_response.amount must be at most 9007199254740991"),
+        ({"note": 5}, "default_response.note must be a string"),
+        ({"other": 5}, "default_response.other is no field of the schema"),
+    ],
+)
+def test_a_default_that_is_no_answer_of_the_form(
+    api: Api, owner_key: str, loop: Loop, default: Any, detail: str
+) -> None:
+    body = {**of_type("form"), "default_response": default}
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body)
+    refused(response, 400, "Invalid default response", detail)
+    assert not Request.objects.exists()
+
+
+@pytest.mark.contract("config.form")
+@pytest.mark.parametrize("raw", ['"\\u0000"', '"\\ud800"'])
+def test_a_schema_that_cannot_be_stored(api: Api, owner_key: str, loop: Loop, raw: str) -> None:
+    """NUL and lone surrogates are refused before the schema is read, with their path."""
+    body = json.dumps(of_type("form")).replace('"number"', raw, 1)
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body.encode())
+    detail = "response_config.schema.properties.amount.type must not contain"
+    refused_at(response, "Invalid request body", detail)
+
+
+@pytest.mark.contract("config.form")
+def test_of_two_fields_of_one_name_the_last_counts(api: Api, owner_key: str, loop: Loop) -> None:
+    """As everywhere in a body: JSON leaves it open, and one field is on the page."""
+    body = json.dumps(of_type("form")).replace(
+        '"note": {', '"amount": {"type": "number"}, "note": {'
+    )
+    created = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body.encode())
+    path = granted(created, CREATED, status=201)["polling_url"]
+    shown = granted(api(owner_key).get(path), "Request retrieved successfully")["request"]
+    assert shown["response_config"]["schema"]["properties"]["amount"] == {"type": "number"}

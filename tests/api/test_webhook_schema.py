@@ -29,6 +29,7 @@ ANSWERS = {
     "multi_select": ["red", "blue"],
     "rating": 5,
     "number": 12.5,
+    "form": {"amount": 5, "note": "Looks good."},
 }
 
 

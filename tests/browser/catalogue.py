@@ -225,6 +225,7 @@ REQUESTS = [
     Stop("request-new-none", "new-request", who="member", pictured=False),
     Stop("request", "request", ("critical",)),
     Stop("request-answered", "request", ("answered",)),
+    Stop("request-form", "request", ("filled",), pictured=False),
     Stop("request-late", "request", ("missed",), pictured=False),
     Stop("request-claimed", "request", ("claimed",), pictured=False),
 ]
@@ -245,6 +246,8 @@ PORTAL = [
     Stop("answer-rating", "review", ("rating",), who="member", pictured=False),
     Stop("answer-multi", "review", ("labels",), who="member", pictured=False),
     Stop("answer-number", "review", ("number",), who="member", pictured=False),
+    Stop("answer-form", "review", ("form",), who="member"),
+    Stop("answered-form", "review", ("filled",), who="member", pictured=False),
     Stop("claimed-by-other", "review", ("claimed",), who="member", pictured=False),
     Stop("answered", "review", ("answered",), who="member", pictured=False),
     Stop("withdrawn", "review", ("cancelled",), who="member", pictured=False),

@@ -59,6 +59,71 @@ PRICE = {
     "response_config": {"max_value": 2000},
     "default_response": 100,
 }
+PARCEL = {
+    "request_text": "What do we do about the parcel of order #4821, and by when?",
+    "priority": "medium",
+    "timeout_seconds": 86400,
+    "response_type": "form",
+    "response_config": {
+        "schema": {
+            "type": "object",
+            "title": "The parcel",
+            "description": "Fill in what the customer has told you on the phone.",
+            "properties": {
+                "amount": {
+                    "type": "number",
+                    "title": "Amount to refund in euros",
+                    "description": "At most what the order has cost.\nShipping is extra.",
+                    "minimum": 0,
+                    "maximum": 129,
+                },
+                "reason": {
+                    "type": "string",
+                    "title": "Reason",
+                    "oneOf": [
+                        {"const": "broken", "title": "It arrived broken"},
+                        {
+                            "const": "late",
+                            "title": "It came so late that it was of no use any more",
+                        },
+                    ],
+                },
+                "change": {"type": "integer", "title": "Change of the customer’s rating"},
+                "email": {"type": "string", "format": "email", "title": "Email of the customer"},
+                "link": {"type": "string", "format": "uri", "title": "Page of the carrier"},
+                "pick_up_the_parcel_at_the_customers_door_on": {"type": "string", "format": "date"},
+                "call": {"type": "string", "format": "date-time", "title": "Call back at"},
+                "country": {
+                    "type": "string",
+                    "title": "Country",
+                    "enum": ["AT", "BE", "CH", "DE", "ES", "FR", "IT", "NL", "PL"],
+                },
+                "parts": {
+                    "type": "array",
+                    "title": "What is broken",
+                    "minItems": 1,
+                    "items": {
+                        "enum": ["Cup", "Saucer", "Donaudampfschifffahrtsgesellschaftstasse"]
+                    },
+                },
+                "note": {"type": "string", "title": "Note to the customer", "maxLength": 500},
+                "insured": {"type": "boolean", "title": "The parcel was insured", "default": True},
+            },
+            "required": ["amount", "reason", "note"],
+        }
+    },
+    "default_response": {"amount": 0, "reason": "late"},
+}
+FILLED = {
+    "amount": 64.5,
+    "reason": "late",
+    "email": "a-customer-with-a-long-name.and-a-longer-one@subsidiary.example.com",
+    "call": "2026-12-01T09:30:00+01:00",
+    "country": "NL",
+    "parts": ["Cup", "Donaudampfschifffahrtsgesellschaftstasse"],
+    "note": "We are sorry that the parcel came so late.\n\nHalf of the price is on its way to you.",
+    "insured": True,
+}
 CHANGE = """## Merge this change to the retry limit?
 
 It was proposed by the nightly agent.
@@ -167,17 +232,26 @@ def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
         "rating": scene.ask(texts, RATING, ago=21),
         "labels": scene.ask(texts, LABELS, ago=35),
         "number": scene.ask(desk, PRICE, ago=300),
+        "form": scene.ask(desk, PARCEL, ago=400),
     }
     claimed = scene.ask(desk, PATCH, ago=3)
     services.claim_request(request=claimed, reviewer_id=scene.owner.pk)
     answered = scene.ask(desk, REFUND, ago=2)
     services.answer_request(request=answered, reviewer_id=scene.member.pk, answer="Refund in full")
+    filled = scene.ask(desk, PARCEL, ago=60)
+    services.answer_request(request=filled, reviewer_id=scene.member.pk, answer=FILLED)
     withdrawn = scene.ask(texts, REPLY, ago=40)
     services.cancel_request(request_id=withdrawn.pk, account_id=scene.owner.pk)
     missed = scene.ask(desk, RATING, ago=119)
     Request.objects.filter(pk=missed.pk).update(timeout_at=datetime.now(UTC))
     services.read_request(missed.pk)
-    asked |= {"claimed": claimed, "answered": answered, "cancelled": withdrawn, "missed": missed}
+    asked |= {
+        "filled": filled,
+        "claimed": claimed,
+        "answered": answered,
+        "cancelled": withdrawn,
+        "missed": missed,
+    }
     scene.ids.update({name: request.pk for name, request in asked.items()})
 
 

@@ -6,6 +6,7 @@ It runs in a process of its own, with the client in the package `review_loop_cli
 import json
 import os
 import time
+from typing import Any
 
 from review_loop_client import AuthenticatedClient
 from review_loop_client.api.key import check_key
@@ -22,6 +23,10 @@ from review_loop_client.models import (
     Context,
     FeedbackFields,
     FeedbackInput,
+    FormConfig,
+    FormConfigSchema,
+    FormRequest,
+    FormRequestDefaultResponse,
     LoopInput,
     MultiSelectConfig,
     MultiSelectRequest,
@@ -57,6 +62,14 @@ picture = {
     "request_text": "Is it sharp?",
     "image_url": "https://example.com/a.png",
 }
+SCHEMA = {"type": "object", "properties": {"sure": {"type": "boolean"}}}
+
+
+def plain(value: Any) -> Any:
+    """An object of the generated client as a dictionary; other values as they are."""
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
 new_requests = [
     TextRequest(
         **common, **now, **text, response_type="text", response_config=TextConfig(),
@@ -79,6 +92,11 @@ new_requests = [
         **common, **now, **text, response_type="number",
         response_config=NumberConfig(max_value=80), default_response=1.5,
     ),
+    FormRequest(
+        **common, **now, **text, response_type="form",
+        response_config=FormConfig(schema=FormConfigSchema.from_dict(SCHEMA)),
+        default_response=FormRequestDefaultResponse.from_dict({"sure": False}),
+    ),
 ]  # fmt: skip
 ids = {
     body.response_type: create_request.sync(loop_id, client=client, body=body).data.request_id
@@ -95,7 +113,7 @@ for body in new_requests:
     read = read_request.sync(ids[body.response_type], client=client).data.request
     assert read.response_type == body.response_type
     assert read.response_config.to_dict() == body.response_config.to_dict()
-    assert read.default_response == body.default_response
+    assert plain(read.default_response) == plain(body.default_response)
 
 refused = create_request.sync_detailed(
     loop_id, client=client, body=SingleSelectRequest.from_dict(

@@ -56,6 +56,10 @@ const newRequests: NewRequest[] = [
     ...common, ...now, response_type: "number", response_config: { max_value: 80 },
     default_response: 1.5,
   },
+  {
+    ...common, ...now, response_type: "form", default_response: { sure: false },
+    response_config: { schema: { type: "object", properties: { sure: { type: "boolean" } } } },
+  },
 ];
 const ids: Record<string, string> = {};
 for (const body of newRequests) {
@@ -74,7 +78,7 @@ while (offset !== null) {
   page.requests.forEach((request) => listed.add(request.id));
   offset = page.pagination.next_offset;
 }
-check(listed.size === 5, "pages");
+check(listed.size === 6, "pages");
 
 async function read(request_id: string) {
   const params = { path: { request_id } };

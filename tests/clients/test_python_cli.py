@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +40,35 @@ def test_the_request_is_cancelled(shell: Shell, loop: Loop, owner: User) -> None
     code, printed, complaints = finish(asking)
     assert (code, printed) == (4, "")
     assert complaints.splitlines()[-1] == f"reviewloop: Request {request.pk} was cancelled"
+
+
+def test_a_form(shell: Shell, loop: Loop, member: User, tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"größe": {"type": "integer"}}}
+    file = tmp_path / "form.json"
+    file.write_text(json.dumps(schema), encoding="utf-8")
+    asking = shell.start("ask", "Which?", "--form", str(file), "--default", '{"größe": 0}')
+    request = answer({"größe": 5}, member)
+    assert finish(asking)[:2] == (0, '{"größe": 5}\n')
+    assert (request.response_type, request.response_config) == ("form", {"schema": schema})
+    assert request.default_response == {"größe": 0}
+
+
+def test_a_form_that_is_no_schema(shell: Shell, loop: Loop, tmp_path: Path) -> None:
+    file = tmp_path / "form.json"
+    for text, complaint in (
+        ("[]", "not a JSON object"),
+        ("{", "not JSON"),
+        ('{"type": "object", "properties": {"a": {"$ref": "#"}}}', "schema.properties.a.type must"),
+    ):
+        file.write_text(text)
+        asking = shell.start("ask", "Which?", "--form", str(file), "--default", "{}")
+        code, _, complaints = finish(asking)
+        assert code in (1, 2)
+        assert complaint in complaints
+    missing = shell.start("ask", "Which?", "--form", str(tmp_path / "none"), "--default", "{}")
+    assert "No such file" in finish(missing)[2]
+    both = shell.start(*ASK, "--form", str(file), "--type", "text")
+    assert "not allowed with argument" in finish(both)[2]
 
 
 def test_json(shell: Shell, loop: Loop, member: User) -> None:

@@ -6,13 +6,16 @@ CONFIGURATIONS = {
     "config.rating": "rating: scale_max is mandatory; scale_min 1, scale_step 1, required false",
     "config.number": "number: max_value is mandatory; min_value, decimal_places, allow_negative",
     "config.text": "text: placeholder, min_length, max_length, required; {} is accepted",
+    "config.form": "form: schema, the flat JSON Schema of MCP elicitation, at most 30 fields",
+    "config.form_faults": "anything else in a schema is refused with its path: $ref, pattern, …",
     "config.options": "options: 1-100, objects or plain strings, unique values, echoed as sent",
     "config.no_options": "without options: 'options array required for select response type'",
     "config.aliases": "min and max are aliases of the bounds of rating and number",
     "config.extra": "unknown keys of response_config are kept and echoed",
     "default.select": "a select default must be a configured option value (or a list, for multi)",
     "default.type": "a rating or number default is a finite number, a text default a string",
-    "default.unbounded": "bounds do not apply to the default of rating, number and text",
+    "default.form": "a form default is an object of fields of the schema, with their types",
+    "default.unbounded": "bounds do not apply to the default of rating, number, text and form",
 }
 
 ANSWERS = {
@@ -21,6 +24,7 @@ ANSWERS = {
     "answer.multi_select": "multi_select: within min and max, in the options' order",
     "answer.rating": "rating: on the step, counted from scale_min in decimals",
     "answer.number": "number: within the bounds, at most decimal_places decimals",
+    "answer.form": "form: an object, its fields in the schema's order, empty ones left out",
     "answer.negative": "allow_negative without min_value: the minimum is -max_value",
     "answer.empty": "required false: text may be '' and multi_select []; never null",
 }

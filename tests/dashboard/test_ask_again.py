@@ -48,6 +48,20 @@ KINDS: list[dict[str, Any]] = [
         "response_config": {"placeholder": "Dear …", "max_length": 80},
         "default_response": "One\nmoment",
     },
+    {
+        "response_type": "form",
+        "response_config": {
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "größe": {"type": "number", "default": 1.5},
+                    "note": {"type": "string", "title": "<Note>"},
+                },
+                "required": ["note"],
+            }
+        },
+        "default_response": {"größe": 0.1, "note": "One\nmoment"},
+    },
 ]
 
 

@@ -304,3 +304,16 @@ def test_requests_that_go_meanwhile_leave_a_whole_file(
     monkeypatch.setattr("dashboard.export.read_many_as_json", read_late)
     left = [pk for pk in ids if pk not in ids[removed]]
     assert [row["id"] for row in json.loads(download(owner, "json"))] == left
+
+
+def test_a_form_is_one_cell_of_json(owner: User, member: User, make: Make) -> None:
+    fields = {"amount": {"type": "number"}, "größe": {"type": "string", "title": "Size"}}
+    request = make(
+        response_type="form",
+        response_config={"schema": {"type": "object", "properties": fields}},
+        default_response={},
+    )
+    answer = {"amount": 12.5, "größe": "=1+1"}
+    services.answer_request(request=request, reviewer_id=member.pk, answer=answer)
+    (row,) = read_csv(download(owner, "csv"))
+    assert row["answer"] == '{"amount":12.5,"größe":"=1+1"}'

@@ -32,6 +32,7 @@ USUAL = {
     "required": "on",
     "default_response": "no",
 }
+SCHEMA = {"type": "object", "properties": {"amount": {"type": "number", "title": "Größe"}}}
 TYPES: dict[str, tuple[dict[str, str], dict[str, Any], Any]] = {
     "single_select": (
         {"options": " yes | Yes, refund \r\n\r\nno", "default_response": "no"},
@@ -57,6 +58,11 @@ TYPES: dict[str, tuple[dict[str, str], dict[str, Any], Any]] = {
         {"placeholder": "Dear …", "max_length": "80", "default_response": "One\r\nmoment"},
         {"placeholder": "Dear …", "max_length": 80, "required": True},
         "One\nmoment",
+    ),
+    "form": (
+        {"schema": json.dumps(SCHEMA, indent=2), "default_response": ' {"amount": 5}\r\n'},
+        {"schema": SCHEMA, "required": True},
+        {"amount": 5},
     ),
 }
 
@@ -124,6 +130,44 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
             {"response_type": "number", "max_value": "9", "default_response": "x"},
             "default_response",
             "Default response must be a number",
+        ),
+        ({"response_type": "form", "default_response": ""}, "schema", "Schema is required"),
+        (
+            {"response_type": "form", "schema": "{\n{", "default_response": ""},
+            "schema",
+            "Line 2 is not JSON. Enter an object, such as",
+        ),
+        (
+            {
+                "response_type": "form",
+                "schema": '{"type": "object", "properties": {"a": {"type": "text"}}}',
+                "default_response": "",
+            },
+            "schema",
+            "schema.properties.a.type must be one of: string, number, integer, boolean, array",
+        ),
+        (
+            {"response_type": "form", "schema": json.dumps(SCHEMA), "default_response": "no"},
+            "default_response",
+            "Line 1 is not JSON. Enter an object, such as",
+        ),
+        (
+            {
+                "response_type": "form",
+                "schema": json.dumps(SCHEMA),
+                "default_response": '{"amount": "5"}',
+            },
+            "default_response",
+            "default_response.amount must be a number",
+        ),
+        (
+            {
+                "response_type": "form",
+                "schema": json.dumps(SCHEMA),
+                "default_response": '{"amount": "\\ud800"}',
+            },
+            "default_response",
+            "Enter a JSON object, such as",
         ),
         ({"callback_url": "ftp://x"}, "callback_url", "Callback URL must be an absolute http"),
         ({"context": "[1]"}, "context", "Enter a JSON object"),

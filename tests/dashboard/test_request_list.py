@@ -203,6 +203,13 @@ def test_strangers_come_back(client: Any) -> None:
         ('["first",', "first …"),
         ('["first"', "first …"),
         ("[]", ""),
+        ('{"amount":5,"ok":true,"tags":["a","b"]}', "amount: 5; ok: Yes; tags: a, b"),
+        ('{"amount":5,"note":"she said \\"n', 'amount: 5; note: she said "n …'),
+        ('{"amount":5,"no', "amount: 5 …"),
+        ('{"amount":5,', "amount: 5 …"),
+        ('{"amount":5,"a_name_that_is_longer_than_what_is_sho', "amount: 5 …"),
+        ('{"tags":["a","b', "tags: a, b …"),
+        ("{}", ""),
     ],
 )
 def test_an_answer_in_one_line(answer: str | None, said: str) -> None:

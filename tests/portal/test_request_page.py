@@ -313,7 +313,7 @@ def test_somebody_else_on_the_device_does_not_see_an_answer(
 
 def test_no_more_is_kept_than_an_answer_can_have(make: Make) -> None:
     browser, requests = Client(), [make() for _ in range(4)]
-    browser.post(f"/inbox/{requests[0].pk}/answer/", {"answer": "x" * 20_000})
+    browser.post(f"/inbox/{requests[0].pk}/answer/", {"answer": "x" * 26_000})
     assert "unsent_answers" not in browser.session
     for request in requests:
         browser.post(f"/inbox/{request.pk}/answer/", {"answer": "yes"})

@@ -16,6 +16,8 @@ from reviews.response_types import (
     InvalidDefault,
     ResponseType,
 )
+from reviews.response_types.base import Page
+from reviews.response_types.form import Form, get_posted_name
 from reviews.response_types.multi_select import MultiSelect
 from reviews.response_types.number import Number
 from reviews.response_types.rating import Rating
@@ -85,7 +87,7 @@ def test_every_input_gets_a_verdict(
     assert refusal == "" or refusal.startswith("default_response ")
     for answer, sentence in (
         verdict(kind.check_answer, config, value),
-        verdict(kind.parse_answer, config, posted),
+        verdict(kind.parse_form, config, {"answer": posted}, Page()),
     ):
         if not sentence:
             stored = json.loads(json.dumps(answer, allow_nan=False))
@@ -155,3 +157,49 @@ def test_text_counts_code_points_after_line_breaks_are_unified(text: str) -> Non
     answer, sentence = verdict(Text().parse_answer, {"min_length": 3, "max_length": 6}, [text])
     assert (sentence == "") == (3 <= len(unified) <= 6 and unified.strip() != "")
     assert sentence or answer == unified
+
+
+LIKELY: list[Any] = [
+    "string", "number", "integer", "boolean", "array", "object", "email", "uri", "date",
+    "date-time", ["a"], ["a", "b"], {"enum": ["a", "b"]}, [{"const": "a", "title": "A"}], {},
+]  # fmt: skip
+KEYWORDS = [
+    "title", "description", "default", "format", "minLength", "maxLength", "minimum", "maximum",
+    "enum", "enumNames", "oneOf", "anyOf", "items", "minItems", "maxItems", "uniqueItems", "$ref",
+]  # fmt: skip
+likely = st.sampled_from(LIKELY) | json_values
+parts = st.dictionaries(st.sampled_from(KEYWORDS), likely, max_size=4)
+one = st.builds(lambda kind, rest: {"type": kind, **rest}, st.sampled_from(LIKELY), parts)
+names = st.sampled_from(["a", "b", "größe", "a.b", "__proto__", ""])
+schemas = st.fixed_dictionaries(
+    {"type": st.just("object"), "properties": st.dictionaries(names, one | likely, max_size=3)},
+    optional={"required": st.lists(names, max_size=2) | likely, "title": likely},
+)
+typed_values = st.lists(
+    st.sampled_from(["", "a", "b", "5", "1,5", "true", "2026-03-29T02:30", "2026-12-31", "x@y.z"])
+    | st.text(max_size=5),
+    max_size=2,
+)
+
+
+@given(schemas, json_values, st.lists(typed_values, min_size=3, max_size=3))
+@settings(steady, max_examples=400)
+def test_every_schema_gets_a_verdict_and_its_page_works(
+    schema: dict[str, Any], value: object, typed: list[list[str]]
+) -> None:
+    form, config, page = Form(), {"schema": schema}, Page(",")
+    sentence = verdict(form.check_configuration, config)[1]
+    if sentence:
+        assert sentence.startswith("schema")
+        return
+    refusal = verdict(form.check_default, config, value)[1]
+    assert refusal == "" or refusal.startswith("default_response")
+    assert form.build_form(config, {}, page, {}).fields
+    fields = form.read_fields(config)
+    posted = dict(zip(map(get_posted_name, fields), typed, strict=False))
+    assert form.build_form(config, posted, page, {}).fields
+    form.format_typed(config, posted)
+    answer, sentence = verdict(form.parse_form, config, posted, page)
+    if not sentence:
+        assert form.check_answer(config, json.loads(json.dumps(answer))) == answer
+        assert form.format_answer(config, answer)

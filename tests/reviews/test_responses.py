@@ -1,5 +1,6 @@
-"""Defaults, answers and forms of the five answer types."""
+"""Defaults, answers and forms of the answer types."""
 
+import json
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from reviews.response_types import (
     get_response_type,
     list_names,
 )
+from reviews.response_types.base import OneField, Page
 
 SELECT = {"options": [{"value": "a", "label": "A"}, "b", "c"]}
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -23,8 +25,22 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "multi_select": SELECT,
     "rating": {"scale_max": 5},
     "number": {"max_value": 100},
+    "form": {
+        "schema": {
+            "type": "object",
+            "properties": {
+                "n": {"type": "integer", "maximum": 5},
+                "s": {"type": "string", "maxLength": 2},
+                "d": {"type": "string", "format": "date"},
+                "e": {"type": "string", "enum": ["a", "b"]},
+                "m": {"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 1},
+            },
+            "required": ["n", "s"],
+        }
+    },
 }
 MISFITS: dict[str, list[object]] = {
+    "form": [None, "", 5, [], [{}]],
     "text": [5, True, [], {}],
     "single_select": ["A", " a", "", 5, ["a"], {}, True],
     "multi_select": ["A", [], ["a", "x"], ["a", 1], [["a"]]],
@@ -33,8 +49,14 @@ UNOFFERED: list[object] = ["a", ["x"], ["a", 1], [["a"]], {"a": 1}]
 NO_MATCH = "default_response must match one of the configured options"
 
 
+def one_field(name: str) -> OneField:
+    kind = get_response_type(name)
+    assert isinstance(kind, OneField)
+    return kind
+
+
 def test_the_types_stand_in_the_order_of_the_specification() -> None:
-    assert list_names() == ("text", "single_select", "multi_select", "rating", "number")
+    assert list_names() == ("text", "single_select", "multi_select", "rating", "number", "form")
 
 
 @pytest.mark.parametrize("name", ["", "date", "Text", "text "])
@@ -74,6 +96,9 @@ def test_settings_of_the_same_name_are_the_same() -> None:
         ("rating", 2.5),
         ("number", -1e300),
         ("number", 0),
+        ("form", {}),
+        ("form", {"n": 99, "s": "too long", "m": []}),
+        ("form", {"e": "b", "d": "2026-12-31"}),
     ],
 )
 def test_default_fits_its_type_and_ignores_the_bounds(kind: str, default: object) -> None:
@@ -92,6 +117,16 @@ def test_default_fits_its_type_and_ignores_the_bounds(kind: str, default: object
         *(("single_select", wrong, NO_MATCH) for wrong in MISFITS["single_select"]),
         *(("multi_select", wrong, NO_MATCH) for wrong in MISFITS["multi_select"]),
         ("multi_select", ["a", "a"], "default_response must not contain an option twice"),
+        *(("form", wrong, "default_response must be an object") for wrong in MISFITS["form"]),
+        ("form", {"n": "5"}, "default_response.n must be an integer"),
+        ("form", {"n": True}, "default_response.n must be an integer"),
+        ("form", {"n": 2**53}, "default_response.n must be at most 9007199254740991"),
+        ("form", {"n": None}, "default_response.n must be an integer"),
+        ("form", {"d": "soon"}, "default_response.d must be a date such as 2026-12-31"),
+        ("form", {"e": "c"}, "default_response.e must be one of the options"),
+        ("form", {"m": ["c"]}, "default_response.m must only have values of the options"),
+        ("form", {"x": 5}, "default_response.x is no field of the schema"),
+        ("form", {"__proto__": {}}, "default_response.__proto__ is no field of the schema"),
         *(
             (kind, wrong, "default_response must be a number")
             for kind in ("rating", "number")
@@ -118,6 +153,7 @@ ACCEPTED: list[tuple[str, dict[str, Any], object, object]] = [
     ("rating", {"scale_max": 1, "scale_min": 0, "scale_step": 0.1}, 0.3, 0.3),
     ("rating", {"scale_max": 5, "scale_min": 0.5, "scale_step": 0.5}, 4.5, 4.5),
     ("number", {"max_value": 100}, 99.99, 99.99),
+    ("form", CONFIGS["form"], {"s": "ab", "n": 5.0}, {"n": 5, "s": "ab"}),
     ("number", {"max_value": 100}, 1.0, 1),
     ("number", {"max_value": 5, "allow_negative": True}, -5, -5),
     ("number", {"max_value": 5, "min_value": 0}, -0.0, 0),
@@ -128,7 +164,7 @@ ACCEPTED: list[tuple[str, dict[str, Any], object, object]] = [
 @pytest.mark.parametrize(("kind", "config", "answer", "expected"), ACCEPTED)
 def test_answer(kind: str, config: dict[str, Any], answer: object, expected: object) -> None:
     given = get_response_type(kind).check_answer(config, answer)
-    assert given == expected
+    assert json.dumps(given) == json.dumps(expected)  # 5 is not 5.0, and the order counts
     assert type(given) is type(expected)
 
 
@@ -230,7 +266,7 @@ WIDE = {"max_value": 1_000_000, "allow_negative": True}
     ],
 )
 def test_posted_number(posted: str, expected: float) -> None:
-    number = get_response_type("number").parse_answer(WIDE, [posted])
+    number = one_field("number").parse_answer(WIDE, [posted])
     assert number == expected
     assert type(number) is type(expected)
 
@@ -256,18 +292,18 @@ PLAIN_DIGITS = "Enter a number in plain digits, like 5 or -3.25"
 )
 def test_posted_number_is_refused(posted: str, sentence: str) -> None:
     with pytest.raises(InvalidAnswer) as refused:
-        get_response_type("number").parse_answer(WIDE, [posted])
+        one_field("number").parse_answer(WIDE, [posted])
     assert str(refused.value) == sentence
 
 
 def test_posted_line_breaks_count_once() -> None:
-    assert get_response_type("text").parse_answer({"max_length": 3}, ["a\r\nb"]) == "a\nb"
+    assert one_field("text").parse_answer({"max_length": 3}, ["a\r\nb"]) == "a\nb"
 
 
 def test_posted_options_get_the_line_breaks_they_were_configured_with() -> None:
     config = {"options": ["a\nb", "c\r\nd"]}
-    assert get_response_type("single_select").parse_answer(config, ["a\r\nb"]) == "a\nb"
-    assert get_response_type("multi_select").parse_answer(config, ["c\nd", "a\r\nb"]) == [
+    assert one_field("single_select").parse_answer(config, ["a\r\nb"]) == "a\nb"
+    assert one_field("multi_select").parse_answer(config, ["c\nd", "a\r\nb"]) == [
         "a\nb",
         "c\r\nd",
     ]
@@ -285,22 +321,19 @@ def test_posted_options_get_the_line_breaks_they_were_configured_with() -> None:
 )
 def test_nothing_posted(kind: str, sentence: str) -> None:
     with pytest.raises(InvalidAnswer) as refused:
-        get_response_type(kind).parse_answer(CONFIGS[kind], [])
+        get_response_type(kind).parse_form(CONFIGS[kind], {}, Page())
     assert str(refused.value) == sentence
 
 
 @pytest.mark.parametrize("kind", ["text", "single_select", "rating", "number"])
 def test_two_values_posted_where_one_is_asked(kind: str) -> None:
     with pytest.raises(InvalidAnswer, match=r"^Give one answer only$"):
-        get_response_type(kind).parse_answer(CONFIGS[kind], ["a", "a"])
+        get_response_type(kind).parse_form(CONFIGS[kind], {"answer": ["a", "a"]}, Page())
 
 
 def test_posted_choices_and_rating() -> None:
-    assert get_response_type("multi_select").parse_answer({**SELECT, "required": False}, []) == []
-    assert get_response_type("multi_select").parse_answer(SELECT, ["c", "a"]) == ["a", "c"]
-    assert (
-        get_response_type("rating").parse_answer({"scale_max": 5, "scale_step": 0.5}, ["4.5"])
-        == 4.5
-    )
+    assert one_field("multi_select").parse_answer({**SELECT, "required": False}, []) == []
+    assert one_field("multi_select").parse_answer(SELECT, ["c", "a"]) == ["a", "c"]
+    assert one_field("rating").parse_answer({"scale_max": 5, "scale_step": 0.5}, ["4.5"]) == 4.5
     with pytest.raises(InvalidAnswer, match=r"^Choose only from the options$"):
-        get_response_type("multi_select").parse_answer(SELECT, ["a", "x"])
+        one_field("multi_select").parse_answer(SELECT, ["a", "x"])

@@ -25,6 +25,7 @@ from reviews.models import Feedback, Notification, Request, RequestWords, Viewer
 from reviews.queries import search
 from reviews.viewers import record_opened
 from tests.conftest import Api
+from tests.portal import signed_in, words
 from tests.reviews.conftest import FIELDS, Make, acting, make_overdue
 from webhooks import event_log
 from webhooks.channel import DELAYS
@@ -306,6 +307,34 @@ class TestTexts:
         stored = Request.objects.get()
         assert (stored.default_response, stored.response_data) == ("", "")
         assert stored.format_answer(stored.response_data) == "Text removed"
+
+    def test_answers_and_defaults_of_forms_are_texts(
+        self, make: Make, owner: User, member: User, settings: Settings
+    ) -> None:
+        settings.KEEP_TEXTS_DAYS = 10
+        field = {"type": "string", "default": "Dear Ada"}
+        request = make(
+            response_type="form",
+            response_config={"schema": {"type": "object", "properties": {"reply": field}}},
+            default_response={"reply": "Dear Ada"},
+        )
+        services.answer_request(
+            request=request, reviewer_id=member.pk, answer={"reply": "Dear Ada, no."}
+        )
+        let_pass(11)
+        assert prune() == 1
+        stored = Request.objects.get()
+        assert (stored.default_response, stored.response_data) == ({}, {})
+        assert stored.response_config == {}
+        for user, path in ((owner, "/dashboard/requests/"), (member, "/inbox/")):
+            page = signed_in(user).get(f"{path}{stored.pk}/")
+            assert page.status_code == 200
+            assert "Text removed" in words(page)
+            assert "Ada, no" not in words(page)
+        typed = {"answer.reply": "Dear Ada, yes."}
+        late = signed_in(owner).post(f"/inbox/{stored.pk}/answer/", typed)
+        assert late.status_code == 409
+        assert "reply: Dear Ada, yes." in words(late)
 
     def test_requests_without_texts_go_later(
         self, make: Make, member: User, settings: Settings

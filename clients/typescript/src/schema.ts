@@ -7,17 +7,10 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A string for text and single_select, a list of option values for multi_select, a number for rating and number; null while there is no answer. After a timeout it is the default_response as it was sent. */
-        Answer: string | number | string[] | null;
-        /** @description One person's answer to a request with a policy. */
-        AnswerGiven: {
-            response_data: unknown;
-            response_comment: string | null;
-            response_by: string;
-            response_by_user: components["schemas"]["Person"];
-            /** Format: date-time */
-            response_at: string;
-        };
+        /** @description A string for text and single_select, a list of option values for multi_select, a number for rating and number, an object for form; null while there is no answer. After a timeout it is the default_response as it was sent. */
+        Answer: string | number | string[] | {
+            [key: string]: unknown;
+        } | null;
         /** @enum {string} */
         ContentType: "markdown" | "image";
         /** @description Any JSON object. */
@@ -75,6 +68,44 @@ export interface components {
         /** @description The body of POST /api/requests/{id}/feedback. */
         FeedbackInput: {
             feedback: components["schemas"]["FeedbackFields"];
+        };
+        /** @description Several fields, which a flat JSON Schema describes. */
+        FormConfig: {
+            /** @description A JSON Schema as elicitation in MCP 2026-07-28 allows it: an object with at most 30 properties. Each is a string (format email, uri, date or date-time; minLength, maxLength; or enum, enumNames, oneOf of const and title), a number or integer (minimum, maximum), a boolean, or an array of options (items with enum or anyOf; minItems, maxItems), with title, description and default. `required` lists names. Other keywords are refused. */
+            schema: {
+                [key: string]: unknown;
+            };
+            /** @description Default: false. */
+            required?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A new request with the response type form. */
+        FormRequest: {
+            processing_type: components["schemas"]["ProcessingType"];
+            type: components["schemas"]["ContentType"];
+            priority: components["schemas"]["Priority"];
+            request_text: string;
+            /** @description Required when type is image. An empty string counts as left out. */
+            image_url?: string | null;
+            context?: components["schemas"]["Context"] | null;
+            /** @description Required when processing_type is time-sensitive; else 30 days. */
+            timeout_seconds?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            response_type: "form";
+            response_config: components["schemas"]["FormConfig"];
+            /** @description Values by the name of the field. `required` and bounds do not apply. */
+            default_response: {
+                [key: string]: unknown;
+            };
+            platform: components["schemas"]["Platform"];
+            platform_version?: string | null;
+            /** @description Where events go. An empty string counts as left out. */
+            callback_url?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /** @description A loop with all its members. The `optional` fields are left out at their defaults. */
         Loop: {
@@ -182,7 +213,7 @@ export interface components {
             } | null;
         };
         /** @description A new request. Its response_type decides on the shape of response_config and default_response. */
-        NewRequest: components["schemas"]["TextRequest"] | components["schemas"]["SingleSelectRequest"] | components["schemas"]["MultiSelectRequest"] | components["schemas"]["RatingRequest"] | components["schemas"]["NumberRequest"];
+        NewRequest: components["schemas"]["TextRequest"] | components["schemas"]["SingleSelectRequest"] | components["schemas"]["MultiSelectRequest"] | components["schemas"]["RatingRequest"] | components["schemas"]["NumberRequest"] | components["schemas"]["FormRequest"];
         /** @description A number within bounds. The aliases `max` and `min` of max_value and min_value are accepted too. With allow_negative the default of min_value is −max_value. */
         NumberConfig: {
             /** @description Default: 1. */
@@ -344,7 +375,9 @@ export interface components {
             response_config: {
                 [key: string]: unknown;
             };
-            default_response: string | number | string[];
+            default_response: string | number | string[] | {
+                [key: string]: unknown;
+            };
             platform: components["schemas"]["Platform"];
             platform_version: string | null;
             /** @description A name and password in it are hidden from everybody but the account that created the request. */
@@ -395,7 +428,7 @@ export interface components {
             updated_at: string;
         };
         /** @enum {string} */
-        ResponseType: "text" | "single_select" | "multi_select" | "rating" | "number";
+        ResponseType: "text" | "single_select" | "multi_select" | "rating" | "number" | "form";
         /** @description One of the options. */
         SingleSelectConfig: {
             /** @description Values are unique. A plain string is its own label. */

@@ -21,5 +21,5 @@ export type Priority = Schemas["Priority"];
 export type Feedback = Schemas["FeedbackFields"];
 /** The body of a webhook. */
 export type Event = Schemas["Event"];
-/** An answer: text, the value of an option, a number, or a list of values. */
-export type Value = string | number | string[];
+/** An answer: text, the value of an option, a number, a list of values, or the object of a form. */
+export type Value = string | number | string[] | { [name: string]: unknown };

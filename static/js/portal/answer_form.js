@@ -10,8 +10,8 @@ function valuesOf(form) {
   return new FormData(form).getAll("answer").map(String);
 }
 
-function wordsOf(form) {
-  const chosen = form.querySelectorAll(".choice:has(:checked) > span");
+export function wordsIn(place) {
+  const chosen = place.querySelectorAll(".choice:has(:checked) > span");
   return [...chosen].map((label) => label.textContent).join(", ");
 }
 
@@ -68,16 +68,15 @@ function startSlider(slider, field) {
   field.addEventListener("input", follow);
 }
 
-function startNumber(form) {
-  const field = form.querySelector("input.number");
-  const sign = form.querySelector("[data-sign]");
-  const slider = form.querySelector("[data-slider]");
+function startNumber(row) {
+  const field = row.querySelector("input.number");
+  const sign = row.querySelector("[data-sign]");
+  const slider = row.querySelector("[data-slider]");
   if (sign) startSign(sign, field);
   if (slider) startSlider(slider, field);
 }
 
-// Opens the comment where the chosen option needs one. `saved` is the comment of the draft, newer than
-// the page's if `isNewer`.
+// Opens the comment where the chosen option needs one. `saved` is the draft's.
 function startComment({ form, saved, isNewer, onInput }) {
   const place = document.querySelector("[data-comment]");
   const field = findComment();
@@ -88,7 +87,7 @@ function startComment({ form, saved, isNewer, onInput }) {
     place.open ||= saved !== "";
   }
   const follow = () => {
-    const isNeeded = new FormData(form).getAll("answer").some((value) => demanding.includes(value));
+    const isNeeded = valuesOf(form).some((value) => demanding.includes(value));
     if (isNeeded) place.open = true;
     place.toggleAttribute("data-needed", isNeeded);
     field.setAttribute("aria-required", String(isNeeded));
@@ -105,24 +104,23 @@ function startComment({ form, saved, isNewer, onInput }) {
   follow();
 }
 
-export function startAnswerForm(form, draft) {
+export function startAnswerForm(form, draft, fields = { valuesOf, wordsOf: wordsIn, restore }) {
   const update = () => {
-    const values = valuesOf(form);
+    const values = fields.valuesOf(form);
     const comment = findComment()?.value ?? "";
-    const words = [wordsOf(form) || values.join(", "), comment.trim()].filter(Boolean).join("\n\n");
+    const words = [fields.wordsOf(form) || values.join(", "), comment.trim()].filter(Boolean).join("\n\n");
     draft.write({ values, comment, words });
     const chosen = form.querySelector("[data-chosen]");
     if (chosen) countChosen(chosen, values.length);
-    const text = form.querySelector("textarea");
-    if (text) countCharacters(text);
+    form.querySelectorAll("textarea").forEach(countCharacters);
   };
   const { values, comment } = draft.read();
   const isDrafted = values.some(Boolean);
   const isNewer = draft.isOfPage || ((isDrafted || comment) && document.querySelector("[data-was-saved]"));
-  if (isNewer || (isDrafted && !valuesOf(form).some(Boolean))) restore(form, values);
+  if (isNewer || (isDrafted && !fields.valuesOf(form).some(Boolean))) fields.restore(form, values);
   form.addEventListener("input", update);
   startComment({ form, saved: comment, isNewer, onInput: update });
-  startNumber(form);
+  form.querySelectorAll(".number-row").forEach(startNumber);
   update();
 }
 

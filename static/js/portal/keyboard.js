@@ -76,7 +76,7 @@ function press(event) {
   if (event.key === "?") return explain();
   if (!keysAreOn()) return;
   if (event.key === "/") return focusSearch(event);
-  const choices = document.querySelectorAll("#answer-form .choice input");
+  const choices = document.querySelectorAll("#answer-form .choice [name=answer]");
   const number = Number(event.key);
   if (number >= 1 && number <= 9 && choices[number - 1]) {
     choices[number - 1].focus();

@@ -92,7 +92,7 @@ export function startNavigation() {
   });
   onPageShown(() => {
     scrollTo(0, 0);
-    const wrong = document.querySelector("[name=answer][autofocus], [name=comment][autofocus]");
+    const wrong = document.querySelector("[autofocus]");
     (wrong ?? document.getElementById("main")).focus({ preventScroll: true });
     if (wrong?.matches("textarea, [type=text]")) wrong.setSelectionRange(wrong.value.length, wrong.value.length);
     wrong?.closest(".field, .choices").scrollIntoView({ block: "center" });

@@ -1,5 +1,4 @@
-// Starts the page of a question, and each next question shown without a reload. The pages also work
-// without scripts.
+// Starts the page of a question, and each next question shown without a reload.
 
 import { announce } from "../announcements.js";
 import { Draft, removeOldDrafts } from "../drafts.js";
@@ -22,7 +21,7 @@ class Question {
     const { signal } = this.stops;
     const isNext = before ? before !== this.data.question : isReached();
     this.startAnswer(new Draft(this.data.person, this.data.question), { isNext });
-    startImageIfAny(signal);
+    if (document.querySelector("[data-zoom]")) start(import("./image.js"), (script) => script.startImage(), signal);
     startAnswerZone(this.data.question, signal);
     this.polling = new Polling(this.data.watch, () => this.buildStateUrl(), () => this.refresh());
     this.claim = new Claim(this.data.question, {
@@ -42,7 +41,11 @@ class Question {
   startAnswer(draft, { isNext }) {
     const form = document.getElementById("answer-form");
     if (form) {
-      startAnswerForm(form, draft);
+      if (form.querySelector("[data-field]")) {
+        start(import("./several_fields.js"), (script) => script.startSeveralFields(form, draft), this.stops.signal);
+      } else {
+        startAnswerForm(form, draft);
+      }
       this.submission = new Submission(form, draft, { isNext });
       return;
     }
@@ -69,28 +72,23 @@ class Question {
   }
 }
 
-// Says to screen readers what a question has become: who answered it first, or that its time is up.
+// Says to screen readers what a question has become.
 function announceChange(before, now) {
   if (!now || before.question !== now.question || before.version === now.version) return;
   const said = [...document.querySelectorAll("[data-message], [data-spoken]")].map((each) => each.innerText);
   announce(said.join(" ").replace(/\s+/g, " ") || gettext("The question is open again"));
 }
 
-// Loads the two scripts that few pages need. If one cannot be loaded, the page works as without it.
-async function startImageIfAny(signal) {
-  if (!document.querySelector("[data-zoom]")) return;
+// Runs a script that few pages need.
+async function start(loading, run, signal) {
   try {
-    const { startImage } = await import("./image.js");
-    if (!signal.aborted) startImage();
-  } catch { /* the image is a link */ }
+    const script = await loading;
+    if (!signal?.aborted) run(script);
+  } catch { /* the page works without it */ }
 }
 
-async function offerNotificationsIfAsked() {
-  if (!document.querySelector("[data-push]")) return;
-  try {
-    const { offerNotifications } = await import("../push.js");
-    offerNotifications();
-  } catch { /* the card stays hidden */ }
+function offerNotificationsIfAsked() {
+  if (document.querySelector("[data-push]")) start(import("../push.js"), (script) => script.offerNotifications());
 }
 
 let question = null;

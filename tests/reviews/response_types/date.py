@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from reviews.response_types.base import Example, ResponseType, Schema, Setting
+from reviews.response_types.base import Example, OneField, Schema, Setting
 from reviews.response_types.faults import InvalidAnswer, InvalidConfiguration, InvalidDefault
 from reviews.response_types.fields import Config, read_flag, read_string
 from reviews.response_types.widgets import Widget, get_first
@@ -20,7 +20,7 @@ class DateField(Widget):
     most: str = ""
 
 
-class Date(ResponseType):
+class Date(OneField):
     """A day, as an ISO date."""
 
     name = "date"

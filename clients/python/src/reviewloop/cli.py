@@ -26,7 +26,7 @@ an API key.
 exit codes of ask: 0 a person answered, 3 nobody did and this is the default, 4 cancelled,
 1 error, 2 wrong usage
 """
-TYPES = ("text", "single_select", "multi_select", "rating", "number")
+TYPES = ("text", "single_select", "multi_select", "rating", "number", "form")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -79,7 +79,11 @@ def add_ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("question", help="Markdown, at most 2000 characters")
     ask.add_argument("--default", required=True, help="the answer if nobody answers in time")
     ask.add_argument("--options", type=read_options, help="such as yes,no (default: a text)")
-    ask.add_argument("--type", choices=TYPES, help="the type of the answer")
+    kind = ask.add_mutually_exclusive_group()
+    kind.add_argument("--type", choices=TYPES, help="the type of the answer")
+    kind.add_argument(
+        "--form", metavar="FILE", type=read_form, help="a JSON Schema: the answer is a form of it"
+    )
     ask.add_argument("--config", type=read_object, help='its settings as JSON: {"scale_max": 5}')
     ask.add_argument("--timeout", type=check_timeout, default="1h", help=f"{RULE} (1h)")
     ask.add_argument("--loop", help="name or id of the loop (else the only one you have)")
@@ -109,8 +113,8 @@ def run_ask(client: Client, args: argparse.Namespace) -> int:
             args.question,
             default=read_default(args),
             options=args.options,
-            response_type=args.type,
-            response_config=args.config,
+            response_type=find_type(args),
+            response_config=args.config if args.form is None else {"schema": args.form},
             timeout=args.timeout,
             loop=args.loop,
             resume=args.resume,
@@ -154,7 +158,9 @@ def describe(answer: Answer) -> dict[str, Any]:
 
 
 def format_value(value: Value) -> str:
-    """Writes several values with commas, as in --options."""
+    """Writes several values with commas, as in --options, and a form as JSON in one line."""
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
@@ -162,16 +168,21 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
+def find_type(args: argparse.Namespace) -> str | None:
+    return args.type if args.form is None else "form"
+
+
 def read_default(args: argparse.Namespace) -> Any:
     """Reads --default as a value of the response type."""
-    if args.type in ("rating", "number"):
+    kind = find_type(args)
+    if kind in ("rating", "number", "form"):
         try:
             value = json.loads(args.default)
             json.dumps(value, allow_nan=False)
         except ValueError:
             return args.default  # the API reports the error
         return value
-    if args.type == "multi_select":
+    if kind == "multi_select":
         return read_options(args.default)
     return args.default
 
@@ -192,6 +203,14 @@ def read_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise argparse.ArgumentTypeError("not a JSON object")
     return value
+
+
+def read_form(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return read_object(file.read())
+    except (OSError, UnicodeDecodeError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def read_pair(text: str) -> tuple[str, str]:

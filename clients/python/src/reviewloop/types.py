@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, Union
 
-Value = Union[str, float, "list[str]"]
-"""An answer: text, the value of an option, a number, or a list of values."""
+Value = Union[str, float, "list[str]", "dict[str, Any]"]
+"""An answer: text, the value of an option, a number, a list of values, or the object of a form."""
 
 
 class Member(TypedDict):
