@@ -25,6 +25,7 @@ from api.errors import (
     ReadRequestFailed,
     RequestDenied,
     RequestNotFound,
+    ValidationFailed,
 )
 from api.list_params import read_list_params
 from api.lookup import find_loop, find_own_loop, read_loop_id
@@ -96,6 +97,8 @@ class LoopRequests(ApiView):
             raise LoopNotFound from None
         except services.NotTheOwner:
             raise NotCreatorForRequest from None
+        except services.CannotReplace as error:
+            raise ValidationFailed(error.args[0]) from None
         data = serialize_created(created)
         return ok("Request created and broadcasted successfully", data, status=201)
 

@@ -18,7 +18,7 @@ _INPUT = (
     "id", "api_key_id", "processing_type", "type", "priority", "request_text",
     "image_url", "context", "timeout_seconds", "response_type", "response_config",
     "default_response", "platform", "platform_version", "callback_url",
-    "metadata", "asked_through", "traceparent",
+    "metadata", "asked_through", "traceparent", "replaces_id",
 )  # fmt: skip
 _PARAMS = (*_INPUT, "loop_id", "creator_id")
 _JSON = ("context", "response_config", "default_response", "metadata")
@@ -49,13 +49,17 @@ class NotTheOwner(Exception):
     """The account did not create the loop, so it may not create requests in it."""
 
 
+class NoActiveMembers(Exception):
+    """Nobody in the loop would receive the request."""
+
+
 def insert(request: Request) -> list[Item[Push]]:
     """Inserts a new request for the active members of its loop, and sets the fields that SQL
     computes.
 
-    Returns the pushes, claimed for this process, which sends them after the commit. Without members
-    nothing is inserted, and `broadcasted_to` is 0. Raises Loop.DoesNotExist where the loop is gone,
-    NotTheOwner, and IntegrityError where the id is taken.
+    Returns the pushes, claimed for this process, which sends them after the commit. Raises
+    Loop.DoesNotExist where the loop is gone, NotTheOwner, NoActiveMembers, and IntegrityError where
+    the id is taken.
     """
     notifying = enqueue.parameters()
     params: dict[str, Any] = {name: getattr(request, name) for name in _PARAMS}
@@ -70,6 +74,8 @@ def insert(request: Request) -> list[Item[Push]]:
     is_owner, request.broadcasted_to, request.timeout_at, request.created_at, items = row
     if not is_owner:
         raise NotTheOwner
+    if not request.broadcasted_to:
+        raise NoActiveMembers
     request.updated_at = request.created_at
     request._state.adding = False  # the row has its instance
     return enqueue.read_items(items, request, claim_id=notifying["push_claim"])

@@ -16,6 +16,7 @@ from loops.models import Loop, Membership
 from loops.services import lock_loop, lock_membership, record_audit, touch
 from reviews.comments import check_comment
 from reviews.feedback_texts import remove_texts
+from reviews.insertion import NoActiveMembers as NoActiveMembers
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import insert
 from reviews.lifecycle import states, transitions
@@ -26,6 +27,8 @@ from reviews.moving import move_or_raise
 from reviews.moving import read_request as read_request
 from reviews.notifications.push.channel import DISPATCHER
 from reviews.response_types import get_response_type
+from reviews.versions import CannotReplace as CannotReplace
+from reviews.versions import insert_version
 from reviews.viewers import record_claimed
 
 DEFERRED_TIMEOUT = timedelta(days=30)
@@ -39,10 +42,6 @@ UPDATE reviews_request SET updated_at = statement_timestamp()
 
 class NotAReviewer(Exception):
     """The user is not an active member of the request's loop."""
-
-
-class NoActiveMembers(Exception):
-    """Nobody in the loop would receive the request."""
 
 
 class LoopGone(Exception):
@@ -62,13 +61,17 @@ def create_request(
     """Creates a pending request for every active member (docs/contract.md, `create`).
 
     `fields` are those of `RequestInput`; `asked_through` is shown to the account;
-    webhooks continue the trace of `traceparent`. It is one statement and its own transaction.
+    webhooks continue the trace of `traceparent`. It is one statement and its own transaction; with
+    `replaces`, which cancels an open older version, it is several in one.
     Pushes leave after the commit, on other threads:
     `notifications_sent` is 0 here and counts later. Raises LoopGone, NotTheOwner, NoActiveMembers,
-    and IntegrityError if `request_id`, from the token of a form, has already created its request.
+    CannotReplace, and IntegrityError if `request_id`, from the token of a form, has already created
+    its request.
     """
+    columns = {"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields}
     request = Request(
-        **{"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields},
+        replaces_id=columns.pop("replaces", None),
+        **columns,
         id=request_id or owned_id(account.id),
         loop_id=loop_id,
         creator_id=account.id,
@@ -77,11 +80,9 @@ def create_request(
         traceparent=traceparent,
     )
     try:
-        pushes = insert(request)
+        pushes = insert_version(request) if request.replaces_id else insert(request)
     except Loop.DoesNotExist:
         raise LoopGone from None
-    if not request.broadcasted_to:
-        raise NoActiveMembers
     if pushes:
         transaction.on_commit(lambda: DISPATCHER.send_now(pushes), robust=True)
     return request

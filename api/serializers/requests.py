@@ -20,6 +20,7 @@ from api.fields import (
     Input,
     JsonObject,
     JsonValue,
+    RequestId,
     StrictBoolean,
     StrictChoice,
     StrictInteger,
@@ -82,6 +83,7 @@ class RequestInput(Input):
         required=False, help_text="Where events go. An empty string counts as left out."
     )
     metadata = StringPairs(required=False)
+    replaces = RequestId(required=False)
 
     def on_missing(self, name: str, field: Any, checked: dict[str, Any]) -> None:
         super().on_missing(name, field, checked)

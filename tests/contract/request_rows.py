@@ -18,6 +18,7 @@ FIELDS = {
     "request.updated_at": "updated_at: a timestamp that every change moves",
     "request.single": "the single read has the listed fields and 16 more",
     "request.metadata": "metadata: only in reads and events of the account, if it sent any",
+    "request.versions": "replaces, superseded_by: ids of the versions before and after, if any",
 }
 
 CREATE = {
@@ -36,6 +37,7 @@ CREATE = {
     "create.platform_version": "create: platform_version, optional string",
     "create.callback_url": "create: callback_url, optional, absolute http(s), at most 2048",
     "create.metadata": "create: metadata, optional, up to 16 strings of 500 characters by name",
+    "create.replaces": "create: replaces, optional, a request of the same loop that none replaced",
     "create.empty_url": "create: an empty image_url or callback_url counts as absent",
     "create.request_id": "create: data.request_id, with 201",
     "create.status": "create: data.status, always pending",
