@@ -16,6 +16,7 @@ from reviews import outline, services
 from reviews.lifecycle import events, states
 from reviews.models import Request
 from reviews.prose import render_prose
+from reviews.queries.versions import read_versions
 from reviews.representation import represent_to_creator
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
@@ -59,6 +60,7 @@ def request_page(
         "default": item.format_answer(item.default_response),
         "is_open": item.status in states.OPEN,
         "reach": reach.build(item),
+        "versions": read_versions(item),
         "steps": timeline.build(item, deliveries),
         "deliveries": deliveries,
         "json": shorten(text),

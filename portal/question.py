@@ -14,6 +14,7 @@ from reviews import outline
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.prose import render_headline, render_prose
+from reviews.queries.versions import read_versions
 from web.guards import SignedInRequest
 from web.humanize import format_time_left
 from web.image_policy import render_with_image
@@ -46,6 +47,7 @@ def question_page(
         "offers_notifications": sent is not None and progress.answered == 1,
         "watch": polling.issue_token(request),
         "version": polling.format_version(item.status, item.claimed_by_id),
+        "versions": read_versions(item),
     }
     saved = NOTHING if posted else saved_answers.read(request.session, item.pk, request.user)
     status = 200

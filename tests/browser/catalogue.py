@@ -226,6 +226,8 @@ REQUESTS = [
     Stop("request", "request", ("critical",)),
     Stop("request-answered", "request", ("answered",)),
     Stop("request-late", "request", ("missed",), pictured=False),
+    Stop("request-version", "request", ("next_offer",), pictured=False),
+    Stop("request-replaced", "request", ("offer",), pictured=False),
     Stop("request-claimed", "request", ("claimed",), pictured=False),
 ]
 DASHBOARD = [
@@ -242,6 +244,8 @@ PORTAL = [
     Stop("inbox-first", "inbox", who="newcomer", pictured=False),
     Stop("answer-single", "review", ("critical",), who="member"),
     Stop("answer-text", "review", ("text",), who="member"),
+    Stop("replaced", "review", ("offer",), who="member", pictured=False),
+    Stop("next-version", "review", ("next_offer",), who="member", pictured=False),
     Stop("answer-rating", "review", ("rating",), who="member", pictured=False),
     Stop("answer-multi", "review", ("labels",), who="member", pictured=False),
     Stop("answer-number", "review", ("number",), who="member", pictured=False),

@@ -59,6 +59,28 @@ PRICE = {
     "response_config": {"max_value": 2000},
     "default_response": 100,
 }
+OFFER = {
+    "request_text": "Send this offer to order #4790?\n\nWe refund **€129.00** within 14 days and"
+    " send a new saucer.",
+    "priority": "high",
+    "timeout_seconds": 7200,
+    "response_type": "single_select",
+    "response_config": {"options": ["Send it", "Don’t send it"]},
+    "default_response": "Don’t send it",
+    "context": {"order": {"number": 4790, "total": "129.00"}, "vip": False},
+}
+BETTER = {
+    **OFFER,
+    "request_text": "Send this offer to order #4790?\n\nWe refund **€64.50** within three days, and"
+    " send a new saucer and a cup.",
+    "response_config": {"options": ["Send it", "Ask again", "Don’t send it"]},
+    "context": {
+        "order": {"number": 4790, "total": "129.00"},
+        "vip": True,
+        "reason": "The customer said that they would keep the cup, which has a crack that is hard"
+        " to see. https://tracking.example/parcels/00340434161094042557?lang=en&view=full",
+    },
+}
 CHANGE = """## Merge this change to the retry limit?
 
 It was proposed by the nightly agent.
@@ -177,6 +199,8 @@ def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
     missed = scene.ask(desk, RATING, ago=119)
     Request.objects.filter(pk=missed.pk).update(timeout_at=datetime.now(UTC))
     services.read_request(missed.pk)
+    offer = scene.ask(desk, OFFER, ago=9)
+    asked |= {"offer": offer, "next_offer": scene.ask(desk, {**BETTER, "replaces": offer.pk})}
     asked |= {"claimed": claimed, "answered": answered, "cancelled": withdrawn, "missed": missed}
     scene.ids.update({name: request.pk for name, request in asked.items()})
 

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections import Counter
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, connections, transaction
@@ -20,8 +21,10 @@ from webhooks.models import LoggedEvent
 RUNNERS = 8
 
 
-def replace(older: Request, owner: User) -> Request:
-    fields = {**FIELDS, "replaces": older.pk}
+def replace(older: Request, owner: User, **changes: Any) -> Request:
+    """The next version of a request: the same again with changes."""
+    same = {name: getattr(older, name) for name in FIELDS}
+    fields = {**same, "context": older.context, **changes, "replaces": older.pk}
     return services.create_request(loop_id=older.loop_id, account=acting(owner), fields=fields)
 
 

@@ -43,6 +43,7 @@ class Question {
     const form = document.getElementById("answer-form");
     if (form) {
       startAnswerForm(form, draft);
+      if (this.data.earlier) import("./earlier.js").then((it) => it.offerDraft(this.data), () => {});
       this.submission = new Submission(form, draft, { isNext });
       return;
     }
