@@ -96,9 +96,10 @@ def test_a_loop_deleted_meanwhile(make: Make, owner: User, loop: Loop) -> None:
 
     replacing = threading.Thread(target=run)
     with transaction.atomic():
-        services.delete_loop(loop_id=loop.pk, account_id=owner.pk)
+        Loop.objects.select_for_update().get(pk=loop.pk)  # how a deletion begins
         replacing.start()
         wait_until(waiting_for_locks)
+        services.delete_loop(loop_id=loop.pk, account_id=owner.pk)
     replacing.join()
     assert told == [services.LoopGone]
     assert [each.status for each in Request.objects.all()] == ["cancelled"]
