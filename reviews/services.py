@@ -203,9 +203,10 @@ def release_claim(*, request: Request, reviewer_id: str) -> None:
 
 def answer_request(
     *, request: Request, reviewer_id: str, answer: object, comment: str = ""
-) -> None:
+) -> bool:
     """Completes the request with the answer. The same answer by the same reviewer succeeds again.
 
+    Returns False if that answer was there before.
     Raises InvalidAnswer, InvalidComment, NotAReviewer, TransitionLost.
     """
     kind = get_response_type(request.response_type)
@@ -224,6 +225,8 @@ def answer_request(
         sent = (stored.response_by_id, stored.response_data, stored.response_comment)
         if sent != (reviewer_id, value, words):
             raise
+        return False
+    return True
 
 
 @transaction.atomic

@@ -69,6 +69,19 @@ OFFER = {
     "default_response": "Don’t send it",
     "context": {"order": {"number": 4790, "total": "129.00"}, "vip": False},
 }
+RETURN = {
+    "priority": "medium",
+    "timeout_seconds": 10800,
+    "response_type": "single_select",
+    "response_config": {"options": ["Publish it", "Keep it back"]},
+    "default_response": "Keep it back",
+}
+RETURNS = (
+    "Does this caption fit the photo of the harbour at dawn?",
+    "May the article about tidal power go out under the name of the author, who has not answered"
+    " the last two emails about its figures?",
+    "Publish the letter of a reader about Donaudampfschifffahrtselektrizitätenhauptbetriebswerke?",
+)
 BETTER = {
     **OFFER,
     "request_text": "Send this offer to order #4790?\n\nWe refund **€64.50** within three days, and"
@@ -201,6 +214,8 @@ def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
     services.read_request(missed.pk)
     offer = scene.ask(desk, OFFER, ago=9)
     asked |= {"offer": offer, "next_offer": scene.ask(desk, {**BETTER, "replaces": offer.pk})}
+    for name, text in zip(("first", "second", "third"), RETURNS, strict=True):
+        asked[name] = scene.ask(texts, {**RETURN, "request_text": text}, ago=5)
     asked |= {"claimed": claimed, "answered": answered, "cancelled": withdrawn, "missed": missed}
     scene.ids.update({name: request.pk for name, request in asked.items()})
 
