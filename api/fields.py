@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from api.errors import ApiError, ValidationFailed
+from db.ids import normalize_id
 from db.times import iso
 from reviews.models.metadata import MAX_KEY, MAX_PAIRS, MAX_VALUE
 from web.phrases import say
@@ -180,6 +181,16 @@ class WebUrl(serializers.CharField):
                 )
             )
         return data
+
+
+class RequestId(serializers.CharField):
+    """The id of a request, in upper or lower case."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        request_id = normalize_id(data) if isinstance(data, str) else None
+        if request_id is None:
+            raise InvalidValue(say("%(field)s must be a request ID", field=self.field_name))
+        return request_id
 
 
 class Identifier(serializers.CharField):

@@ -108,6 +108,8 @@ class LoopRequests(ApiView):
             raise ValidationFailed(
                 f"policy.answers is {few.needed}, but {few.able} people may answer"
             ) from None
+        except services.CannotReplace as error:
+            raise ValidationFailed(error.args[0]) from None
         data = serialize_created(created)
         return ok("Request created and broadcasted successfully", data, status=201)
 

@@ -16,6 +16,7 @@ from reviews import outline, policy_words, services
 from reviews.lifecycle import events, states
 from reviews.models import Request
 from reviews.prose import render_prose
+from reviews.queries.versions import read_versions
 from reviews.representation import represent_to_creator
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
@@ -60,6 +61,7 @@ def request_page(
         "is_open": item.status in states.OPEN,
         "policy": policy_words.describe(item, request.user.pk),
         "reach": reach.build(item),
+        "versions": read_versions(item),
         "steps": timeline.build(item, deliveries),
         "deliveries": deliveries,
         "json": shorten(text),

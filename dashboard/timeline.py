@@ -126,7 +126,8 @@ def _build_end(request: Request) -> Step:
             return Step(request.updated_at, ended, words, symbol="clock", went="wrong")
         return Step(request.timeout_at, _("Timed out"), words, symbol="clock", went="wrong")
     if request.status == states.CANCELLED:
-        return Step(request.updated_at, _("Cancelled"), symbol="ban")
+        newer = _("A newer version replaced it.") if request.superseded_by_id else ""
+        return Step(request.updated_at, _("Cancelled"), newer, symbol="ban")
     return Step(None, _("Waiting for an answer"), symbol="hourglass")
 
 

@@ -15,6 +15,7 @@ from django.contrib.postgres.operations import (
     RemoveIndexConcurrently,
 )
 from django.db import IntegrityError
+from django.db.migrations.operations import AddConstraint
 from django.db.migrations.operations.base import Operation
 from django.db.transaction import atomic
 
@@ -34,17 +35,23 @@ class AddIndexWhileInUse(AddIndexConcurrently):
     def database_forwards(
         self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
     ) -> None:
-        if schema_editor.collect_sql:
-            return super().database_forwards(app_label, schema_editor, from_state, to_state)
-        with without_limits(schema_editor.connection) as cursor:
-            cursor.execute(_STATE, [self.index.name])
-            found = cursor.fetchone()
-            if found and found[0]:
-                return None
-            if found:
-                name = schema_editor.quote_name(self.index.name)
-                schema_editor.execute(f"DROP INDEX CONCURRENTLY {name}")
-            return super().database_forwards(app_label, schema_editor, from_state, to_state)
+        with making(self.index.name, schema_editor) as is_missing:
+            if is_missing:
+                super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+class AddUniqueWhileInUse(NotInTransactionMixin, AddConstraint):
+    """Adds a UniqueConstraint that is an index, as AddIndexWhileInUse adds an index."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        self._ensure_not_in_transaction(schema_editor)
+        model = to_state.apps.get_model(app_label, self.model_name)
+        statement = str(self.constraint.create_sql(model, schema_editor))
+        with making(self.constraint.name, schema_editor) as is_missing:
+            if is_missing:
+                schema_editor.execute(statement.replace(" INDEX ", " INDEX CONCURRENTLY ", 1))
 
 
 class RemoveIndexWhileInUse(RemoveIndexConcurrently):
@@ -162,6 +169,20 @@ class WriteDomainsInAscii(Operation):
 
     def describe(self) -> str:
         return f"Writes the domains of {self.table} in ASCII"
+
+
+@contextmanager
+def making(name: str, schema_editor: Any) -> Iterator[bool]:
+    """Yields whether the index is missing, without time limits; removes an invalid one before."""
+    if schema_editor.collect_sql:
+        yield True
+        return
+    with without_limits(schema_editor.connection) as cursor:
+        cursor.execute(_STATE, [name])
+        found = cursor.fetchone()
+        if found and not found[0]:
+            schema_editor.execute(f"DROP INDEX CONCURRENTLY {schema_editor.quote_name(name)}")
+        yield not (found and found[0])
 
 
 @contextmanager

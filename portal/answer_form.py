@@ -70,14 +70,20 @@ def build(
     widget = get_response_type(request.response_type).build_form(
         request.response_config, posted.answer, read_page(), errors
     )
+    return AnswerForm(
+        widget, errors.get(ANSWER, ""), build_comment(request, posted.comment, comment_error)
+    )
+
+
+def build_comment(request: Request, typed: str, error: str) -> CommentField:
+    """Builds the field for a comment on the request."""
     demanding = comments.find_options_needing_comment(request)
-    comment = CommentField(
-        typed=posted.comment,
-        error=comment_error,
+    return CommentField(
+        typed=typed,
+        error=error,
         rule=comments.join_labels(demanding.values()),
         demanding=json.dumps(list(demanding)),
     )
-    return AnswerForm(widget, errors.get(ANSWER, ""), comment)
 
 
 def format_draft(request: Request, posted: Posted) -> str:

@@ -11,6 +11,7 @@ from portal import filtered_questions, polling
 from portal.access import page
 from portal.inbox_filter import InboxFilter
 from portal.open_questions import Queue, build_paginator
+from reviews import bulk_answers
 from reviews.models import Request
 from reviews.plain_text import extract_headline
 from reviews.response_types import TYPES
@@ -44,6 +45,7 @@ def inbox(request: SignedInRequest) -> HttpResponse:
             "is_partial": queue.is_partial,
             "most_scanned": format_count(filtered_questions.MAX_SCANNED),
             "is_member": bool(loops),
+            "offers_several": bulk_answers.may_have_group(inbox_page.object_list),
             "watch": polling.issue_token(request),
             "version": version.fingerprint,
             "since": f"{version.read_at:.6f}",

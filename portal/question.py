@@ -16,6 +16,7 @@ from reviews import outline, policy_words
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.prose import render_headline, render_prose
+from reviews.queries.versions import read_versions
 from web.guards import SignedInRequest
 from web.humanize import format_time_left
 from web.image_policy import render_with_image
@@ -49,6 +50,7 @@ def question_page(
         "offers_notifications": sent is not None and progress.answered == 1,
         "watch": polling.issue_token(request),
         "version": polling.format_version(item.status, item.claimed_by_id, item.answers_received),
+        "versions": read_versions(item),
     }
     saved = NOTHING if posted else saved_answers.read(request.session, item.pk, request.user)
     status = 200

@@ -13,6 +13,7 @@ from portal import (
     my_loops,
     notifications,
     polling,
+    several,
     work,
 )
 
@@ -24,6 +25,9 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("inbox/", inbox.inbox, name="inbox"),
     path("inbox/state/", polling.inbox, name="inbox-state"),
+    path("inbox/several/", several.choose, name="several"),
+    path("inbox/several/review/", several.review, name="review-several"),
+    path("inbox/several/send/", several.send, name="answer-several"),
     path(QUESTION, answering.show, name="review"),
     path(f"{QUESTION}state/", polling.question, name="review-state"),
     path(f"{QUESTION}answer/", answering.answer, name="answer"),

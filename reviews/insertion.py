@@ -19,7 +19,7 @@ _INPUT = (
     "id", "api_key_id", "processing_type", "type", "priority", "request_text",
     "image_url", "context", "timeout_seconds", "response_type", "response_config",
     "default_response", "platform", "platform_version", "callback_url",
-    "metadata", "asked_through", "traceparent", "policy",
+    "metadata", "asked_through", "traceparent", "policy", "replaces_id",
 )  # fmt: skip
 _PARAMS = (*_INPUT, "loop_id", "creator_id")
 _JSON = ("context", "response_config", "default_response", "metadata", "policy")
@@ -52,6 +52,18 @@ class NotTheOwner(Exception):
     """The account did not create the loop, so it may not create requests in it."""
 
 
+class NoActiveMembers(Exception):
+    """Nobody in the loop would receive the request."""
+
+
+class TooFewPeople(Exception):
+    """The policy needs more answers than people may give. `needed` and `able` are the numbers."""
+
+    def __init__(self, needed: int, able: int) -> None:
+        super().__init__(needed, able)
+        self.needed, self.able = needed, able
+
+
 class OtherPolicy(Exception):
     """The loop's policy is another one than the caller knew. `text` is its JSON, None for none."""
 
@@ -65,9 +77,9 @@ def insert(request: Request, *, loop_policy: str | None = None) -> list[Item[Pus
     computes.
 
     `loop_policy` is the JSON of the loop's policy, as the caller knows it. Returns the pushes,
-    claimed for this process, which sends them after the commit. With fewer members than may answer,
-    nothing is inserted; `broadcasted_to` is their number. Raises Loop.DoesNotExist where the loop
-    is gone, NotTheOwner, OtherPolicy, and IntegrityError where the id is taken.
+    claimed for this process, which sends them after the commit. Raises Loop.DoesNotExist where
+    the loop is gone, NotTheOwner, OtherPolicy, NoActiveMembers, TooFewPeople, and IntegrityError
+    where the id is taken.
     """
     notifying = enqueue.parameters()
     rule = policy.read(request.policy) if request.policy else policy.Policy()
@@ -91,6 +103,10 @@ def insert(request: Request, *, loop_policy: str | None = None) -> list[Item[Pus
         raise NotTheOwner
     if found != loop_policy:
         raise OtherPolicy(found)
+    if request.created_at is None:
+        if request.policy is None:
+            raise NoActiveMembers
+        raise TooFewPeople(rule.answers, request.broadcasted_to)
     request.updated_at = request.created_at
     request._state.adding = False  # the row has its instance
     return enqueue.read_items(items, request, claim_id=notifying["push_claim"])

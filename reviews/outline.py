@@ -23,7 +23,7 @@ def format_outline(value: Any) -> SafeString:
             (_format_entry(f"{number}.", entry),) for number, entry in enumerate(value, start=1)
         )
     else:
-        return format_html('<span class="value" dir="auto">{}</span>', _format_scalar(value))
+        return format_html('<span class="value" dir="auto">{}</span>', format_scalar(value))
     return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", rows))
 
 
@@ -47,7 +47,7 @@ def _format_count(value: dict[str, Any] | list[Any]) -> str:
     return ngettext("%(count)s entry", "%(count)s entries", count) % {"count": count}
 
 
-def _format_scalar(value: Any) -> str:
+def format_scalar(value: Any) -> str:
     if isinstance(value, bool):
         return pgettext("value", "yes") if value else pgettext("value", "no")
     if value is None or value == [] or value == {}:

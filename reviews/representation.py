@@ -61,10 +61,13 @@ class Field:
     null: bool = False
     compute: Callable[[Mapping[str, Any], Around], Any] | None = None
     is_optional: bool = False  # left out where it is null
+    select: str = ""  # SQL over the row `r`, for a value of another row
 
     @property
     def sql(self) -> str:
         """The value in a SELECT from the row `r`; for a computed field, its source."""
+        if self.select:
+            return self.select
         column = f"r.{self.column or self.name}"
         if not self.is_stored:
             return "NULL"
@@ -222,6 +225,14 @@ DETAIL: Final = Shape(
         Kind.ANSWERS,
         compute=lambda _, around: around.answers,
         is_optional=True,
+    ),
+    Field("replaces", Kind.ID, "replaces_id", is_optional=True),
+    Field(
+        "superseded_by",
+        Kind.ID,
+        "superseded_by_id",
+        is_optional=True,
+        select="(SELECT next.id FROM reviews_request next WHERE next.replaces_id = r.id)",
     ),
 )
 

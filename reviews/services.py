@@ -19,8 +19,10 @@ from outbox.items import Item
 from reviews import policy
 from reviews.comments import check_comment
 from reviews.feedback_texts import remove_texts
+from reviews.insertion import NoActiveMembers as NoActiveMembers
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import OtherPolicy, insert
+from reviews.insertion import TooFewPeople as TooFewPeople
 from reviews.lifecycle import states, transitions
 from reviews.lifecycle.conditions import is_held_by
 from reviews.models import Answer, Feedback, Request
@@ -30,6 +32,8 @@ from reviews.moving import read_request as read_request
 from reviews.notifications.push.channel import DISPATCHER, Push
 from reviews.response_types import get_response_type
 from reviews.response_types.policies import check_rule
+from reviews.versions import CannotReplace as CannotReplace
+from reviews.versions import insert_version
 from reviews.viewers import record_claimed
 
 DEFERRED_TIMEOUT = timedelta(days=30)
@@ -47,18 +51,6 @@ class NotAReviewer(Exception):
 
 class NotAsked(Exception):
     """The reviewer is not among those who may answer the request by its policy."""
-
-
-class NoActiveMembers(Exception):
-    """Nobody in the loop would receive the request."""
-
-
-class TooFewPeople(Exception):
-    """The policy needs more answers than people may give. `needed` and `able` are the numbers."""
-
-    def __init__(self, needed: int, able: int) -> None:
-        super().__init__(needed, able)
-        self.needed, self.able = needed, able
 
 
 class LoopHasPolicy(Exception):
@@ -83,13 +75,16 @@ def create_request(
 
     `fields` are those of `RequestInput`; `asked_through` is shown to the account; webhooks continue
     the trace of `traceparent`. It is one statement and its own transaction; a loop with a policy
-    takes a second one. Pushes leave after the commit, on other threads: `notifications_sent` is 0
-    here and counts later. Raises LoopGone, NotTheOwner, LoopHasPolicy, InvalidPolicy,
-    NoActiveMembers, TooFewPeople, and IntegrityError if `request_id`, from the token of a form, has
-    already created its request.
+    takes a second one, and `replaces`, which cancels an open older version, several. Pushes leave
+    after the commit, on other threads: `notifications_sent` is 0 here and counts later. Raises
+    LoopGone, NotTheOwner, LoopHasPolicy, InvalidPolicy, NoActiveMembers, TooFewPeople,
+    CannotReplace, and IntegrityError if `request_id`, from the token of a form, has already created
+    its request.
     """
+    columns = {"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields}
     request = Request(
-        **{"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields},
+        replaces_id=columns.pop("replaces", None),
+        **columns,
         id=request_id or owned_id(account.id),
         loop_id=loop_id,
         creator_id=account.id,
@@ -98,10 +93,6 @@ def create_request(
         traceparent=traceparent,
     )
     pushes = _insert_by_policy(request)
-    if request.created_at is None:
-        if request.policy is None:
-            raise NoActiveMembers
-        raise TooFewPeople(policy.read(request.policy).answers, request.broadcasted_to)
     if pushes:
         transaction.on_commit(lambda: DISPATCHER.send_now(pushes), robust=True)
     return request
@@ -110,12 +101,13 @@ def create_request(
 def _insert_by_policy(request: Request) -> list[Item[Push]]:
     """Inserts the request under its loop's policy, if the loop has one.
 
-    Raises LoopGone, NotTheOwner, LoopHasPolicy, InvalidPolicy.
+    Raises LoopGone, LoopHasPolicy, InvalidPolicy, and what `insert_version` raises.
     """
     own, known = request.policy, None
+    write = insert_version if request.replaces_id else insert
     while True:
         try:
-            return insert(request, loop_policy=known)
+            return write(request, loop_policy=known)
         except Loop.DoesNotExist:
             raise LoopGone from None
         except OtherPolicy as other:  # no statement more for loops without
@@ -246,11 +238,12 @@ def release_claim(*, request: Request, reviewer_id: str) -> None:
 
 def answer_request(
     *, request: Request, reviewer_id: str, answer: object, comment: str = ""
-) -> None:
+) -> bool:
     """Completes the request with the answer. The same answer by the same reviewer succeeds again.
 
     Where a policy needs several answers, a further one of the reviewer replaces the one before.
-    Raises InvalidAnswer, InvalidComment, NotAReviewer, NotAsked, TransitionLost.
+    Returns False if that answer was there before. Raises InvalidAnswer, InvalidComment,
+    NotAReviewer, NotAsked, TransitionLost.
     """
     if not request.asks(reviewer_id):
         raise NotAsked
@@ -269,6 +262,8 @@ def answer_request(
         sent = Answer.objects.filter(request=lost.request, person_id=reviewer_id).first()
         if sent is None or (sent.data, sent.comment) != (value, words):
             raise
+        return False
+    return True
 
 
 @transaction.atomic

@@ -22,7 +22,9 @@ _FIELDS: Final = (
     "response_at",
     "timeout_at",
 )
-_REMOVED: Final = "texts_removed_at"  # a field only where it is set: an answer in text is '' then
+# Fields only where they are set: an answer in text is '' once texts are removed.
+_REMOVED: Final = "texts_removed_at"
+_NEXT: Final = "superseded_by"
 
 
 def build_answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -36,9 +38,7 @@ def build_answer(request: dict[str, Any]) -> dict[str, Any]:
             "next_step": NEXT_STEP,
         }
     answer |= {"status": request["status"], **{name: request[name] for name in _FIELDS}}
-    if request[_REMOVED]:
-        answer[_REMOVED] = request[_REMOVED]
-    return answer
+    return answer | {name: request[name] for name in (_REMOVED, _NEXT) if request.get(name)}
 
 
 def build_unread_answer(request_id: str) -> dict[str, Any]:
@@ -56,8 +56,8 @@ def build_schema() -> Schema:
         {
             "request_id": ID,
             "status": one_of(statuses, description=description),
-            **schemas.pick(request, (*_FIELDS, _REMOVED)),
+            **schemas.pick(request, (*_FIELDS, _REMOVED, _NEXT)),
             "next_step": STRING,
         },
-        optional=[*_FIELDS, _REMOVED, "next_step"],
+        optional=[*_FIELDS, _REMOVED, _NEXT, "next_step"],
     )

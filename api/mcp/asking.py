@@ -27,6 +27,7 @@ _ASKED = (
     "context",
     "image_url",
     "metadata",
+    "replaces",
 )
 
 

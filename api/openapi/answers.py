@@ -11,7 +11,17 @@ import json
 from itertools import groupby
 from typing import Any, Final
 
-from api.openapi.operations import BOOLEAN, STRING, Schema, component, nullable, object_of, one_of
+from api.openapi.operations import (
+    ANY_CASE_ID,
+    BOOLEAN,
+    ID,
+    STRING,
+    Schema,
+    component,
+    nullable,
+    object_of,
+    one_of,
+)
 from api.serializers.requests import (
     FeedbackFields,
     RequestDetail,
@@ -150,6 +160,12 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
     },
     (RequestInput, "context"): CONTEXT,
     (RequestInput, "metadata"): METADATA,
+    (RequestInput, "replaces"): {
+        **ANY_CASE_ID,
+        "description": "The request that this one is the next version of: one of your account's, "
+        "in the same loop, which no other one has replaced. If it is pending or claimed, it is "
+        "cancelled in the same moment, without credit; if it has ended, it stays as it is.",
+    },
     (RequestInput, "platform"): PLATFORM,
     (RequestListed, "status"): STATUS,
     (RequestDetail, "platform"): PLATFORM,
@@ -177,6 +193,14 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
         "for a limited time; null while it has them.",
     },
     (RequestDetail, "metadata"): METADATA,
+    (RequestDetail, "replaces"): {
+        **ID,
+        "description": "The request that this one is the next version of; only where there is one.",
+    },
+    (RequestDetail, "superseded_by"): {
+        **ID,
+        "description": "The next version of this request; only where there is one.",
+    },
     (RequestDetail, "answered_by"): nullable(one_of(["human", "default"])),
     (RequestDetail, "feedback"): nullable(component(FeedbackFields.__name__)),
 }

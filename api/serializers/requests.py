@@ -21,6 +21,7 @@ from api.fields import (
     Input,
     JsonObject,
     JsonValue,
+    RequestId,
     StrictBoolean,
     StrictChoice,
     StrictInteger,
@@ -92,6 +93,7 @@ class RequestInput(Input):
         help_text="How many people answer, and what becomes of their answers. Without it the first"
         " answer of any member counts.",
     )
+    replaces = RequestId(required=False)
 
     def on_missing(self, name: str, field: Any, checked: dict[str, Any]) -> None:
         super().on_missing(name, field, checked)

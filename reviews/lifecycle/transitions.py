@@ -131,12 +131,20 @@ def cancel(request_id: str, *, account_id: str, traceparent: str | None) -> Requ
     return request
 
 
+def withdraw(request: Request, *, traceparent: str | None) -> bool:
+    """Cancels a request locked by `lock`, a claimed one too; False if that is not allowed."""
+    if not _choose(states.WITHDRAW, [request]):
+        return False
+    _change_withdrawn(request, traceparent)
+    _record(states.WITHDRAW, [request])
+    return True
+
+
 def withdraw_all(loop_id: str, *, traceparent: str | None) -> None:
     """Cancels all open requests of a loop, in batches of the caller's transaction."""
 
     def change(request: Request) -> None:
-        _end_claim(request)
-        request.traceparent = traceparent or request.traceparent
+        _change_withdrawn(request, traceparent)
 
     _move_all(states.WITHDRAW, OPEN, change, {"loop": loop_id})
 
@@ -196,10 +204,15 @@ def _lock_one(
 
     Raises Request.DoesNotExist.
     """
-    locked = _lock(_ONE, {"id": request_id, "account": account_id})
-    if not locked:
-        raise Request.DoesNotExist
-    return next(iter(_choose(transition, locked, person_id)), None)
+    locked = lock(request_id, account_id=account_id)
+    return next(iter(_choose(transition, [locked], person_id)), None)
+
+
+def lock(request_id: str, *, account_id: str) -> Request:
+    """Locks the request, and adds `now`, the time after that. Raises Request.DoesNotExist."""
+    for request in _lock(_ONE, {"id": request_id, "account": account_id}):
+        return request
+    raise Request.DoesNotExist
 
 
 def _lock(which: str, params: dict[str, Any], wait: str = "") -> list[Request]:
@@ -244,6 +257,11 @@ def _move_all(
         for request in requests:
             change(request)
         _record(transition, requests)
+
+
+def _change_withdrawn(request: Request, traceparent: str | None) -> None:
+    _end_claim(request)
+    request.traceparent = traceparent or request.traceparent
 
 
 def _end_claim(request: Request) -> None:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Now
 from django.db.models.lookups import IsNull
 from django.utils.translation import gettext as _
@@ -65,7 +65,8 @@ class RequestQuerySet(models.QuerySet["Request"]):
     def for_single_read(self) -> "RequestQuerySet":
         """Loads what a single read shows, and adds `is_due`: whether to settle the request."""
         is_due = models.ExpressionWrapper(IS_DUE, output_field=models.BooleanField())
-        columns: dict[str, Any] = {"is_due": is_due}
+        successors = Request.objects.filter(replaces_id=OuterRef("pk")).values("pk")
+        columns: dict[str, Any] = {"is_due": is_due, "superseded_by_id": Subquery(successors)}
         people = ("creator", "response_by", "claimed_by")
         return self.with_clock().annotate(**columns).select_related("loop", *people, "feedback")
 
@@ -120,6 +121,15 @@ class Request(models.Model):
     eligible = ArrayField(models.CharField(max_length=24), null=True)  # who may answer, by a policy
     # the intermediary of the program, such as "MCP"; '' for a direct call of the API
     asked_through = models.CharField(max_length=100, default="", db_default="")
+    # the version before this one; the database sets it to null when that one is removed
+    replaces = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
     # of the last call that sent one (webhooks.trace_context)
     traceparent = models.CharField(max_length=LENGTH, null=True)  # noqa: DJ001 (null is no trace)
 
@@ -156,6 +166,8 @@ class Request(models.Model):
     objects: ClassVar[Any] = RequestQuerySet.as_manager()
     now: datetime  # by RequestQuerySet.with_clock()
     is_due: bool  # by RequestQuerySet.for_single_read()
+    # The next version, by RequestQuerySet.for_single_read(). An open request has none.
+    superseded_by_id: str | None = None
 
     class Meta:
         constraints = [
@@ -191,6 +203,11 @@ class Request(models.Model):
             models.CheckConstraint(
                 condition=Q(texts_removed_at__isnull=True) | Q(status__in=sorted(states.FINAL)),
                 name="request_open_with_texts",
+            ),
+            models.UniqueConstraint(
+                fields=["replaces"],
+                condition=Q(replaces__isnull=False),
+                name="request_replaced_once",
             ),
         ]
         indexes = [

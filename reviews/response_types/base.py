@@ -56,6 +56,15 @@ class Example:
     default: Any
 
 
+@dataclass(frozen=True, slots=True)
+class BulkAnswer:
+    """An answer that people may give to several requests at once. A form posts `value` for it."""
+
+    value: str
+    label: str
+    answer: Answer
+
+
 class ResponseType(ABC):
     """One kind of answer: its configuration, its valid answers and how they are shown.
 
@@ -70,6 +79,7 @@ class ResponseType(ABC):
     required_by_default: ClassVar[bool]
     default_schema: ClassVar[Schema]  # of `default_response`
     answer_noun: ClassVar[str]  # a description of `response_data`: "a string"
+    takes_bulk_answers: ClassVar[bool] = False
     example: ClassVar[Example]
     rules: ClassVar[tuple[str, ...]] = (FIRST, MAJORITY, UNANIMOUS)  # that a policy may have
     has_vetoes: ClassVar[bool] = False
@@ -148,6 +158,10 @@ class ResponseType(ABC):
 
     def list_values(self, config: Config) -> list[str]:
         """Returns the options that an answer chooses from; none if there are no options."""
+        return []
+
+    def list_bulk_answers(self, config: Config) -> list[BulkAnswer]:
+        """Returns the answers for several requests at once, if `takes_bulk_answers`."""
         return []
 
     def get_labels(self, config: Config, values: list[Any]) -> list[str]:

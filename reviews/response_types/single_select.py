@@ -3,7 +3,7 @@
 from typing import Any
 
 from reviews.response_types import options
-from reviews.response_types.base import Example, OneField
+from reviews.response_types.base import BulkAnswer, Example, OneField
 from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.fields import Config, read_flag
 from reviews.response_types.widgets import Radio
@@ -20,6 +20,7 @@ class SingleSelect(OneField):
     required_by_default = True
     default_schema = {"type": "string", "description": "The value of an option."}
     answer_noun = "a string"
+    takes_bulk_answers = True
     example = Example(
         {
             "options": [
@@ -50,6 +51,10 @@ class SingleSelect(OneField):
 
     def list_values(self, config: Config) -> list[str]:
         return [option.value for option in options.read_options(config)]
+
+    def list_bulk_answers(self, config: Config) -> list[BulkAnswer]:
+        read = options.read_options(config)
+        return [BulkAnswer(option.value, option.label, option.value) for option in read]
 
     def get_labels(self, config: Config, values: list[Any]) -> list[str]:
         return options.find_labels(config, values)

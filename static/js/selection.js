@@ -3,7 +3,7 @@
 import { formatNumber, gettext } from "./words.js";
 
 for (const form of document.querySelectorAll("form.selection")) {
-  const boxes = [...form.querySelectorAll("tbody .pick input")];
+  const boxes = [...form.querySelectorAll("[name=selected]")];
   const all = form.querySelector("[data-pick-all]");
   const count = form.querySelector("[data-selected-count]");
 

@@ -124,6 +124,41 @@ FILLED = {
     "note": "We are sorry that the parcel came so late.\n\nHalf of the price is on its way to you.",
     "insured": True,
 }
+OFFER = {
+    "request_text": "Send this offer to order #4790?\n\nWe refund **€129.00** within 14 days and"
+    " send a new saucer.",
+    "priority": "high",
+    "timeout_seconds": 7200,
+    "response_type": "single_select",
+    "response_config": {"options": ["Send it", "Don’t send it"]},
+    "default_response": "Don’t send it",
+    "context": {"order": {"number": 4790, "total": "129.00"}, "vip": False},
+}
+RETURN = {
+    "priority": "medium",
+    "timeout_seconds": 10800,
+    "response_type": "single_select",
+    "response_config": {"options": ["Publish it", "Keep it back"]},
+    "default_response": "Keep it back",
+}
+RETURNS = (
+    "Does this caption fit the photo of the harbour at dawn?",
+    "May the article about tidal power go out under the name of the author, who has not answered"
+    " the last two emails about its figures?",
+    "Publish the letter of a reader about Donaudampfschifffahrtselektrizitätenhauptbetriebswerke?",
+)
+BETTER = {
+    **OFFER,
+    "request_text": "Send this offer to order #4790?\n\nWe refund **€64.50** within three days, and"
+    " send a new saucer and a cup.",
+    "response_config": {"options": ["Send it", "Ask again", "Don’t send it"]},
+    "context": {
+        "order": {"number": 4790, "total": "129.00"},
+        "vip": True,
+        "reason": "The customer said that they would keep the cup, which has a crack that is hard"
+        " to see. https://tracking.example/parcels/00340434161094042557?lang=en&view=full",
+    },
+}
 CHANGE = """## Merge this change to the retry limit?
 
 It was proposed by the nightly agent.
@@ -245,6 +280,10 @@ def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
     missed = scene.ask(desk, RATING, ago=119)
     Request.objects.filter(pk=missed.pk).update(timeout_at=datetime.now(UTC))
     services.read_request(missed.pk)
+    offer = scene.ask(desk, OFFER, ago=9)
+    asked |= {"offer": offer, "next_offer": scene.ask(desk, {**BETTER, "replaces": offer.pk})}
+    for name, text in zip(("first", "second", "third"), RETURNS, strict=True):
+        asked[name] = scene.ask(texts, {**RETURN, "request_text": text}, ago=5)
     asked |= {
         "filled": filled,
         "claimed": claimed,

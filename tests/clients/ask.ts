@@ -214,6 +214,7 @@ try {
   const { name, message } = error;
   const status = error instanceof ApiError ? error.status : null;
   const id = error instanceof Cancelled ? error.requestId : null;
+  const by = error instanceof Cancelled ? error.supersededBy : null;
   const value = error instanceof DefaultUsed ? error.answer.value : null;
-  console.log(JSON.stringify({ name, message, status, id, value }));
+  console.log(JSON.stringify({ name, message, status, id, by, value }));
 }

@@ -11,7 +11,7 @@ import pytest
 from accounts.models import User
 from loops.models import Loop
 from reviews.models import Request
-from reviews.services import cancel_request
+from reviews.services import answer_request, cancel_request
 from tests.clients.conftest import Shell, answer, asked, finish, let_time_run_out
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,6 +69,20 @@ def test_a_form_that_is_no_schema(shell: Shell, loop: Loop, tmp_path: Path) -> N
     assert "No such file" in finish(missing)[2]
     both = shell.start(*ASK, "--form", str(file), "--type", "text")
     assert "not allowed with argument" in finish(both)[2]
+
+
+def test_the_next_version_of_a_question(shell: Shell, loop: Loop, member: User) -> None:
+    asking = shell.start(*ASK, "--json")
+    older = asked()
+    again = shell.start(*ASK, "--replaces", older.pk)
+    code, printed, _ = finish(asking)
+    newer = Request.objects.get(replaces=older)
+    assert (code, json.loads(printed)) == (
+        4,
+        {"status": "cancelled", "request_id": older.pk, "superseded_by": newer.pk},
+    )
+    answer_request(request=newer, reviewer_id=member.pk, answer="yes")
+    assert finish(again)[:2] == (0, "yes\n")
 
 
 def test_json(shell: Shell, loop: Loop, member: User) -> None:

@@ -86,7 +86,24 @@ def test_the_request_is_cancelled(
     client.requests.cancel(request.pk)
     with pytest.raises(reviewloop.Cancelled) as raised:
         asking.result(30)
-    assert raised.value.request_id == request.pk
+    assert (raised.value.request_id, raised.value.superseded_by) == (request.pk, None)
+
+
+def test_the_next_version_of_a_question(
+    client: Client, pool: ThreadPoolExecutor, loop: Loop, member: User
+) -> None:
+    asking = pool.submit(client.ask, "Refund 80 €?", options=["yes", "no"], default="no")
+    older = asked()
+    again = pool.submit(
+        client.ask, "Refund 40 €?", options=["yes", "no"], default="no", replaces=older.pk
+    )
+    with pytest.raises(reviewloop.Cancelled) as raised:
+        asking.result(30)
+    newer = Request.objects.get(replaces=older)
+    assert (raised.value.request_id, raised.value.superseded_by) == (older.pk, newer.pk)
+    assert str(raised.value).endswith(f"was cancelled; {newer.pk} has replaced it")
+    services.answer_request(request=newer, reviewer_id=member.pk, answer="yes")
+    assert again.result(30).request["replaces"] == older.pk
 
 
 def test_loops(client: Client, owner: User, member: User) -> None:

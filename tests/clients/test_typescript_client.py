@@ -163,6 +163,18 @@ def test_the_request_is_cancelled(start: Start, loop: Loop, owner: User) -> None
 
 
 @pytest.mark.django_db(transaction=True)
+def test_the_next_version_of_a_question(start: Start, loop: Loop, member: User) -> None:
+    asking = start("ask", question="Refund 80 €?")
+    older = asked()
+    again = start("ask", question="Refund 40 €?", more={"replaces": older.pk})
+    ended = result(asking)
+    newer = Request.objects.get(replaces=older)
+    assert (ended["name"], ended["id"], ended["by"]) == ("Cancelled", older.pk, newer.pk)
+    answer_request(request=newer, reviewer_id=member.pk, answer="yes")
+    assert result(again)["value"] == "yes"
+
+
+@pytest.mark.django_db(transaction=True)
 def test_loops_requests_and_feedback(start: Start, owner: User) -> None:
     program = start("flow", traces=TRACES)
     cancelled = Request.objects.filter(status="cancelled")

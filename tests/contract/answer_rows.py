@@ -32,6 +32,7 @@ ANSWERS = {
 STATES = {
     "state.created": "(new) to pending: valid input, broadcast to active members",
     "state.cancelled": "pending to cancelled: DELETE by the account that created it",
+    "state.replaced": "pending or claimed to cancelled: a create by the account that replaces it",
     "state.completed": "pending to completed: response_data, _by, _at and _time_seconds are set",
     "state.timeout": "pending to timeout: default_response is the final answer",
     "state.final": "completed, timeout and cancelled are final",

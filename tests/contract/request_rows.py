@@ -18,6 +18,7 @@ FIELDS = {
     "request.updated_at": "updated_at: a timestamp that every change moves",
     "request.single": "the single read has the listed fields and 16 more",
     "request.metadata": "metadata: only in reads and events of the account, if it sent any",
+    "request.versions": "replaces, superseded_by: ids of the versions before and after, if any",
 }
 
 CREATE = {
@@ -41,6 +42,7 @@ CREATE = {
     "policy.people": "policy: who may answer is fixed when the request is created",
     "policy.loop": "policy of a loop: holds for all its requests; none has its own",
     "policy.invalid": "policy: 400 'Validation failed' by path; more answers than people: both",
+    "create.replaces": "create: replaces, optional, a request of the same loop that none replaced",
     "create.empty_url": "create: an empty image_url or callback_url counts as absent",
     "create.request_id": "create: data.request_id, with 201",
     "create.status": "create: data.status, always pending",

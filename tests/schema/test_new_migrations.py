@@ -199,3 +199,20 @@ def test_metadata_goes_back_and_forth(rows: Rows) -> None:
         assert rows(found) == [(0, 0, 0)]
         call_command("migrate", verbosity=0)
         assert rows(found) == [(1, 1, 1)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_versions_go_back_and_forth(rows: Rows) -> None:
+    """The column, its index and its foreign key."""
+    found = """SELECT (SELECT count(*) FROM pg_class WHERE relname = 'request_replaced_once'),
+                      (SELECT count(*) FROM pg_constraint
+                        WHERE conname = 'request_replaces' AND convalidated),
+                      (SELECT count(*) FROM pg_attribute WHERE attname = 'replaces_id'
+                          AND attrelid = 'reviews_request'::regclass AND NOT attisdropped)"""
+    with other_database("versions"):
+        call_command("migrate", verbosity=0)
+        assert rows(found) == [(1, 1, 1)]
+        call_command("migrate", "reviews", "0021", verbosity=0)
+        assert rows(found) == [(0, 0, 0)]
+        call_command("migrate", verbosity=0)
+        assert rows(found) == [(1, 1, 1)]

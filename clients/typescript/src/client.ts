@@ -55,6 +55,8 @@ export interface AskOptions {
   callbackUrl?: string;
   /** Strings of your own, such as an order number. Reviewers do not see them. */
   metadata?: Record<string, string>;
+  /** The id of the request that this one is the next version of. It is cancelled if it is open. */
+  replaces?: string;
   /** The trace that the question belongs to (W3C Trace Context); its webhooks continue it. */
   traceparent?: string;
 }
@@ -98,7 +100,7 @@ export class Client {
     const request = options.resume
       ? await askResumably(this, body, options.loop ?? null, options.resume, options.traceparent)
       : await askOnce(this, body, options.loop, options.traceparent);
-    if (request.status === "cancelled") throw new Cancelled(request.id);
+    if (request.status === "cancelled") throw new Cancelled(request.id, request.superseded_by);
     const answer: Answer = {
       value: request.response_data as Value,
       byHuman: request.answered_by === "human",
@@ -346,6 +348,7 @@ function buildBody(question: string, options: AskOptions): NewRequest {
     context: options.context,
     callback_url: options.callbackUrl,
     metadata: options.metadata,
+    replaces: options.replaces,
     platform: "api",
     platform_version: "reviewloop-typescript",
   };

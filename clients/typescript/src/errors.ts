@@ -78,10 +78,10 @@ export class LoopNotChosen extends ReviewLoopError {}
 /** The name of `resume` belongs to another question. */
 export class ResumeConflict extends ReviewLoopError {}
 
-/** The request was cancelled before anyone answered. */
+/** The request was cancelled before anyone answered; `supersededBy` is the version that replaced it. */
 export class Cancelled extends ReviewLoopError {
-  constructor(readonly requestId: string) {
-    super(`Request ${requestId} was cancelled`);
+  constructor(readonly requestId: string, readonly supersededBy?: string) {
+    super(`Request ${requestId} was cancelled${supersededBy ? `; ${supersededBy} has replaced it` : ""}`);
   }
 }
 

@@ -207,10 +207,8 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
-            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
-            policy?: {
-                [key: string]: unknown;
-            } | null;
+            /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
+            replaces?: string | null;
         };
         /** @description A new request. Its response_type decides on the shape of response_config and default_response. */
         NewRequest: components["schemas"]["TextRequest"] | components["schemas"]["SingleSelectRequest"] | components["schemas"]["MultiSelectRequest"] | components["schemas"]["RatingRequest"] | components["schemas"]["NumberRequest"] | components["schemas"]["FormRequest"];
@@ -252,10 +250,8 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
-            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
-            policy?: {
-                [key: string]: unknown;
-            } | null;
+            /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
+            replaces?: string | null;
         };
         /** @description A loop in a single read, with the invitation that its creator gives to people. */
         OwnLoop: {
@@ -341,10 +337,8 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
-            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
-            policy?: {
-                [key: string]: unknown;
-            } | null;
+            /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
+            replaces?: string | null;
         };
         /** @description A request in a single read and in events. */
         RequestDetail: {
@@ -399,10 +393,10 @@ export interface components {
              */
             texts_removed_at: string | null;
             metadata?: components["schemas"]["Metadata"];
-            policy?: components["schemas"]["StoredPolicy"];
-            outcome?: string;
-            answers_received?: number;
-            answers?: components["schemas"]["AnswerGiven"][];
+            /** @description The request that this one is the next version of; only where there is one. */
+            replaces?: string;
+            /** @description The next version of this request; only where there is one. */
+            superseded_by?: string;
         };
         /** @description A request in a list. */
         RequestListed: {
@@ -467,10 +461,8 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
-            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
-            policy?: {
-                [key: string]: unknown;
-            } | null;
+            /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
+            replaces?: string | null;
         };
         /** @enum {string} */
         Status: "pending" | "claimed" | "completed" | "timeout" | "cancelled";
@@ -518,10 +510,8 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
-            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
-            policy?: {
-                [key: string]: unknown;
-            } | null;
+            /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
+            replaces?: string | null;
         };
         UnauthorizedError: {
             /** @constant */

@@ -46,6 +46,7 @@ class Question {
       } else {
         startAnswerForm(form, draft);
       }
+      if (this.data.earlier) import("./earlier.js").then((it) => it.offerDraft(this.data), () => {});
       this.submission = new Submission(form, draft, { isNext });
       return;
     }

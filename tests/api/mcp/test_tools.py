@@ -195,6 +195,21 @@ def test_a_question_with_an_image(agent: Agent, loop: Loop) -> None:
     assert (request.type, request.image_url) == ("image", address)
 
 
+def test_the_next_version_of_a_question(agent: Agent, loop: Loop) -> None:
+    older = agent.data("ask_human", loop_id=loop.pk, **QUESTION)["request_id"]
+    newer = agent.data("ask_human", loop_id=loop.pk, **QUESTION, replaces=older)["request_id"]
+    replaced = agent.data("get_answer", request_id=older)
+    assert (replaced["status"], replaced["superseded_by"]) == ("cancelled", newer)
+    assert agent.data("get_request", request_id=newer)["request"]["replaces"] == older
+    assert "superseded_by" not in agent.data("get_answer", request_id=newer)
+    sentence = f"the request in replaces was already replaced by {newer}"
+    for tool in ("ask_human", "create_request"):
+        fields = QUESTION if tool == "ask_human" else {**BODY}
+        fields = {name: value for name, value in fields.items() if name != "platform"}
+        fault = agent.fault(tool, loop_id=loop.pk, **fields, replaces=older)
+        assert fault == f"Validation failed: {sentence}"
+
+
 def test_metadata(agent: Agent, loop: Loop) -> None:
     """Of the agent's own: it finds its requests by it."""
     asked = agent.data("ask_human", loop_id=loop.pk, **QUESTION, metadata={"run": "7"})
@@ -315,7 +330,7 @@ def test_the_header_is_not_the_argument(agent: Agent, loop: Loop) -> None:
             {"question": "?"},
             "Validation failed: question is not an argument; there are: loop_id, request_text, "
             "response_type, response_config, default_response, timeout_seconds, priority, "
-            "context, image_url, metadata, idempotency_key, wait",
+            "context, image_url, metadata, replaces, idempotency_key, wait",
         ),
     ],
 )

@@ -29,7 +29,7 @@ def read_answer(request: Request, *, require_human: bool) -> Answer:
     """Reads the answer of a request that has ended. Raises Cancelled, DefaultUsed."""
     value = request["response_data"]
     if request["status"] == "cancelled" or value is None:
-        raise Cancelled(request["id"])
+        raise Cancelled(request["id"], request.get("superseded_by"))
     by_human = request["answered_by"] == "human"
     answer = Answer(value, by_human, request.get("response_comment"), request)
     if require_human and not by_human:

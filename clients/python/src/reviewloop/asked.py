@@ -38,8 +38,9 @@ class Requests:
     ) -> CreatedRequest:
         """Asks a loop. Without `timeout_seconds` people have 30 days.
 
-        `more` are further fields: `image_url`, `context`, `callback_url`, `metadata`. Webhooks of
-        the request continue the trace of `traceparent` (W3C Trace Context).
+        `more` are further fields: `image_url`, `context`, `callback_url`, `metadata`, and
+        `replaces`: the id of the request that this one is the next version of. Webhooks of the
+        request continue the trace of `traceparent` (W3C Trace Context).
         """
         fields = {
             "request_text": request_text,

@@ -97,6 +97,11 @@ def add_ask(ask: argparse.ArgumentParser) -> None:
         help="a name of your own for the question, which reviewers do not see; may be repeated",
     )
     ask.add_argument(
+        "--replaces",
+        metavar="ID",
+        help="the request that this one is the next version of; cancelled if it is open",
+    )
+    ask.add_argument(
         "--resume",
         metavar="NAME",
         type=check_name,
@@ -121,10 +126,12 @@ def run_ask(client: Client, args: argparse.Namespace) -> int:
             priority=args.priority,
             context=args.context,
             metadata=dict(args.metadata) if args.metadata else None,
+            replaces=args.replaces,
         )
     except Cancelled as error:
         if args.json:
-            print_json({"status": "cancelled", "request_id": error.request_id})
+            by = {"superseded_by": error.superseded_by} if error.superseded_by else {}
+            print_json({"status": "cancelled", "request_id": error.request_id, **by})
         else:
             print(f"reviewloop: {error}", file=sys.stderr)
         return CANCELLED

@@ -60,6 +60,7 @@ class Client:
         image_url: str | None = None,
         callback_url: str | None = None,
         metadata: Mapping[str, str] | None = None,
+        replaces: str | None = None,
         traceparent: str | None = None,
     ) -> Answer:
         """Asks people a question and waits for their answer.
@@ -72,6 +73,9 @@ class Client:
         With `resume` the question outlives this process: a later call with the same name (or path
         of a file) finds it again, and its answer, instead of asking a second time. A name stands
         for one question: "deploy-4711", not "deploy".
+
+        `replaces` is the id of the request that this question is the next version of. That one is
+        cancelled if it is open, and reviewers see what has changed.
 
         Raises Cancelled, and with `require_human` DefaultUsed; ResumeConflict, LoopNotChosen,
         ApiError, ConnectionFailed, and ValueError for a time-out.
@@ -88,6 +92,7 @@ class Client:
             "image_url": image_url,
             "callback_url": callback_url,
             "metadata": None if metadata is None else dict(metadata),
+            "replaces": replaces,
         }
         if resume is None:
             request = asking.ask_once(self, fields, loop, traceparent)

@@ -94,11 +94,16 @@ class ResumeConflict(ReviewLoopError):
 
 
 class Cancelled(ReviewLoopError):
-    """The request was cancelled before anyone answered."""
+    """The request was cancelled before anyone answered.
 
-    def __init__(self, request_id: str) -> None:
-        super().__init__(f"Request {request_id} was cancelled")
+    `superseded_by` is the id of the version that replaced it, if one did.
+    """
+
+    def __init__(self, request_id: str, superseded_by: str | None = None) -> None:
+        by = f"; {superseded_by} has replaced it" if superseded_by else ""
+        super().__init__(f"Request {request_id} was cancelled{by}")
         self.request_id = request_id
+        self.superseded_by = superseded_by
 
 
 class DefaultUsed(ReviewLoopError):

@@ -63,7 +63,14 @@ class WithMetadata(TypedDict, total=False):
     metadata: dict[str, str]
 
 
-class Request(ListedRequest, WithMetadata):
+class WithVersions(TypedDict, total=False):
+    """Only of a request that is a version of another one."""
+
+    replaces: str
+    superseded_by: str
+
+
+class Request(ListedRequest, WithMetadata, WithVersions):
     """A request as a single read returns it."""
 
     creator_id: str

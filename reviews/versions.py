@@ -1,0 +1,67 @@
+"""Inserts the next version of a request, and cancels the version before it if that is open.
+
+A request is replaced at most once, so the versions of a question are a chain. The database holds
+this with a unique index, and sets a link to a removed request to null.
+"""
+
+from loops.services import lock_membership
+from outbox.items import Item
+from reviews.insertion import insert
+from reviews.lifecycle import states, transitions
+from reviews.models import Request
+from reviews.moving import TransitionLost, move_or_raise
+from reviews.notifications.push.channel import Push
+from web.phrases import say
+
+
+class CannotReplace(ValueError):
+    """The request in `replaces` cannot be replaced. The argument is a phrase for the account."""
+
+
+def insert_version(request: Request, *, loop_policy: str | None) -> list[Item[Push]]:
+    """Inserts a request that replaces another one, and cancels that one if it is open.
+
+    Both happen in one transaction. A claim on the older version ends with it. Takes and returns
+    what `insert` does. Raises CannotReplace, and what `insert` raises.
+    """
+    assert request.replaces_id is not None
+    pushes: list[Item[Push]] = []
+
+    def attempt() -> bool:
+        # The loop before its requests, as whoever deletes it. If the loop is gone or somebody
+        # else's, `insert` says so.
+        account = request.creator_id
+        is_held = lock_membership(loop_id=request.loop_id, account_id=account, user_id=account)
+        if is_held and not _supersede(request):
+            return False
+        pushes[:] = insert(request, loop_policy=loop_policy)
+        return True
+
+    try:
+        move_or_raise(states.WITHDRAW, request.replaces_id, attempt)
+    except TransitionLost:  # its time was up; by now it has timed out, and is only linked
+        move_or_raise(states.WITHDRAW, request.replaces_id, attempt)
+    return pushes
+
+
+def _supersede(request: Request) -> bool:
+    """Locks the older version and cancels it if it is open; False if it is due to time out."""
+    older = _lock_older(request)
+    successor = Request.objects.filter(replaces_id=older.pk).values_list("pk", flat=True).first()
+    if successor not in (None, request.pk):
+        sentence = say("the request in replaces was already replaced by %(id)s", id=successor)
+        raise CannotReplace(sentence)
+    if older.status in states.FINAL:
+        return True
+    older.superseded_by_id = request.pk
+    return transitions.withdraw(older, traceparent=request.traceparent)
+
+
+def _lock_older(request: Request) -> Request:
+    try:
+        older = transitions.lock(request.replaces_id, account_id=request.creator_id)
+    except Request.DoesNotExist:
+        raise CannotReplace(say("replaces must be a request that your account created")) from None
+    if older.loop_id != request.loop_id:
+        raise CannotReplace(say("replaces must be a request of the same loop"))
+    return older
