@@ -1,6 +1,7 @@
 """Clients that are slow, silent or many: they cost no thread, and end in time."""
 
 import json
+import socket
 import threading
 import time
 from contextlib import ExitStack
@@ -51,16 +52,32 @@ def test_a_head_that_comes_byte_by_byte_ends_in_time() -> None:
         assert trickle(caller) == 400
 
 
-def test_what_came_while_the_server_did_not_run_came_in_time() -> None:
-    """A process that was stopped (SIGSTOP, a busy machine) finds its deadlines over."""
-    with toy(echo, **QUICK) as server, server.connect() as caller:
-        caller.send(HEAD % b"/v1/x")
+@pytest.mark.parametrize("part", [20, 60], ids=["head", "body"])
+@pytest.mark.parametrize("phase", ["callback", "reader"])
+def test_what_came_while_the_server_did_not_run_came_in_time(part: int, phase: str) -> None:
+    """A process that was stopped (SIGSTOP, a busy machine) finds its deadlines over.
+
+    A reader runs between what has come and the timers: nothing else is read before them.
+    """
+    raw = HEAD % b"/v1/x" + b"1" * 1000
+    stopped, goes_on = threading.Event(), threading.Event()
+    ours, theirs = socket.socketpair()
+
+    def stop() -> None:
+        server.app.loop.remove_reader(theirs)
+        stopped.set()
+        goes_on.wait(10)
+
+    with ours, theirs, toy(echo, **QUICK) as server, server.connect() as caller:
+        caller.send(raw[:part])
         wait_until(lambda: any(each.is_reading for each in server.connections()), 10)
-        stopped, goes_on = threading.Event(), threading.Event()
-        server.app.loop.call_soon_threadsafe(stopped.set)
-        server.app.loop.call_soon_threadsafe(goes_on.wait, 10)
+        if phase == "callback":
+            server.app.loop.call_soon_threadsafe(stop)
+        else:
+            server.app.loop.call_soon_threadsafe(server.app.loop.add_reader, theirs, stop)
+            ours.send(b"now")
         assert stopped.wait(10)
-        caller.send(b"1" * 1000)
+        caller.send(raw[part:])
         over = time.monotonic() + 0.6
         wait_until(lambda: time.monotonic() > over, 10)
         goes_on.set()

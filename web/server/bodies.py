@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from web.json_clients import asks_for_json
 from web.server.client import Client, Gone
+from web.server.limits import LAST_LOOK
 from web.server.responses import Refusal
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Body:
                 async with asyncio.timeout_at(begun + min(allowed, self.limits.body_longest)):
                     message = await self.client.receive()
             except TimeoutError:
-                message = self.client.poll()  # it may have come while nothing could run
+                await asyncio.sleep(LAST_LOOK)
+                message = self.client.poll()
                 if message is None:
                     raise Refusal(408, "The body took too long to arrive.") from None
 

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+# Seconds in which a deadline that is over lets the loop read once more: the bytes may have come in
+# time, while the process was stopped or the machine busy.
+LAST_LOOK = 0.05
 PART = 64 * 1024  # bytes; a streamed response that is longer is made and sent in parts
 
 

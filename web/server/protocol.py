@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from web.server.limits import LAST_LOOK
+
 if TYPE_CHECKING:
     from web.server.application import Application
 
@@ -59,12 +61,15 @@ class Protocol(HttpToolsProtocol):
 
     def _start_timer(self) -> None:
         if self.timer is None:
-            self.timer = self.loop.call_later(self.limits.head_seconds, self._end_head)
+            self.timer = self.loop.call_later(self.limits.head_seconds, self._look_again)
 
     def _stop_timer(self) -> None:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
+
+    def _look_again(self) -> None:
+        self.timer = self.loop.call_later(LAST_LOOK, self._end_head)
 
     def _end_head(self) -> None:
         if self.is_reading:
