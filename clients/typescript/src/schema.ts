@@ -315,6 +315,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description The body of POST /api/requests/{id}/redeem. */
+        RedeemInput: {
+            /** @description What the program is about to run, in any order of names. */
+            arguments: {
+                [key: string]: unknown;
+            };
+        };
         /** @description A request in a single read and in events. */
         RequestDetail: {
             id: string;
