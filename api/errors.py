@@ -96,6 +96,14 @@ class NotCompleted(BadRequest):
     sentence = "Feedback can only be added to completed requests"
 
 
+class NoReceipt(BadRequest):
+    sentence = "Only approved requests have a receipt"
+
+
+class ReceiptExpired(BadRequest):
+    sentence = "Receipt has expired"
+
+
 # 401: the key (docs/contract.md, `auth`)
 
 
@@ -191,6 +199,19 @@ class MethodNotAllowed(ApiError):
     sentence = "Method not allowed"
 
 
+# 409: receipts
+
+
+class AlreadyRedeemed(ApiError):
+    status = 409
+    sentence = "Receipt was already redeemed"
+
+
+class DifferentArguments(ApiError):
+    status = 409
+    sentence = "Arguments differ from the approved ones"
+
+
 # 409, 422: Idempotency-Key
 
 
@@ -284,6 +305,14 @@ class CancelRequestFailed(ServerFailure):
 
 class AddFeedbackFailed(ServerFailure):
     sentence = "Failed to add feedback"
+
+
+class ReadReceiptFailed(ServerFailure):
+    sentence = "Failed to retrieve receipt"
+
+
+class RedeemFailed(ServerFailure):
+    sentence = "Failed to redeem receipt"
 
 
 class ReadEventsFailed(ServerFailure):

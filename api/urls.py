@@ -9,6 +9,7 @@ from api.loops import LoopDetail, LoopMember, LoopMembers, Loops
 from api.mcp.endpoint import endpoint
 from api.openapi import pages
 from api.openapi.webhook_schema import PATH, webhook_schema
+from api.receipts import RequestReceipt, RequestRedemption, jwks
 from api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
 from api.views import UnknownPath
 
@@ -21,6 +22,8 @@ urlpatterns = [
     re_path(LOOP + r"/requests/?\Z", LoopRequests.as_view()),
     re_path(r"^v1/api/requests/?\Z", Requests.as_view()),
     re_path(REQUEST + r"/feedback/?\Z", RequestFeedback.as_view()),
+    re_path(REQUEST + r"/receipt/?\Z", RequestReceipt.as_view()),
+    re_path(REQUEST + r"/redeem/?\Z", RequestRedemption.as_view()),
     re_path(r"^v1/api/loops/?\Z", Loops.as_view()),
     re_path(LOOP + r"/?\Z", LoopDetail.as_view()),
     re_path(LOOP + r"/members/?\Z", LoopMembers.as_view()),
@@ -29,6 +32,7 @@ urlpatterns = [
     re_path(r"^v1/test/?\Z", KeyCheck.as_view()),
     re_path(r"^v1(?:/[\s\S]*)?\Z", UnknownPath.as_view()),
     re_path(r"^mcp/?\Z", endpoint),
+    path(".well-known/jwks.json", jwks, name="jwks"),
     path("openapi.json", pages.openapi, name="openapi"),
     path(PATH, webhook_schema),
     path("docs", pages.docs, name="docs"),

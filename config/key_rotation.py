@@ -12,7 +12,7 @@ from accounts import vault
 from accounts.models import WebhookSecret
 from accounts.secret_services import drop_expired
 from mailing.models import QueuedMail
-from reviews.models import Erasure
+from reviews.models import Erasure, SigningKey
 
 # The columns with encrypted bytes, of all apps.
 COLUMNS: tuple[tuple[type[Model], str], ...] = (
@@ -20,6 +20,7 @@ COLUMNS: tuple[tuple[type[Model], str], ...] = (
     (WebhookSecret, "previous_sealed"),
     (QueuedMail, "sealed"),
     (Erasure, "sealed"),
+    (SigningKey, "sealed"),
 )
 SEALED_IN_AUTHENTICATORS = ("secret", "seed")  # text in a JSON object
 

@@ -17,6 +17,7 @@ from reviews.lifecycle import events, states
 from reviews.models import Request
 from reviews.prose import render_prose
 from reviews.queries.versions import read_versions
+from reviews.receipts import services as receipts
 from reviews.representation import represent_to_creator
 from web.form_recovery import recoverable, refill
 from web.guards import SignedInRequest
@@ -52,6 +53,7 @@ def request_page(
     )
     refill(request, form, "request-feedback", request_id=item.pk)
     text = format_as_api(item)
+    approval = receipts.read_approval(item)
     context: dict[str, Any] = {
         "item": item,
         "question": render_prose(item.request_text),
@@ -62,7 +64,8 @@ def request_page(
         "policy": policy_words.describe(item, request.user.pk),
         "reach": reach.build(item),
         "versions": read_versions(item),
-        "steps": timeline.build(item, deliveries),
+        "steps": timeline.build(item, deliveries, approval.receipt if approval else None),
+        "approval": approval,
         "deliveries": deliveries,
         "json": shorten(text),
         "is_cut": len(text) > MAX_JSON_LENGTH,

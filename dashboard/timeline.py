@@ -7,10 +7,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accounts.models import User
+from accounts.models import ApiKey, User
 from reviews import policy
 from reviews.lifecycle import states
-from reviews.models import Request
+from reviews.models import Receipt, Request
 from web.bidi import isolate
 from web.humanize import format_duration
 from webhooks.models import Delivery
@@ -31,7 +31,7 @@ class Step:
     comment: str = ""
 
 
-def build(request: Request, deliveries: list[Any]) -> list[Step]:
+def build(request: Request, deliveries: list[Any], receipt: Receipt | None = None) -> list[Step]:
     """Builds the steps in order of time. `deliveries` are the request's, in any order."""
     steps = [
         Step(request.created_at, _("Created"), _format_source(request), symbol="plus"),
@@ -52,6 +52,8 @@ def build(request: Request, deliveries: list[Any]) -> list[Step]:
             )
         )
     steps.append(_build_end(request))
+    if receipt and receipt.redeemed_at and receipt.redeemed_with:
+        steps.append(_build_redemption(receipt.redeemed_at, receipt.redeemed_with))
     steps.extend(_build_delivery(each) for each in deliveries if each.delivered_at)
     unique = {(step.at, step.title): step for step in steps}  # shows a claim once
     return sorted(
@@ -129,6 +131,11 @@ def _build_end(request: Request) -> Step:
         newer = _("A newer version replaced it.") if request.superseded_by_id else ""
         return Step(request.updated_at, _("Cancelled"), newer, symbol="ban")
     return Step(None, _("Waiting for an answer"), symbol="hourglass")
+
+
+def _build_redemption(at: datetime, key: ApiKey) -> Step:
+    words = _("With the key %(name)s") % {"name": isolate(key.name)}
+    return Step(at, _("Approval redeemed"), words, symbol="key", went="well")
 
 
 def _build_delivery(delivery: Delivery) -> Step:

@@ -37,6 +37,7 @@ from reviews.models import (
     PushSubscription,
     Request,
 )
+from reviews.receipts.services import rename_erased
 from reviews.retention import remove_requests
 from reviews.services import remove_member
 from webhooks.erasing import remove_all, rewrite_bodies
@@ -117,6 +118,7 @@ def finish(account_id: str, *, until: float) -> bool:
     remove_records(account_id)
     found: dict[str, Any] = json.loads(vault.open_sealed(row.sealed))
     _rewrite_others(row.account, found)
+    _rename_in_receipts(row.account)
     Erasure.objects.filter(pk=account_id).update(done_at=Now(), sealed=b"")
     return True
 
@@ -179,6 +181,13 @@ def _remove_own_loops(account_id: str) -> None:
         Counter.objects.filter(n=0, scope_id__in=loop_ids).delete()
         Membership.objects.filter(account_id=account_id, loop_id__in=loop_ids).delete()
         Loop.objects.filter(creator_id=account_id).delete()
+
+
+def _rename_in_receipts(person: User) -> None:
+    """Writes the pseudonym into the receipts of what the person approved for others."""
+    last = ""
+    while batch := rename_erased(person, after=last, limit=pruning.BATCH):
+        last = batch[-1]
 
 
 def _rewrite_others(person: User, found: dict[str, Any]) -> None:

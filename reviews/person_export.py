@@ -1,8 +1,8 @@
 """Writes a person's data as one JSON object, in parts of bounded size.
 
-The object has the account with its addresses, browsers and devices; the loops and requests that it
-owns; the person's answers in other accounts' loops; and its keys, usage and audit log. It has no
-passwords, keys or secrets.
+The object has the account with its addresses, browsers and devices; the loops, requests and
+receipts that it owns; the person's answers in other accounts' loops; and its keys, usage and audit
+log. It has no passwords, keys or secrets.
 """
 
 import json
@@ -20,7 +20,14 @@ from django.db.models.functions import TruncDay
 from accounts.models import ApiKey, AuditEntry, Usage, User
 from loops.models import Loop, Membership
 from reviews.lifecycle.settling import scope_to_account, settle_unlocked
-from reviews.models import Answer, EmailPreference, PushSubscription, Request, Viewer
+from reviews.models import (
+    Answer,
+    EmailPreference,
+    PushSubscription,
+    Receipt,
+    Request,
+    Viewer,
+)
 from reviews.queries.single_read import read_many_as_json
 
 PAGE = 200
@@ -141,6 +148,11 @@ SECTIONS: dict[str, Read] = {
         *("id", "name", "description", "icon", "created_at", "updated_at", "deleted_at"),
     ),
     "requests": read_requests,
+    "receipts": lambda person: read_rows(
+        Receipt.objects.filter(account=person),
+        *("request_id", "token", "expires_at", "redeemed_at"),
+        key="request_id",
+    ),
     "keys": lambda person: read_rows(
         ApiKey.objects.of_account(person.pk),
         *("id", "name", "prefix", "last_four", "permissions", "state", "created_at", "expires_at"),

@@ -16,6 +16,7 @@ from loops.retention import REQUESTS_DAYS, TEXTS_DAYS, get_limits
 from reviews import feedback_texts
 from reviews.lifecycle.conditions import ENDED_AT, FINAL
 from reviews.lifecycle.events import format_occurrences
+from reviews.receipts.services import issue_missing
 from webhooks.retention import remove_about
 
 _OCCURRENCES = """ARRAY[r.id || ':end'] || ARRAY(
@@ -52,6 +53,7 @@ _OF = "WHERE request_id = ANY (%(ids)s) AND account_id = %(account)s"
 _REMOVE_WORDS = f"DELETE FROM reviews_requestwords {_OF}"  # noqa: S608
 _REMOVE = (
     f"DELETE FROM reviews_feedback {_OF}",  # noqa: S608
+    f"DELETE FROM reviews_receipt {_OF}",  # noqa: S608
     f"DELETE FROM reviews_viewer {_OF}",  # noqa: S608
     f"DELETE FROM reviews_answer {_OF}",  # noqa: S608
     # each channel has an index of its own
@@ -60,9 +62,18 @@ _REMOVE = (
     _REMOVE_WORDS,
     "DELETE FROM reviews_request WHERE id = ANY (%(ids)s) AND creator_id = %(account)s",
 )
-# A text or an object has to stay an answer, and other answers refer to options.
-_EMPTY = """CASE WHEN {0} IS NULL THEN NULL WHEN response_type = 'text' THEN '\"\"'
-                 WHEN response_type = 'form' THEN '{{}}' ELSE {0} END"""
+# A text or an object has to stay an answer, and other answers refer to options. Of an approval
+# stays what was done, not what was proposed.
+_EMPTY = """CASE WHEN {0} IS NULL THEN NULL
+       WHEN response_type = 'text' THEN '""'
+       WHEN response_type = 'form' THEN '{{}}'
+       WHEN response_type = 'approval' THEN json_strip_nulls(json_build_object(
+           'action', {0}->'action', 'edited', {0}->'edited'))
+       ELSE {0} END"""
+# The fields of a form may have texts as defaults.
+_EMPTY_CONFIG = """CASE response_type WHEN 'form' THEN '{}' WHEN 'approval' THEN json_build_object(
+           'proposal', json_build_object('name', response_config->'proposal'->'name'))
+       ELSE response_config END"""
 _REMOVE_ANSWERS = f"""
 UPDATE reviews_answer SET comment = NULL, data = {_EMPTY.format("data")}
   FROM reviews_request r
@@ -72,8 +83,7 @@ _REMOVE_TEXTS = f"""
 UPDATE reviews_request
    SET texts_removed_at = statement_timestamp(), request_text = '', image_url = NULL,
        context = NULL, metadata = NULL, response_comment = NULL,
-       -- the fields of a form may have texts as defaults
-       response_config = CASE WHEN response_type = 'form' THEN '{{}}' ELSE response_config END,
+       response_config = {_EMPTY_CONFIG},
        default_response = {_EMPTY.format("default_response")},
        response_data = {_EMPTY.format("response_data")}
  WHERE id = ANY (%(ids)s) AND creator_id = %(account)s
@@ -117,9 +127,13 @@ def remove_requests(
 
 
 def _remove_texts(account_id: str, found: Sequence[tuple[Any, ...]]) -> None:
-    """Removes the texts of requests and of their events, search words, answers and feedback."""
+    """Removes the texts of requests and of their events, search words, answers and feedback.
+
+    Receipts stay: they have only digests.
+    """
     if found:
         params = _remove_events(account_id, found)
+        issue_missing(account_id, params["ids"])
         for statement in (_REMOVE_WORDS, feedback_texts.REMOVE, _REMOVE_ANSWERS, _REMOVE_TEXTS):
             _execute(statement, params)
 

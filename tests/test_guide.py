@@ -17,6 +17,7 @@ from loops.services import join_loop
 from reviews.models import Request
 from reviews.services import answer_request, create_request
 from tests.conftest import key_of
+from tests.reviews.approvals import decide, turn_into_approval
 from tests.reviews.conftest import FIELDS, acting
 
 GUIDE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
@@ -86,6 +87,8 @@ def test_its_commands_work(
             join_loop(user=member, code=Loop.objects.exclude(name="Orders").get().invite_code)
         if "/feedback" in block:
             shell.state += f"REQUEST={answered(owner)}\n"
+        if "/receipt" in block:
+            shell.state += f"REQUEST={approved(owner, member)}\n"
         for response in shell.run(block):
             assert response["error"] is False, (block, response)
             seen += 1
@@ -94,10 +97,22 @@ def test_its_commands_work(
 
 def answered(owner: User) -> str:
     """The id of a request that somebody has answered: the guide cancels its own."""
-    made: Request = create_request(
+    made = asked(owner)
+    answer_request(request=made, reviewer_id=owner.pk, answer="yes")
+    return str(made.pk)
+
+
+def asked(owner: User) -> Request:
+    return create_request(
         loop_id=Loop.objects.exclude(name="Orders").get().pk,
         account=acting(owner),
         fields={**FIELDS},
     )
-    answer_request(request=made, reviewer_id=owner.pk, answer="yes")
-    return str(made.pk)
+
+
+def approved(owner: User, member: User) -> str:
+    """The id of an approval of the arguments that the guide redeems."""
+    request_id = str(asked(owner).pk)
+    turn_into_approval(request_id)
+    decide(request_id, member, arguments={"amount": 80, "order": "1042"})
+    return request_id

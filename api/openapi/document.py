@@ -13,7 +13,17 @@ from rest_framework.fields import Field
 
 from api.errors import ApiError, NotFound, ResourceDenied
 from api.fields import Identifier, Input, StrictText, Timestamp, WebUrl
-from api.openapi import answers, events, keys, listings, loops, requests, responses, streams
+from api.openapi import (
+    answers,
+    events,
+    keys,
+    listings,
+    loops,
+    receipts,
+    requests,
+    responses,
+    streams,
+)
 from api.openapi.operations import (
     ANY_CASE_ID,
     ID,
@@ -60,6 +70,7 @@ OPERATIONS: Operations = {
     **loops.OPERATIONS,
     **listings.OPERATIONS,
     **requests.OPERATIONS,
+    **receipts.OPERATIONS,
     **streams.OPERATIONS,
 }
 COMPONENTS = {**answers.COMPONENTS, **events.COMPONENTS}

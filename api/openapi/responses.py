@@ -4,13 +4,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from api.errors import (
+    AlreadyRedeemed,
     ApiError,
     CallUnderWay,
+    DifferentArguments,
     IdempotencyKeyReused,
     InvalidBody,
     InvalidDefaultResponse,
     InvalidResponseConfiguration,
+    NoReceipt,
     RateLimited,
+    ReceiptExpired,
     ServiceUnavailable,
     Unauthorized,
     ValidationFailed,
@@ -33,6 +37,7 @@ DETAILED: dict[type[ApiError], str] = {
     ValidationFailed: "priority must be one of: low, medium, high, critical",
     InvalidResponseConfiguration: "options array required for select response type",
     InvalidDefaultResponse: "default_response must match one of the configured options",
+    NoReceipt: "the request is still open",
 }
 DESCRIPTIONS = {
     400: "The call is not valid, or the loop or request is in a state that does not allow it.",
@@ -46,6 +51,10 @@ DESCRIPTIONS = {
     500: "The service failed. Try again later, waiting longer each time.",
     503: "The service cannot reach its database. Try again shortly.",
 }
+RECEIPT_CONFLICT = (
+    "The receipt was redeemed before, or covers other arguments; or, with Retry-After, the first "
+    "call with this Idempotency-Key is still running."
+)
 COMMON_ERRORS: dict[str, list[type[ApiError]]] = {
     "Unauthorized": [*Unauthorized.__subclasses__()],
     "RateLimited": [RateLimited],
@@ -79,6 +88,20 @@ QUOTA_EXAMPLE = {
     "reset_at": "2026-05-04T11:00:00.000Z",
 }
 
+
+# Errors whose `data` is an object, with its schema and an example.
+OBJECTS: dict[type[ApiError], tuple[Schema, dict[str, Any]]] = {
+    RateLimited: (QUOTA_DETAIL, QUOTA_EXAMPLE),
+    AlreadyRedeemed: (
+        object_of({"redeemed_at": TIMESTAMP}),
+        {"redeemed_at": "2026-05-04T10:42:06.100Z"},
+    ),
+    DifferentArguments: (object_of({"path": STRING}), {"path": "arguments.amount"}),
+    ReceiptExpired: (
+        object_of({"expires_at": TIMESTAMP}),
+        {"expires_at": "2026-05-05T10:42:05.000Z"},
+    ),
+}
 
 TO_BE_REPEATED = (CallUnderWay.status, RateLimited.status, ServiceUnavailable.status)
 IDEMPOTENCY_ERRORS: list[type[ApiError]] = [CallUnderWay, IdempotencyKeyReused, ValidationFailed]
@@ -168,9 +191,13 @@ def build_failure(errors: Iterable[type[ApiError]], schema: Schema | None = None
     """
     errors = list(errors)
     status = errors[0].status
+    headers = list_headers(status)
+    if status in TO_BE_REPEATED and not all(error.retry_after for error in errors):
+        text, header = OTHER_HEADERS["Retry-After"]
+        headers["Retry-After"] = {"description": text, "schema": header}  # not required
     return {
-        "description": DESCRIPTIONS[status],
-        "headers": list_headers(status),
+        "description": RECEIPT_CONFLICT if AlreadyRedeemed in errors else DESCRIPTIONS[status],
+        "headers": headers,
         "content": {
             "application/json": {
                 "schema": schema or build_error_schema(errors),
@@ -205,12 +232,12 @@ def group_by_detail(errors: Iterable[type[ApiError]]) -> list[list[type[ApiError
 
 def get_detail_schema(error: type[ApiError]) -> Schema:
     """Returns the schema of the error's `data`."""
-    if error is RateLimited:
-        return QUOTA_DETAIL
+    if error in OBJECTS:
+        return OBJECTS[error][0]
     return STRING if error in DETAILED else NO_DETAIL
 
 
 def build_example(error: type[ApiError]) -> dict[str, Any]:
     """Builds an example body of the error."""
-    data: Any = QUOTA_EXAMPLE if error is RateLimited else DETAILED.get(error, {})
+    data: Any = OBJECTS[error][1] if error in OBJECTS else DETAILED.get(error, {})
     return {"error": True, "msg": error.sentence, "data": data}

@@ -1,4 +1,4 @@
-"""The tables of requests, answers, feedback, notifications, viewers, counters and the like."""
+"""The tables of requests, answers, receipts, feedback, notifications and the like."""
 
 from reviews.models.answers import Answer as Answer
 from reviews.models.answers import build_answer as build_answer
@@ -9,6 +9,8 @@ from reviews.models.exports import ExportLease as ExportLease
 from reviews.models.notifications import EmailPreference as EmailPreference
 from reviews.models.notifications import Notification as Notification
 from reviews.models.notifications import PushSubscription as PushSubscription
+from reviews.models.receipts import Receipt as Receipt
+from reviews.models.receipts import SigningKey as SigningKey
 from reviews.models.requests import CONTENT_TYPES as CONTENT_TYPES
 from reviews.models.requests import PLATFORMS as PLATFORMS
 from reviews.models.requests import PRIORITIES as PRIORITIES

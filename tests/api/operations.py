@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.api.bodies import LOOP, QUESTION
+from tests.reviews.approvals import ARGUMENTS
 
 FEEDBACK: dict[str, Any] = {"feedback": {"rating": 4}}
 
@@ -35,10 +36,15 @@ LIST = Operation("GET", "/v1/api/requests", "requests:read")
 READ = Operation("GET", "/v1/api/requests/{request}", "requests:read")
 CANCEL = Operation("DELETE", "/v1/api/requests/{request}", "requests:write")
 RATE = Operation("POST", "/v1/api/requests/{request}/feedback", "requests:write", FEEDBACK)
+RECEIPT = Operation("GET", "/v1/api/requests/{request}/receipt", "requests:read")
+REDEEM = Operation(
+    "POST", "/v1/api/requests/{request}/redeem", "requests:write", {"arguments": ARGUMENTS}
+)
 STREAM = Operation("GET", "/v1/api/events", "requests:read")
 
 OPERATIONS = [
     *(CHECK, CREATE_LOOP, LIST_LOOPS, READ_LOOP, UPDATE_LOOP, DELETE_LOOP, LIST_MEMBERS),
     *(REMOVE_MEMBER, CREATE, LOOP_LIST, LIST, READ, CANCEL, RATE),
+    *(RECEIPT, REDEEM),
     STREAM,
 ]

@@ -25,6 +25,8 @@ from tests.api.operations import (
     RATE,
     READ,
     READ_LOOP,
+    RECEIPT,
+    REDEEM,
     REMOVE_MEMBER,
     STREAM,
     UPDATE_LOOP,
@@ -33,16 +35,19 @@ from tests.api.operations import (
 from tests.api.test_matrix import Scene
 from tests.api.wire import Ask, body_of, refused, send
 from tests.outage import out_of_reach
+from tests.reviews.approvals import decide, turn_into_approval
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def scene(loop: Loop, member: User, ask: Ask) -> Scene:
-    """A loop with a completed and a pending request."""
-    done, pending = ask(), ask()
+    """A loop with a completed, an approved and a pending request."""
+    done, approved, pending = ask(), ask(), ask()
     moments.answer(done, member)
-    return Scene(loop=loop.pk, done=done, pending=pending, user=member.pk)
+    turn_into_approval(approved)
+    decide(approved, member)
+    return Scene(loop=loop.pk, done=done, approved=approved, pending=pending, user=member.pk)
 
 
 @contextmanager
@@ -84,6 +89,8 @@ FAILURES = [
     (CANCEL, "UPDATE", "reviews_request", "Failed to cancel request"),
     (CANCEL, "UPDATE", "accounts_usage", "Failed to cancel request"),
     (RATE, "INSERT", "reviews_feedback", "Failed to add feedback"),
+    (RECEIPT, "INSERT", "reviews_receipt", "Failed to retrieve receipt"),
+    (REDEEM, "UPDATE", "reviews_receipt", "Failed to redeem receipt"),
     (STREAM, "SELECT", "webhooks_loggedevent", "Failed to retrieve events"),
 ]
 
@@ -103,6 +110,8 @@ FAILURES = [
     "read.failed",
     "cancel.failed",
     "feedback.failed",
+    "receipt.failed",
+    "redeem.failed",
     "status.500",
 )
 @pytest.mark.parametrize(
@@ -130,7 +139,8 @@ def test_every_operation_has_its_sentence() -> None:
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 def test_a_database_out_of_reach(operation: Operation, owner_key: str) -> None:
     with out_of_reach():
-        scene = Scene(loop="0" * 24, done="0" * 24, pending="0" * 24, user="0" * 24)
+        names = ("loop", "done", "approved", "pending", "user")
+        scene = Scene(**dict.fromkeys(names, "0" * 24))
         answer = scene.send(operation, f"Bearer {owner_key}")
         refused(answer, 503, "Service temporarily unavailable")
         assert answer["X-RateLimit-Limit"].isdigit()

@@ -25,12 +25,15 @@ from tests.api.operations import (
     RATE,
     READ,
     READ_LOOP,
+    RECEIPT,
+    REDEEM,
     REMOVE_MEMBER,
     STREAM,
     UPDATE_LOOP,
     Operation,
 )
 from tests.api.wire import NOWHERE, Ask, body_of, json_of, send
+from tests.reviews.approvals import decide, turn_into_approval
 
 pytestmark = pytest.mark.django_db
 
@@ -50,18 +53,22 @@ ONLY_CREATE = (403, "Only loop creators can create requests")
 
 @dataclass
 class Scene:
-    """A loop with a completed and a pending request, and the ids that paths are made of."""
+    """A loop with a completed, an approved and a pending request, and the ids of paths."""
 
     loop: str
     done: str
+    approved: str
     pending: str
     user: str
 
     def send(self, operation: Operation, authorization: str | None, **ids: str) -> HttpResponse:
         """The operation on this scene; `ids` replace what the path is made of."""
+        request = self.pending if operation is CANCEL else self.done
+        if operation in (RECEIPT, REDEEM):
+            request = self.approved
         places = {
             "loop": self.loop,
-            "request": self.pending if operation is CANCEL else self.done,
+            "request": request,
             "user": self.user,
             **ids,
         }
@@ -72,9 +79,11 @@ class Scene:
 @pytest.fixture
 def scene(loop: Loop, member: User, ask: Ask) -> Scene:
     """The usual loop, with something to read, to cancel and to rate."""
-    done, pending = ask(), ask()
+    done, approved, pending = ask(), ask(), ask()
     moments.answer(done, member)
-    return Scene(loop=loop.pk, done=done, pending=pending, user=member.pk)
+    turn_into_approval(approved)
+    decide(approved, member)
+    return Scene(loop=loop.pk, done=done, approved=approved, pending=pending, user=member.pk)
 
 
 def of(operation: Operation) -> str:
@@ -232,6 +241,14 @@ EXPECTED: list[tuple[Operation, Any, Any, Any, Any, Any]] = [
     (
         *(RATE, REQUEST_MALFORMED, REQUEST_MISSING, REQUEST_DENIED, REQUEST_DENIED),
         (200, "Feedback added successfully"),
+    ),
+    (
+        *(RECEIPT, REQUEST_MALFORMED, REQUEST_MISSING, REQUEST_DENIED, WELL),
+        (200, "Receipt retrieved successfully"),
+    ),
+    (
+        *(REDEEM, REQUEST_MALFORMED, REQUEST_MISSING, REQUEST_DENIED, REQUEST_DENIED),
+        (200, "Approval redeemed successfully"),
     ),
 ]
 

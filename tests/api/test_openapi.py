@@ -41,6 +41,8 @@ OPERATIONS = {
     "readRequest": ("get", "/v1/api/requests/{request_id}"),
     "cancelRequest": ("delete", "/v1/api/requests/{request_id}"),
     "giveFeedback": ("post", "/v1/api/requests/{request_id}/feedback"),
+    "readReceipt": ("get", "/v1/api/requests/{request_id}/receipt"),
+    "redeemReceipt": ("post", "/v1/api/requests/{request_id}/redeem"),
     "streamEvents": ("get", "/v1/api/events"),
 }
 EVENTS = "text/event-stream"
@@ -260,6 +262,8 @@ def test_success_sentences(api_document: dict[str, Any]) -> None:
         "readRequest": (200, "Request retrieved successfully"),
         "cancelRequest": (200, "Request cancelled successfully"),
         "giveFeedback": (200, "Feedback added successfully"),
+        "readReceipt": (200, "Receipt retrieved successfully"),
+        "redeemReceipt": (200, "Approval redeemed successfully"),
     }
 
 

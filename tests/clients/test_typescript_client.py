@@ -30,6 +30,7 @@ from webhooks import signing
 
 __all__ = ["make"]  # a fixture
 HERE = Path(__file__).parent
+PROGRAMS = (HERE / "ask.ts", HERE / "receipt.ts")
 NOW = 1_800_000_000
 LONG_AGO = "Thu, 01 Jan 1970 00:00:00 GMT"
 TRACES = [f"00-{n:032x}-{'ab' * 8}-01" for n in (1, 2)]
@@ -49,7 +50,7 @@ def project() -> Path:
     sources = [
         path for path in TYPESCRIPT.rglob("*") if not {"dist", "node_modules"} & {*path.parts}
     ]
-    inputs = [*sources, HERE / "ask.ts", Path(__file__), Path(test_generated.__file__)]
+    inputs = [*sources, *PROGRAMS, Path(__file__), Path(test_generated.__file__)]
     return node.made_once("typescript", inputs, make_project) / "project"
 
 
@@ -67,10 +68,12 @@ def make_project(folder: Path) -> None:
     (modules / "package").rename(modules / "reviewloop")
     (modules / "@types").symlink_to(node.MODULES / "@types")
     (project / "package.json").write_text('{"type": "module"}')
-    shutil.copy(HERE / "ask.ts", project)
+    (modules / "jose").symlink_to(node.MODULES / "jose")
+    for program in PROGRAMS:
+        shutil.copy(program, project)
     modern = {"module": "nodenext", "moduleResolution": "nodenext", "skipLibCheck": False}
     options = COMPILER_OPTIONS | modern | {"types": ["node"]}
-    settings = {"compilerOptions": options, "files": ["ask.ts"]}
+    settings = {"compilerOptions": options, "files": [program.name for program in PROGRAMS]}
     (project / "tsconfig.json").write_text(json.dumps(settings))
     node.run([*compiler, "--project", "."], project)
 
@@ -514,7 +517,7 @@ def test_the_samples_of_its_readme(
     project: Path, gate: Gate, key: str, loop: Loop, member: User
 ) -> None:
     text = (TYPESCRIPT / "README.md").read_text(encoding="utf-8")
-    asks, resumes, follows, receives = re.findall(r"^```js\n(.*?)^```", text, re.M | re.S)
+    asks, resumes, follows, _, receives = re.findall(r"^```js\n(.*?)^```", text, re.M | re.S)
     for count, block in enumerate((asks, resumes), 1):
         (project / "sample.mjs").write_text(block)
         variables = {"REVIEW_LOOP_URL": gate.url, "REVIEW_LOOP_KEY": key}

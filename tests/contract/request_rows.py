@@ -130,3 +130,28 @@ FEEDBACK = {
     "feedback.malformed": "feedback: 400 'Invalid request ID format'",
     "feedback.failed": "feedback: 500 'Failed to add feedback'",
 }
+
+RECEIPTS = {
+    "receipt.data": "receipt: request_id, receipt, expires_at, redeemed_at",
+    "receipt.msg": "receipt: 200 'Receipt retrieved successfully'",
+    "receipt.claims": "receipt: a compact JWS (EdDSA) of who approved which arguments, and when",
+    "receipt.same": "receipt: every read returns the same one",
+    "receipt.expiry": "receipt: expires approval_valid_seconds after the answer, a day by default",
+    "receipt.keys": "receipt: its public key is at /.well-known/jwks.json until it expires",
+    "receipt.none": "receipt: 400 'Only approved requests have a receipt' with the reason in data",
+    "receipt.denied": "receipt: 403 'Access denied to this request' like the single read",
+    "receipt.missing": "receipt: 404 'Request not found'",
+    "receipt.malformed": "receipt: 400 'Invalid request ID format'",
+    "receipt.failed": "receipt: 500 'Failed to retrieve receipt'",
+    "redeem.data": "redeem: what a read of the receipt returns, 'Approval redeemed successfully'",
+    "redeem.once": "redeem: of any number of calls one succeeds",
+    "redeem.again": "redeem: 409 'Receipt was already redeemed' with redeemed_at in data",
+    "redeem.other": "redeem: 409 'Arguments differ from the approved ones' with the path in data",
+    "redeem.canonical": "redeem: arguments are compared by RFC 8785, so 40 is 40.0",
+    "redeem.expired": "redeem: 400 'Receipt has expired' with expires_at in data",
+    "redeem.none": "redeem: 400 'Only approved requests have a receipt'",
+    "redeem.validation": "redeem: 400 'Validation failed' with the field in data",
+    "redeem.denied": "redeem: 403 'Access denied to this request' for all but the account",
+    "redeem.missing": "redeem: 404 'Request not found'",
+    "redeem.failed": "redeem: 500 'Failed to redeem receipt'",
+}

@@ -26,6 +26,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Lists of requests": request_rows.LISTS,
     "Reading and cancelling a request": request_rows.SINGLE,
     "Feedback": request_rows.FEEDBACK,
+    "Receipts": request_rows.RECEIPTS,
     "Response configurations and defaults": answer_rows.CONFIGURATIONS,
     "Answers": answer_rows.ANSWERS,
     "States, deadlines and claims": answer_rows.STATES,

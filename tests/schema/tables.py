@@ -25,6 +25,7 @@ OWNED = {
     "reviews_request": "creator_id",
     "reviews_viewer": "account_id",
     "reviews_answer": "account_id",
+    "reviews_receipt": "account_id",
     "reviews_requestwords": "account_id",
     "reviews_counter": "creator_id",
     "reviews_counterchange": "creator_id",
@@ -39,6 +40,7 @@ GLOBAL = {
     "accounts_emailedcode",  # to an address, which may have no account; deleted within the hour
     "db_heartbeat",
     "db_deliverystop",
+    "reviews_signingkey",  # of the service
     "mailing_queuedmail",  # to addresses, which may have no account; deleted once it is sent
 }
 

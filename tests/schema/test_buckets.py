@@ -18,6 +18,7 @@ from reviews.notifications.push.channel import DISPATCHER
 from tests.api.bodies import QUESTION
 from tests.conftest import Api, account
 from tests.portal import signed_in
+from tests.reviews.approvals import decide, turn_into_approval
 from tests.reviews.conftest import make_overdue
 from tests.reviews.notifications.conftest import GivePhone
 from tests.reviews.notifications.conftest import give_phone as give_phone
@@ -86,6 +87,10 @@ def live(owner: User, member: User, client: Api) -> None:
     review = signed_in(member)
     for step in ({}, {"answer": "yes"}):
         review.post(f"/inbox/{answered}/{'answer' if step else 'claim'}/", step)
+    approved = client.post(path, QUESTION).json()["data"]["request_id"]
+    turn_into_approval(approved)
+    decide(approved, member)
+    client.get(f"/v1/api/requests/{approved}/receipt")
     client.post(f"/v1/api/requests/{answered}/feedback", {"feedback": {"rating": 5}})
     make_overdue(Request.objects.get(pk=late))
     assert tasks.settle_overdue() == 1

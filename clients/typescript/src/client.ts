@@ -3,6 +3,7 @@
 import { askOnce, askResumably } from "./asking.js";
 import { follow, type EventOptions, type StreamEvent } from "./events.js";
 import { Cancelled, DefaultUsed, LoopNotChosen, InvalidCall, NotFound } from "./errors.js";
+import type { Receipt } from "./receipts.js";
 import type { Store } from "./store.js";
 import { Transport, type Settings } from "./transport.js";
 import type {
@@ -277,6 +278,27 @@ export class Requests {
     const path = `/api/requests/${encodeURIComponent(requestId)}/feedback`;
     const options = { body: { feedback }, idempotencyKey };
     return (await this.#transport.call<{ feedback: Feedback }>("POST", path, options)).data.feedback;
+  }
+
+  /** Reads the signed receipt of an approval. Throws InvalidCall if nobody approved it. */
+  async receipt(requestId: string): Promise<Receipt> {
+    const path = `/api/requests/${encodeURIComponent(requestId)}/receipt`;
+    return (await this.#transport.call<Receipt>("GET", path)).data;
+  }
+
+  /**
+   * Redeems an approval, once: call it right before you run what was approved. `args` are those that
+   * you are about to run. Throws AlreadyRedeemed, ArgumentsDiffer, and InvalidCall if nobody approved
+   * it or its receipt has expired.
+   */
+  async redeem(
+    requestId: string,
+    args: Record<string, unknown>,
+    idempotencyKey: string = newKey(),
+  ): Promise<Receipt> {
+    const path = `/api/requests/${encodeURIComponent(requestId)}/redeem`;
+    const options = { body: { arguments: args }, idempotencyKey };
+    return (await this.#transport.call<Receipt>("POST", path, options)).data;
   }
 
   async #waitOnce(requestId: string, seconds: number) {

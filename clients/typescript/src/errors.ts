@@ -52,6 +52,20 @@ export class Unauthorized extends ApiError {}
 export class Forbidden extends ApiError {}
 /** 404: the loop, request or member does not exist. */
 export class NotFound extends ApiError {}
+/** 409: a receipt cannot be redeemed any more, or not with these arguments. */
+export class ReceiptConflict extends ApiError {}
+/** 409: the receipt was redeemed before. */
+export class AlreadyRedeemed extends ReceiptConflict {
+  get redeemedAt(): string {
+    return (this.data as { redeemed_at: string }).redeemed_at;
+  }
+}
+/** 409: a person approved other arguments. `path` is the first one that differs. */
+export class ArgumentsDiffer extends ReceiptConflict {
+  get path(): string {
+    return (this.data as { path: string }).path;
+  }
+}
 /** 422: this Idempotency-Key was used for another call. */
 export class KeyReused extends ApiError {}
 /** 429: the quota of this hour is used up. */
@@ -68,7 +82,11 @@ const BY_STATUS: Record<number, typeof ApiError> = {
   429: RateLimited,
 };
 
-export function errorClass(status: number): typeof ApiError {
+export function errorClass(status: number, data?: unknown): typeof ApiError {
+  if (status === 409 && typeof data === "object" && data !== null) {
+    if ("redeemed_at" in data) return AlreadyRedeemed;
+    if ("path" in data) return ArgumentsDiffer;
+  }
   return BY_STATUS[status] ?? (status >= 500 ? ServerFailed : ApiError);
 }
 
@@ -91,6 +109,9 @@ export class DefaultUsed extends ReviewLoopError {
     super(`Nobody answered request ${answer.request.id} in time`);
   }
 }
+
+/** The receipt has no valid signature of these keys, has expired, or is for something else. */
+export class InvalidReceipt extends ReviewLoopError {}
 
 /** The event was not signed with this secret, or it is too old. */
 export class InvalidSignature extends ReviewLoopError {}

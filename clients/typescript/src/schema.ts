@@ -340,6 +340,13 @@ export interface components {
             /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
             replaces?: string | null;
         };
+        /** @description The body of POST /api/requests/{id}/redeem. */
+        RedeemInput: {
+            /** @description What the program is about to run, in any order of names. */
+            arguments: {
+                [key: string]: unknown;
+            };
+        };
         /** @description A request in a single read and in events. */
         RequestDetail: {
             id: string;

@@ -1,6 +1,6 @@
 // Sends calls to the API, and repeats those that failed for a reason that may pass.
 
-import { ApiError, ConnectionFailed, RateLimited, ReviewLoopError, errorClass } from "./errors.js";
+import { ApiError, ConnectionFailed, RateLimited, ReceiptConflict, ReviewLoopError, errorClass } from "./errors.js";
 
 const READ_SECONDS = 30;
 const LATE_SECONDS = 5; // for a response that comes late to a call with a patience of its own
@@ -142,7 +142,7 @@ export class Transport {
 /** Tells whether a repeated call may succeed. */
 export function mayPass(failure: ReviewLoopError): boolean {
   if (failure instanceof ConnectionFailed) return failure.mayPass;
-  if (!(failure instanceof ApiError)) return false;
+  if (!(failure instanceof ApiError) || failure instanceof ReceiptConflict) return false;
   return PASSING.includes(failure.status) || failure.status >= 500;
 }
 
@@ -157,7 +157,8 @@ function readBody<Data>(response: Response, text: string): { data: Data } | ApiE
     return new (errorClass(status))(status, sentence, {}, retryAfter);
   }
   if (response.ok && !body.error) return { data: body.data as Data };
-  return new (errorClass(response.status))(response.status, body.msg, body.data, retryAfter);
+  const { msg, data } = body;
+  return new (errorClass(response.status, data))(response.status, msg, data, retryAfter);
 }
 
 function parse(text: string): { error: boolean; msg: string; data: unknown } | null {

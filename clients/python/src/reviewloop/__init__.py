@@ -3,7 +3,9 @@
 from reviewloop.answers import Answer
 from reviewloop.client import Client
 from reviewloop.errors import (
+    AlreadyRedeemed,
     ApiError,
+    ArgumentsDiffer,
     CallUnderWay,
     Cancelled,
     ConfigurationError,
@@ -11,22 +13,27 @@ from reviewloop.errors import (
     DefaultUsed,
     Forbidden,
     InvalidCall,
+    InvalidReceipt,
     InvalidSignature,
     KeyReused,
     LoopNotChosen,
     NotFound,
     RateLimited,
+    ReceiptConflict,
     ResumeConflict,
     ReviewLoopError,
     ServerFailed,
     Unauthorized,
 )
 from reviewloop.events import EventStream, StreamEvent
+from reviewloop.receipts import verify_receipt
 from reviewloop.transport import __version__
 
 __all__ = [
+    "AlreadyRedeemed",
     "Answer",
     "ApiError",
+    "ArgumentsDiffer",
     "CallUnderWay",
     "Cancelled",
     "Client",
@@ -36,15 +43,18 @@ __all__ = [
     "EventStream",
     "Forbidden",
     "InvalidCall",
+    "InvalidReceipt",
     "InvalidSignature",
     "KeyReused",
     "LoopNotChosen",
     "NotFound",
     "RateLimited",
+    "ReceiptConflict",
     "ResumeConflict",
     "ReviewLoopError",
     "ServerFailed",
     "StreamEvent",
     "Unauthorized",
     "__version__",
+    "verify_receipt",
 ]

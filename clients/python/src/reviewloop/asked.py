@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from reviewloop.errors import InvalidCall
 from reviewloop.transport import READ_SECONDS, Transport, __version__
-from reviewloop.types import FINAL, CreatedRequest, ListedRequest, Request
+from reviewloop.types import FINAL, CreatedRequest, ListedRequest, Receipt, Request
 from reviewloop.unique import new_key
 
 MAX_WAIT = 50  # seconds, the longest `?wait`
@@ -130,6 +130,27 @@ class Requests:
         key = idempotency_key or new_key()
         data = self._transport.call("POST", path, body=body, idempotency_key=key).data
         return cast("dict[str, Any]", data["feedback"])
+
+    def receipt(self, request_id: str) -> Receipt:
+        """Reads the signed receipt of an approval. Raises InvalidCall if nobody approved it."""
+        data = self._transport.call("GET", f"/api/requests/{request_id}/receipt").data
+        return cast("Receipt", data)
+
+    def redeem(
+        self, request_id: str, arguments: Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> Receipt:
+        """Redeems an approval, once: call it right before you run what was approved.
+
+        `arguments` are those that you are about to run. Raises AlreadyRedeemed, ArgumentsDiffer,
+        and InvalidCall if nobody approved it or its receipt has expired.
+        """
+        result = self._transport.call(
+            "POST",
+            f"/api/requests/{request_id}/redeem",
+            body={"arguments": dict(arguments)},
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast("Receipt", result.data)
 
     def _wait_once(self, request_id: str, left: float | None) -> tuple[Request, bool]:
         """Returns the request, and whether the service delayed its response."""

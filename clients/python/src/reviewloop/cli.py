@@ -71,6 +71,7 @@ def build_parser() -> argparse.ArgumentParser:
     loops = commands.add_parser("loops", help="list your loops")
     loops.add_argument("--json", action="store_true", help="print JSON")
     loops.set_defaults(run=run_loops)
+    add_redeem(commands.add_parser("redeem", help="redeem an approval, once, before you run it"))
     add_listen(commands.add_parser("listen", help="print events as they happen, until Ctrl-C"))
     return parser
 
@@ -140,6 +141,28 @@ def run_ask(client: Client, args: argparse.Namespace) -> int:
     else:
         print(format_value(answer.value))
     return HUMAN if answer.by_human else DEFAULT
+
+
+def add_redeem(redeem: argparse.ArgumentParser) -> None:
+    redeem.add_argument("request", metavar="ID", help="id of the request")
+    redeem.add_argument(
+        "--arguments",
+        required=True,
+        type=read_object,
+        help="a JSON object: what you are about to run",
+    )
+    redeem.add_argument("--json", action="store_true", help="print JSON")
+    redeem.set_defaults(run=run_redeem)
+
+
+def run_redeem(client: Client, args: argparse.Namespace) -> int:
+    """Prints the receipt."""
+    receipt = client.requests.redeem(args.request, args.arguments)
+    if args.json:
+        print_json(receipt)
+    else:
+        print(receipt["receipt"])
+    return 0
 
 
 def run_loops(client: Client, args: argparse.Namespace) -> int:

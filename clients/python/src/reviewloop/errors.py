@@ -57,6 +57,26 @@ class CallUnderWay(ApiError):
     """409: the first call with this Idempotency-Key was still running at the last attempt."""
 
 
+class ReceiptConflict(ApiError):
+    """409: a receipt cannot be redeemed any more, or not with these arguments."""
+
+
+class AlreadyRedeemed(ReceiptConflict):
+    """409: the receipt was redeemed before, as `redeemed_at` says."""
+
+    @property
+    def redeemed_at(self) -> str:
+        return str(self.data["redeemed_at"])
+
+
+class ArgumentsDiffer(ReceiptConflict):
+    """409: a person approved other arguments. `path` is the first one that differs."""
+
+    @property
+    def path(self) -> str:
+        return str(self.data["path"])
+
+
 class KeyReused(ApiError):
     """422: this Idempotency-Key was used for another call."""
 
@@ -80,8 +100,13 @@ BY_STATUS: dict[int, type[ApiError]] = {
 }
 
 
-def get_error_class(status: int) -> type[ApiError]:
-    """Returns the exception class of a response's status."""
+def get_error_class(status: int, data: Any = None) -> type[ApiError]:
+    """Returns the exception class of a response's status and `data`."""
+    if status == 409 and isinstance(data, dict):
+        if "redeemed_at" in data:
+            return AlreadyRedeemed
+        if "path" in data:
+            return ArgumentsDiffer
     return BY_STATUS.get(status) or (ServerFailed if status >= 500 else ApiError)
 
 
@@ -116,3 +141,7 @@ class DefaultUsed(ReviewLoopError):
 
 class InvalidSignature(ReviewLoopError):
     """The event was not signed with this secret, or it is too old."""
+
+
+class InvalidReceipt(ReviewLoopError):
+    """The receipt has no valid signature of these keys, has expired, or is for something else."""

@@ -27,6 +27,7 @@ from reviewloop.errors import (
     ConfigurationError,
     ConnectionFailed,
     RateLimited,
+    ReceiptConflict,
     ReviewLoopError,
     get_error_class,
 )
@@ -169,7 +170,8 @@ class Patience:
         if isinstance(failure, ConnectionFailed):
             may_pass = failure.may_pass
         else:
-            may_pass = failure.status in PASSING or failure.status >= 500
+            is_final = isinstance(failure, ReceiptConflict)
+            may_pass = (failure.status in PASSING and not is_final) or failure.status >= 500
         pause = choose_pause(failure, self.repeats)
         if is_quota_free and isinstance(failure, RateLimited):
             self._ends_at += pause
@@ -247,7 +249,7 @@ def read_result(response: requests.Response, repeats: int) -> Result:
     elif not body["error"] and response.ok:
         return Result(body["data"], response.headers)
     else:
-        error = get_error_class(status)(status, body["msg"], body["data"])
+        error = get_error_class(status, body["data"])(status, body["msg"], body["data"])
     error.retry_after = read_retry_after(response.headers.get("Retry-After"))
     error.repeats = repeats
     raise error

@@ -107,6 +107,40 @@ class CreatedRequest(TypedDict):
     polling_url: str
 
 
+class Receipt(TypedDict):
+    """The signed receipt of an approval."""
+
+    request_id: str
+    receipt: str
+    expires_at: str
+    redeemed_at: str | None
+
+
+class Approver(TypedDict):
+    """A person who approved."""
+
+    id: str
+    name: str
+
+
+class ReceiptClaims(TypedDict):
+    """What a receipt states. `iat` and `exp` are Unix seconds, digests SHA-256 in hexadecimal."""
+
+    iss: str
+    sub: str  # the request's id
+    jti: str
+    iat: int
+    exp: int
+    loop_id: str
+    name: str
+    action: str  # "approve" or "edit"
+    arguments_sha256: str
+    question_sha256: str
+    answered_by: list[Approver]
+    answered_at: str
+    policy: dict[str, Any]
+
+
 class KeyInfo(TypedDict):
     """What the service knows about the key."""
 

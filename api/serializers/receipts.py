@@ -1,0 +1,21 @@
+"""Checks the arguments with which a receipt is redeemed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from api.errors import ValidationFailed
+from api.fields import Input, JsonObject
+from reviews import canonical
+
+
+class RedeemInput(Input):
+    """The body of POST /api/requests/{id}/redeem."""
+
+    arguments = JsonObject(help_text="What the program is about to run, in any order of names.")
+
+    def check(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Checks that the arguments can be compared. Raises ApiError."""
+        checked = super().check(body)
+        if fault := canonical.find_fault(checked["arguments"], "arguments"):
+            raise ValidationFailed(fault)
+        return checked

@@ -1,0 +1,71 @@
+"""Verifies the receipt of an approval, without calling the service."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Union, cast
+
+from reviewloop.errors import ConfigurationError, InvalidReceipt
+from reviewloop.types import ReceiptClaims
+
+ALGORITHM = "EdDSA"
+TYPE = "approval-receipt+jwt"
+LEEWAY = 60.0  # seconds by which the clocks may differ
+REQUIRED = ("iss", "sub", "jti", "iat", "exp", "name", "action", "arguments_sha256")
+Jwk = Mapping[str, Any]
+Keys = Union[Jwk, Sequence[Jwk]]
+"""The pinned public keys: a JWK, several, or the JWK Set of /.well-known/jwks.json."""
+
+
+def verify_receipt(
+    token: str,
+    keys: Keys,
+    *,
+    issuer: str,
+    arguments: Mapping[str, Any] | None,
+    leeway: float = LEEWAY,
+) -> ReceiptClaims:
+    """Returns what a receipt states, if one of your pinned `keys` signed it and it is still valid.
+
+    `issuer` is the address of the service (SITE_URL). `arguments` are those that you are about to
+    run; None skips their check. Needs `pip install reviewloop[receipts]`.
+
+    Raises InvalidReceipt, and ConfigurationError without these packages.
+    """
+    try:
+        import jwt
+        import rfc8785
+    except ImportError as error:
+        raise ConfigurationError(f"{error}: pip install 'reviewloop[receipts]'") from None
+    try:
+        header = jwt.get_unverified_header(token)
+        if header.get("alg") != ALGORITHM or header.get("typ") != TYPE:
+            raise InvalidReceipt(f"the token is no receipt: it must be a {TYPE} with {ALGORITHM}")
+        claims = jwt.decode(
+            token,
+            jwt.PyJWK(dict(choose_key(keys, header.get("kid"))), algorithm=ALGORITHM),
+            algorithms=[ALGORITHM],
+            issuer=issuer,
+            leeway=leeway,
+            options={"require": list(REQUIRED)},
+        )
+    except jwt.PyJWTError as error:
+        raise InvalidReceipt(f"the receipt is not valid: {error}") from None
+    if arguments is not None:
+        try:
+            digest = hashlib.sha256(rfc8785.dumps(dict(arguments))).hexdigest()
+        except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
+            raise InvalidReceipt(f"the arguments have no canonical form: {error}") from None
+        if digest != claims["arguments_sha256"]:
+            raise InvalidReceipt("the receipt is for other arguments")
+    return cast("ReceiptClaims", claims)
+
+
+def choose_key(keys: Keys, kid: str | None) -> Jwk:
+    """Returns the pinned key with this id. Raises InvalidReceipt."""
+    pinned = keys.get("keys", [keys]) if isinstance(keys, Mapping) else keys
+    for key in pinned:
+        if key.get("crv") == "Ed25519" and key.get("kid", kid) == kid:
+            return key
+    raise InvalidReceipt("none of these keys signed the receipt")

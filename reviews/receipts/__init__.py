@@ -1,0 +1,1 @@
+"""Receipts: signed proofs of approvals, each of which a program redeems once."""

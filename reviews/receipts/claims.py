@@ -1,0 +1,89 @@
+"""Says what a receipt states about an approval, or why a request has none (docs/contract.md)."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+
+from accounts.models import User
+from db.times import iso
+from reviews import canonical, policy
+from reviews.lifecycle import states
+from reviews.models import Request
+
+APPROVAL: Final = "approval"
+VALID_SECONDS: Final = 86_400
+APPROVING: Final = ("approve", "edit")
+
+FIRST: Final = policy.Policy().store()
+
+_NO_OUTCOME: Final[Mapping[str | None, str]] = {
+    policy.NO_AGREEMENT: "the answers did not agree",
+    policy.UNREACHABLE: "too few people could still answer",
+    policy.VETOED: "the request was vetoed",
+}
+_NOT_ENDED: Final[Mapping[str, str]] = {
+    states.PENDING: "the request is still open",
+    states.CLAIMED: "the request is still open",
+    states.TIMEOUT: "nobody approved it in time",
+    states.CANCELLED: "the request was cancelled",
+}
+_NOT_APPROVING: Final[Mapping[str, str]] = {
+    "reject": "the request was rejected",
+    "respond": "the request was answered with a message",
+}
+
+
+def find_obstacle(request: Request) -> str | None:
+    """Says why the request has no receipt; None if a person approved it."""
+    if request.response_type != APPROVAL:
+        return f"response_type must be {APPROVAL}"
+    if request.outcome in _NO_OUTCOME:
+        return _NO_OUTCOME[request.outcome]
+    if request.status != states.COMPLETED:
+        return _NOT_ENDED[request.status]
+    return _NOT_APPROVING.get(request.response_data["action"])
+
+
+def compute_expiry(request: Request) -> datetime:
+    """Computes when the receipt of an approved request expires, in whole seconds."""
+    answered_at = request.response_at
+    assert answered_at is not None
+    seconds = request.response_config.get("approval_valid_seconds", VALID_SECONDS)
+    return answered_at.replace(microsecond=0) + timedelta(seconds=seconds)
+
+
+def build_claims(request: Request) -> dict[str, Any]:
+    """Builds the claims of an approved request's receipt. `request` has the clock."""
+    assert request.response_at is not None
+    return {
+        "iss": settings.SITE_URL,
+        "sub": request.pk,
+        "jti": request.pk,  # a request has one receipt
+        "iat": int(request.now.timestamp()),
+        "exp": int(compute_expiry(request).timestamp()),
+        "loop_id": request.loop_id,
+        "name": request.response_config["proposal"]["name"],
+        "action": request.response_data["action"],
+        "arguments_sha256": canonical.compute_digest(request.response_data["arguments"]),
+        "question_sha256": hashlib.sha256(request.request_text.encode()).hexdigest(),
+        "answered_by": [
+            {"id": person.pk, "name": person.name} for person in list_approvers(request)
+        ],
+        "answered_at": iso(request.response_at),
+        "policy": request.policy or FIRST,
+    }
+
+
+def list_approvers(request: Request) -> list[User]:
+    """Returns the people whose answers say what may run, the oldest answer first."""
+    approved = _compute_key(request.response_data)
+    answers = request.answers.in_order()
+    return [answer.person for answer in answers if _compute_key(answer.data) == approved]
+
+
+def _compute_key(decision: Mapping[str, Any]) -> str:
+    """Returns a string that equal decisions share."""
+    return canonical.compute_digest([decision["action"], decision.get("arguments")])

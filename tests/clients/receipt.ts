@@ -1,0 +1,44 @@
+// Reads, redeems and verifies receipts as a program would. The scenario is JSON in SCENARIO; prints
+// JSON. The library jose verifies too: it knows neither the service nor this package.
+
+import { createLocalJWKSet, jwtVerify } from "jose";
+import { AlreadyRedeemed, ArgumentsDiffer, Client, verifyReceipt } from "reviewloop";
+
+const scenario = JSON.parse(process.env.SCENARIO ?? "{}");
+
+async function redeem() {
+  const client = new Client({ url: process.env.URL!, key: process.env.KEY!, patience: 30 });
+  const { id, keys, issuer } = scenario;
+  const before = await client.requests.receipt(id);
+  const claims = await verifyReceipt(before.receipt, { keys, issuer, arguments: scenario.arguments });
+  const independent = await jwtVerify(before.receipt, createLocalJWKSet(keys), {
+    issuer,
+    algorithms: ["EdDSA"],
+    typ: "approval-receipt+jwt",
+  });
+  const differs = await client.requests.redeem(id, {}).catch((error) => error);
+  const redeemed = await client.requests.redeem(id, scenario.arguments);
+  const again = await client.requests.redeem(id, scenario.arguments).catch((error) => error);
+  return {
+    claims,
+    independent: independent.payload,
+    path: differs instanceof ArgumentsDiffer && differs.path,
+    isSame: redeemed.receipt === before.receipt,
+    redeemedAt: redeemed.redeemed_at,
+    again: again instanceof AlreadyRedeemed && again.redeemedAt,
+  };
+}
+
+/** Returns the name of the error of each token, or its subject. */
+async function verify() {
+  const results: string[] = [];
+  for (const { token, keys, args } of scenario.tokens) {
+    const options = { keys, issuer: scenario.issuer, arguments: args };
+    const verified = verifyReceipt(token, options);
+    results.push(await verified.then((claims) => claims.sub, (error) => error.name));
+  }
+  return results;
+}
+
+const scenarios: Record<string, () => Promise<unknown>> = { redeem, verify };
+console.log(JSON.stringify(await scenarios[scenario.name]!()));
