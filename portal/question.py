@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from portal import answer_form, polling, saved_answers, sidebar
 from portal.posted import NOTHING, Posted
 from portal.progress import Progress, find_place, read_next
-from reviews import outline
+from reviews import outline, proposal_table
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.prose import render_headline, render_prose
@@ -80,6 +80,7 @@ def _describe_request(item: Request) -> dict[str, Any]:
         "default_parts": item.list_parts(item.default_response),
         "answer": item.format_answer(item.response_data) if item.response_by_id else "",
         "answer_parts": item.list_parts(item.response_data) if item.response_by_id else [],
+        "proposal": proposal_table.build(item),
     }
 
 

@@ -23,7 +23,7 @@ def format_outline(value: Any) -> SafeString:
             (_format_entry(f"{number}.", entry),) for number, entry in enumerate(value, start=1)
         )
     else:
-        return format_html('<span class="value" dir="auto">{}</span>', _format_scalar(value))
+        return format_html('<span class="value" dir="auto">{}</span>', format_scalar(value))
     return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", rows))
 
 
@@ -37,17 +37,19 @@ def _format_entry(name: str, value: Any) -> SafeString:
     if not isinstance(value, dict | list) or not value:
         return format_html('<span class="key" dir="auto">{}</span> {}', name, format_outline(value))
     is_open = SafeString(" open" if is_short(value) else "")
-    return format_html(_PART, is_open, name, _format_count(value), format_outline(value))
+    return format_html(_PART, is_open, name, format_count(value), format_outline(value))
 
 
-def _format_count(value: dict[str, Any] | list[Any]) -> str:
+def format_count(value: dict[str, Any] | list[Any]) -> str:
+    """Formats the number of entries: '3 fields', '2 entries'."""
     count = len(value)
     if isinstance(value, dict):
         return ngettext("%(count)s field", "%(count)s fields", count) % {"count": count}
     return ngettext("%(count)s entry", "%(count)s entries", count) % {"count": count}
 
 
-def _format_scalar(value: Any) -> str:
+def format_scalar(value: Any) -> str:
+    """Formats a value without entries."""
     if isinstance(value, bool):
         return pgettext("value", "yes") if value else pgettext("value", "no")
     if value is None or value == [] or value == {}:

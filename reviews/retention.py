@@ -59,15 +59,22 @@ _REMOVE = (
     _REMOVE_WORDS,
     "DELETE FROM reviews_request WHERE id = ANY (%(ids)s) AND creator_id = %(account)s",
 )
-# A text or an object has to stay an answer, and other answers refer to options.
+# A text or an object has to stay an answer, and other answers refer to options. Of an approval stay
+# the name of the call, what was decided, and the names of the arguments that were changed.
 _EMPTY = """CASE WHEN {0} IS NULL THEN NULL WHEN response_type = 'text' THEN '\"\"'
-                 WHEN response_type = 'form' THEN '{{}}' ELSE {0} END"""
+                 WHEN response_type = 'form' THEN '{{}}'
+                 WHEN response_type = 'approval' THEN json_strip_nulls(
+                      json_build_object('action', {0}->'action', 'edited', {0}->'edited'))
+                 ELSE {0} END"""
+_EMPTY_CONFIG = """CASE WHEN response_type = 'form' THEN '{}' WHEN response_type = 'approval' THEN
+       json_build_object('proposal', json_build_object('name', response_config->'proposal'->'name'))
+       ELSE response_config END"""
 _REMOVE_TEXTS = f"""
 UPDATE reviews_request
    SET texts_removed_at = statement_timestamp(), request_text = '', image_url = NULL,
        context = NULL, metadata = NULL, response_comment = NULL,
        -- the fields of a form may have texts as defaults
-       response_config = CASE WHEN response_type = 'form' THEN '{{}}' ELSE response_config END,
+       response_config = {_EMPTY_CONFIG},
        default_response = {_EMPTY.format("default_response")},
        response_data = {_EMPTY.format("response_data")}
  WHERE id = ANY (%(ids)s) AND creator_id = %(account)s

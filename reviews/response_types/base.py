@@ -1,5 +1,6 @@
 """The base class of response types: what a type must define, and what it may override."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -116,9 +117,17 @@ class ResponseType(ABC):
         """
         return typed.strip()
 
+    def write_default(self, default: dict[str, Any]) -> str:
+        """Writes a default that is an object as `read_default` reads it."""
+        return json.dumps(default, indent=2, ensure_ascii=False)
+
     def list_values(self, config: Config) -> list[str]:
         """Returns the options that an answer chooses from; none if there are no options."""
         return []
+
+    def list_chosen(self, answer: object) -> list[object]:
+        """Returns those of the options that a checked answer chooses."""
+        return answer if isinstance(answer, list) else [answer]
 
     def get_labels(self, config: Config, values: list[Any]) -> list[str]:
         """Returns the label of each value of an answer."""

@@ -23,6 +23,7 @@ from reviewloop.errors import (
 )
 from reviewloop.events import EventStream, StreamEvent
 from reviewloop.transport import __version__
+from reviewloop.types import Decision
 
 __all__ = [
     "Answer",
@@ -32,6 +33,7 @@ __all__ = [
     "Client",
     "ConfigurationError",
     "ConnectionFailed",
+    "Decision",
     "DefaultUsed",
     "EventStream",
     "Forbidden",
