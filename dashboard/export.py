@@ -29,6 +29,7 @@ from db.times import iso, seconds_between
 from reviews.exports import AlreadyExporting, begin
 from reviews.models import Request
 from reviews.queries.single_read import read_many_as_json
+from reviews.response_types.approval import APPROVAL
 from web.guards import SignedInRequest
 from web.keyset import Place
 
@@ -170,7 +171,9 @@ def format_answer(item: Request) -> str:
         return ""
     if isinstance(answer, int | float) and not isinstance(answer, bool):
         return f"{Decimal(repr(answer)):f}"
-    return dumps(answer) if isinstance(answer, dict) else item.format_answer(answer)
+    if isinstance(answer, dict) and item.response_type != APPROVAL:
+        return dumps(answer)
+    return item.format_answer(answer)
 
 
 def make_safe(cell: Any) -> str:

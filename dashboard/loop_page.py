@@ -36,6 +36,7 @@ def loop_page(
         "newest": format_count(loop_stats.MAX_ANSWERS)
         if answered == loop_stats.MAX_ANSWERS
         else None,
+        "action_rates": loop_stats.read_action_rates(loop),
         "invite_form": form,
         "must_confirm": lacks_confirmation(request.user),
         "tabs": request_examples.build_ask_tabs(loop.pk),

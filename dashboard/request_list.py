@@ -20,8 +20,11 @@ from reviews.models import Request, RequestQuerySet
 from reviews.models.metadata import write_pairs
 from reviews.prose import render_headline
 from reviews.queries import listing, metadata, people, search
+from reviews.response_types.approval import APPROVAL
+from reviews.response_types.approval.words import format_decision
 from web.days import midnight
 from web.keyset import Place, build_page, format_cursor, select_newest
+from web.languages import translate
 
 PER_PAGE = 30
 MAX_PAGES = 10_000
@@ -181,22 +184,33 @@ def read_rows(requests: Any) -> list[Any]:
     rows = (
         requests.with_clock()
         .annotate(**columns, loop_name=F("loop__name"), loop_icon=F("loop__icon"))
-        .only("id", "loop_id", "priority", "status", "created_at", "timeout_at", "response_at")
+        .only(
+            "id",
+            "loop_id",
+            "priority",
+            "status",
+            "response_type",
+            "created_at",
+            "timeout_at",
+            "response_at",
+        )
     )
     if not requests.query.is_sliced:
         rows = rows.order_by("-created_at", "-id")
     items = list(rows)
     for item in items:
         item.headline = render_headline(item.text)
-        item.answer = format_answer(item.answer_json)
+        item.answer = format_answer(item.answer_json, item.response_type)
     return items
 
 
-def format_answer(answer: str | None) -> str:
+def format_answer(answer: str | None, response_type: str = "") -> str:
     """Formats an answer from the first MAX_ANSWER characters of its JSON; '' for no answer."""
     if answer is None:
         return ""
     value, is_cut = parse_beginning(answer)
+    if response_type == APPROVAL:
+        return translate(format_decision(value))
     text = "; ".join(_list_parts(value)) if isinstance(value, dict) else _write(value)
     return f"{text} …" if is_cut else text
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from dashboard import reach, timeline
 from dashboard.access import action, find_request, page
 from dashboard.forms.requests import FeedbackForm, build_initial, find_unknown_fields
-from reviews import outline, policy_words, services
+from reviews import outline, policy_words, proposal_table, services
 from reviews.lifecycle import events, states
 from reviews.models import Request
 from reviews.prose import render_prose
@@ -59,6 +59,7 @@ def request_page(
         "question": render_prose(item.request_text),
         "context": format_context(item.context),
         "configuration": shorten(format_json(item.response_config)),
+        "proposal": proposal_table.build(item),
         "default": item.format_answer(item.default_response),
         "is_open": item.status in states.OPEN,
         "policy": policy_words.describe(item, request.user.pk),

@@ -9,7 +9,9 @@ from django.utils import timezone
 from portal.posted import NOTHING, Posted
 from reviews import comments
 from reviews.models import Request
+from reviews.proposal_table import Row, build_with
 from reviews.response_types import get_response_type
+from reviews.response_types.approval.form import ApprovalForm
 from reviews.response_types.base import ANSWER, Page
 from reviews.response_types.widgets import Widget
 from web.languages import decimal_mark
@@ -35,11 +37,15 @@ class CommentField:
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """The field for an answer, the error of the posted value, and the field for a comment."""
+    """The field for an answer, the error of the posted value, and the field for a comment.
+
+    `changes` are the arguments of a proposal that the posted values change.
+    """
 
     widget: Widget
     error: str
     comment: CommentField
+    changes: list[Row]
 
     @property
     def template(self) -> str:
@@ -70,9 +76,8 @@ def build(
     widget = get_response_type(request.response_type).build_form(
         request.response_config, posted.answer, read_page(), errors
     )
-    return AnswerForm(
-        widget, errors.get(ANSWER, ""), build_comment(request, posted.comment, comment_error)
-    )
+    comment = build_comment(request, posted.comment, comment_error)
+    return AnswerForm(widget, errors.get(ANSWER, ""), comment, list_changes(request, widget))
 
 
 def build_comment(request: Request, typed: str, error: str) -> CommentField:
@@ -84,6 +89,13 @@ def build_comment(request: Request, typed: str, error: str) -> CommentField:
         rule=comments.join_labels(demanding.values()),
         demanding=json.dumps(list(demanding)),
     )
+
+
+def list_changes(request: Request, widget: Widget) -> list[Row]:
+    """Lists what the posted values change about a proposal, once they are valid."""
+    if not isinstance(widget, ApprovalForm) or widget.changed is None:
+        return []
+    return build_with(request.response_config, widget.changed).changed_rows
 
 
 def format_draft(request: Request, posted: Posted) -> str:

@@ -16,7 +16,7 @@ from reviews.comments import InvalidComment
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.prose import render_headline
-from reviews.response_types import InvalidAnswer, InvalidFields, get_response_type
+from reviews.response_types import InvalidAnswer, InvalidFields, Unconfirmed, get_response_type
 from reviews.response_types.base import ANSWER
 from web.guards import SignedInRequest
 from web.languages import translate
@@ -59,11 +59,16 @@ def answer(request: SignedInRequest, item: Request) -> HttpResponse:
 def reject(
     request: SignedInRequest, item: Request, posted: Posted, error: InvalidAnswer | InvalidComment
 ) -> HttpResponse:
-    """Shows the question with the posted values and their error, and renews the claim."""
+    """Shows the question with the posted values and their error, and renews the claim.
+
+    Changes that their sender has not seen yet are shown, with a button that sends them.
+    """
     if services.renew_claim(request=item, reviewer_id=request.user.pk):
         item = find_request(request, item.pk)
     if isinstance(error, InvalidComment):
         return question_page(request, item, posted=posted, comment_error=translate(error.args[0]))
+    if isinstance(error, Unconfirmed):
+        return question_page(request, item, posted=posted)
     errors = error.errors if isinstance(error, InvalidFields) else {ANSWER: error.args[0]}
     said = {name: translate(sentence) for name, sentence in errors.items()}
     return question_page(request, item, posted=posted, errors=said)

@@ -12,7 +12,7 @@ from portal import answer_form, polling, saved_answers, sidebar
 from portal.access import read_own_answer
 from portal.posted import NOTHING, Posted
 from portal.progress import Progress, find_place, read_next
-from reviews import outline, policy_words
+from reviews import outline, policy_words, proposal_table
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.prose import render_headline, render_prose
@@ -84,6 +84,7 @@ def _describe_request(item: Request) -> dict[str, Any]:
         "default_parts": item.list_parts(item.default_response),
         "answer": item.format_answer(item.response_data) if item.response_by_id else "",
         "answer_parts": item.list_parts(item.response_data) if item.response_by_id else [],
+        "proposal": proposal_table.build(item),
     }
 
 

@@ -139,7 +139,7 @@ def review_page(
     context = {
         "rows": [describe_row(item) for item in items],
         "loop": first.loop,
-        "form": AnswerForm(Radio(choices=choices), error, comment),
+        "form": AnswerForm(Radio(choices=choices), error, comment, []),
         "lost": lost,
         "filter": InboxFilter.read(request),
         "trouble": _("Error:") if error or comment_error else "",

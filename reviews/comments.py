@@ -31,7 +31,8 @@ def check_comment(request: Request, *, answer: object, comment: str) -> str | No
         )
     if text.strip():
         return text
-    labels = find_chosen_needing_comment(request, answer if isinstance(answer, list) else [answer])
+    chosen = get_response_type(request.response_type).list_chosen(answer)
+    labels = find_chosen_needing_comment(request, chosen)
     if labels:
         raise InvalidComment(
             say("Add a comment. It’s required for %(options)s", options=join_labels(labels))

@@ -37,10 +37,11 @@ def _format_entry(name: str, value: Any) -> SafeString:
     if not isinstance(value, dict | list) or not value:
         return format_html('<span class="key" dir="auto">{}</span> {}', name, format_outline(value))
     is_open = SafeString(" open" if is_short(value) else "")
-    return format_html(_PART, is_open, name, _format_count(value), format_outline(value))
+    return format_html(_PART, is_open, name, format_count(value), format_outline(value))
 
 
-def _format_count(value: dict[str, Any] | list[Any]) -> str:
+def format_count(value: dict[str, Any] | list[Any]) -> str:
+    """Formats the number of entries: '3 fields', '2 entries'."""
     count = len(value)
     if isinstance(value, dict):
         return ngettext("%(count)s field", "%(count)s fields", count) % {"count": count}
@@ -48,6 +49,7 @@ def _format_count(value: dict[str, Any] | list[Any]) -> str:
 
 
 def format_scalar(value: Any) -> str:
+    """Formats a value without entries."""
     if isinstance(value, bool):
         return pgettext("value", "yes") if value else pgettext("value", "no")
     if value is None or value == [] or value == {}:

@@ -5,7 +5,9 @@ import unicodedata
 
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # PostgreSQL refuses these characters
 _BREAKS = ("Cc", "Zl", "Zp")  # line breaks and other controls
+_HIDING = ("Cc", "Cf", "Zl", "Zp")
 _JOINERS = "\u200c\u200d"  # needed for the shape of some letters and emojis
+_VISIBLE = f"\t\r\n{_JOINERS}"
 _DOTS = ".\u2024\u3002\ufe52\uff0e\uff61"  # browsers read all of them as the dot of a domain
 _LINK_PARTS = re.compile(rf"[/\\@\uff0f\uff20]|:(?=//)|[{_DOTS}](?=\S)")
 
@@ -21,6 +23,14 @@ def to_one_line(text: str) -> str:
         if unicodedata.category(c) != "Cf" or c in _JOINERS
     ]
     return " ".join("".join(characters).split())
+
+
+def show_invisible(text: str) -> str:
+    """Writes out characters that hide or reorder text, such as ‹U+202E›; keeps line breaks."""
+    return "".join(
+        f"‹U+{ord(c):04X}›" if unicodedata.category(c) in _HIDING and c not in _VISIBLE else c
+        for c in text
+    )
 
 
 def is_same_name(typed: str, name: str) -> bool:

@@ -5,16 +5,19 @@ characters and lone surrogates (PostgreSQL cannot store them), NaN and Infinity,
 double, more than 32 levels, and more than 256 KiB.
 """
 
+from __future__ import annotations
+
 import codecs
 import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, NoReturn
-
-from django.http import HttpRequest
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from web.sanitize import UNSTORABLE
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
@@ -93,7 +96,7 @@ def parse_value(raw: bytes) -> Any:
         raise InvalidJSON(_TOO_DEEP) from None
     if b"\\u" in raw and (fault := find_unstorable(value)):
         raise InvalidJSON(fault)
-    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _measure_depth(value) > MAX_DEPTH:
+    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and measure_depth(value) > MAX_DEPTH:
         raise InvalidJSON(_TOO_DEEP)
     return value
 
@@ -206,7 +209,8 @@ def _join(path: str, part: str | int) -> str:
     return f"{path}[{part}]" if isinstance(part, int) else f"{path}.{part}".removeprefix(".")
 
 
-def _measure_depth(value: Any) -> int:
+def measure_depth(value: Any) -> int:
+    """Counts the levels of a value, including that of what it contains."""
     level, depth = [value], 0
     while level:
         level = [child for item in level for child in _get_children(item)]

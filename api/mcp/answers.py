@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any, Final
 
 from api.mcp import schemas
+from api.mcp.approvals import build_next_step
 from api.openapi.operations import ID, STRING, Schema, object_of, one_of
 from api.requests import RequestDetails
 from reviews.lifecycle import states
@@ -38,6 +39,8 @@ def build_answer(request: dict[str, Any]) -> dict[str, Any]:
             "next_step": NEXT_STEP,
         }
     answer |= {"status": request["status"], **{name: request[name] for name in _FIELDS}}
+    if step := build_next_step(request):
+        answer["next_step"] = step
     return answer | {name: request[name] for name in (_REMOVED, _NEXT) if request.get(name)}
 
 

@@ -32,6 +32,7 @@ from reviews.lifecycle import states
 from reviews.models import CONTENT_TYPES, PLATFORMS, PRIORITIES, PROCESSING_TYPES
 from reviews.models.metadata import MAX_KEY, MAX_PAIRS, MAX_VALUE
 from reviews.response_types import TYPES, ResponseType, list_names
+from reviews.response_types.approval.names import ACTIONS
 from reviews.response_types.base import Setting
 
 NUMBER: Final[Schema] = {"type": "number"}
@@ -111,8 +112,29 @@ def describe_answers() -> str:
     return words[0].upper() + words[1:]
 
 
+DECISION: Final[Schema] = {
+    "type": "object",
+    "properties": {
+        "action": one_of(ACTIONS),
+        "arguments": {
+            **OBJECT,
+            "description": "Exactly what may run, complete. Only with approve and edit.",
+        },
+        "edited": {
+            **STRINGS,
+            "description": "The arguments that a person changed. Only with approve and edit.",
+        },
+        "message": {
+            "type": "string",
+            "description": "A reply, or the reason of a rejection. Missing if there is none.",
+        },
+    },
+    "required": ["action"],
+    "additionalProperties": False,
+    "description": "The answer of an approval.",
+}
 ANSWER: Final[Schema] = {
-    "oneOf": [STRING, NUMBER, STRINGS, OBJECT, {"type": "null"}],
+    "anyOf": [STRING, NUMBER, STRINGS, component("Decision"), OBJECT, {"type": "null"}],
     "description": f"{describe_answers()}; null while there is no answer. After a timeout it is "
     "the default_response as it was sent.",
 }
@@ -127,6 +149,7 @@ CONTEXT: Final = component("Context")
 METADATA: Final = component("Metadata")
 COMPONENTS: Final[dict[str, Any]] = {
     "Answer": ANSWER,
+    "Decision": DECISION,
     "ProcessingType": one_of(PROCESSING_TYPES),
     "ContentType": one_of(CONTENT_TYPES),
     "Priority": one_of(PRIORITIES),

@@ -196,7 +196,7 @@ _FIELDS: dict[str, Callable[[Setting], forms.Field]] = {
 _READERS: dict[str, Callable[[Any], Any]] = {
     "text": lambda typed: typed or None,
     "flag": lambda typed: True if typed else None,
-    "options": _read_options,
+    "options": lambda typed: _read_options(typed) or None,
     "object": _read_object,
 }
 _WRITERS: dict[str, Callable[[Any], Any]] = {

@@ -5,7 +5,7 @@ from typing import Any
 from dashboard.forms.answer_settings import read_config, write_object
 from dashboard.forms.new_request import UNITS
 from reviews.models import Request
-from reviews.response_types import TYPES
+from reviews.response_types import TYPES, ResponseType
 from web.languages import decimal_mark
 from web.typed_numbers import write_number
 
@@ -33,7 +33,7 @@ def build_initial(item: Request) -> dict[str, Any]:
         "processing_type": item.processing_type,
         "response_type": item.response_type,
         "required": item.response_config.get("required", is_required),
-        "default_response": _write_default(item.default_response),
+        "default_response": _write_default(kind, item.default_response),
         "callback_url": item.callback_url or "",
         "context": write_object(item.context),
         "metadata": write_object(item.metadata),
@@ -59,9 +59,9 @@ def _split_seconds(seconds: int) -> tuple[str, str]:
     return str(seconds // UNITS[unit]), unit
 
 
-def _write_default(value: Any) -> str:
+def _write_default(kind: ResponseType | None, value: Any) -> str:
+    if isinstance(value, dict):
+        return kind.write_default(value) if kind else ""
     if isinstance(value, list):
         return "\n".join(map(str, value))
-    if isinstance(value, dict):
-        return write_object(value)
     return value if isinstance(value, str) else write_number(value, point=decimal_mark())

@@ -49,6 +49,7 @@ UNIT_NAMES = [
 ]
 _SCHEMA = '{"type": "object", "properties": {"amount": {"type": "number"}}}'
 _OPTION = re.compile(r"options\[(\d+)\]")
+_PART = re.compile(r"[.\[]")
 
 
 class NewRequestForm(forms.Form):
@@ -225,7 +226,7 @@ class NewRequestForm(forms.Form):
             return "image_url", _("Enter the URL of the image")
         if detail.startswith("options array"):
             return "options", _("Enter at least one option")
-        place = "options" if _OPTION.match(name) else name.partition(".")[0]
+        place = _PART.split(name)[0]
         return place if place in self.fields else None, self.explain(detail) or error.sentence
 
     def explain(self, detail: str) -> str:

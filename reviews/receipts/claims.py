@@ -12,10 +12,10 @@ from db.times import iso
 from reviews import canonical, policy
 from reviews.lifecycle import states
 from reviews.models import Request
+from reviews.response_types.approval.kind import VALID_FOR, VALID_SECONDS
+from reviews.response_types.approval.names import APPROVAL, APPROVE, EDIT
 
-APPROVAL: Final = "approval"
-VALID_SECONDS: Final = 86_400
-APPROVING: Final = ("approve", "edit")
+APPROVING: Final = (APPROVE, EDIT)
 
 FIRST: Final = policy.Policy().store()
 
@@ -51,7 +51,7 @@ def compute_expiry(request: Request) -> datetime:
     """Computes when the receipt of an approved request expires, in whole seconds."""
     answered_at = request.response_at
     assert answered_at is not None
-    seconds = request.response_config.get("approval_valid_seconds", VALID_SECONDS)
+    seconds = request.response_config.get(VALID_FOR, VALID_SECONDS)
     return answered_at.replace(microsecond=0) + timedelta(seconds=seconds)
 
 

@@ -6,12 +6,14 @@ active once it is in TYPES. The rules are pure. Values come from the JSON parser
 already refused NaN, infinities and strings that cannot be stored.
 """
 
+from reviews.response_types.approval.kind import Approval
 from reviews.response_types.base import Answer, ResponseType
 from reviews.response_types.faults import (
     InvalidAnswer,
     InvalidConfiguration,
     InvalidDefault,
     InvalidFields,
+    Unconfirmed,
     UnknownResponseType,
 )
 from reviews.response_types.form import Form
@@ -29,6 +31,7 @@ __all__ = [
     "InvalidDefault",
     "InvalidFields",
     "ResponseType",
+    "Unconfirmed",
     "UnknownResponseType",
     "get_response_type",
     "list_names",
@@ -36,7 +39,16 @@ __all__ = [
 
 # By name, in the order of the rows `config`.
 TYPES: dict[str, ResponseType] = {
-    each.name: each for each in (Text(), SingleSelect(), MultiSelect(), Rating(), Number(), Form())
+    each.name: each
+    for each in (
+        Text(),
+        SingleSelect(),
+        MultiSelect(),
+        Rating(),
+        Number(),
+        Form(),
+        Approval(),
+    )
 }
 
 

@@ -131,6 +131,10 @@ class ResponseType(ABC):
         """
         return typed.strip()
 
+    def write_default(self, default: dict[str, Any]) -> str:
+        """Writes a default that is an object as `read_default` reads it."""
+        return json.dumps(default, indent=2, ensure_ascii=False)
+
     def build_ballot(self, answer: Any, veto: Sequence[Any]) -> Ballot:
         """Builds what a policy sees of a stored answer; `veto` has the votes that end it."""
         vote = self.get_vote(answer)
@@ -159,6 +163,10 @@ class ResponseType(ABC):
     def list_values(self, config: Config) -> list[str]:
         """Returns the options that an answer chooses from; none if there are no options."""
         return []
+
+    def list_chosen(self, answer: object) -> list[object]:
+        """Returns those of the options that a checked answer chooses."""
+        return answer if isinstance(answer, list) else [answer]
 
     def list_bulk_answers(self, config: Config) -> list[BulkAnswer]:
         """Returns the answers for several requests at once, if `takes_bulk_answers`."""

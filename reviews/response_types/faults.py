@@ -23,5 +23,9 @@ class InvalidFields(InvalidAnswer):
         self.errors = errors
 
 
+class Unconfirmed(InvalidAnswer):
+    """The answer is valid, but its sender has not seen yet what it changes."""
+
+
 class UnknownResponseType(LookupError):
     """No response type has that name. The API refuses such names before the look-up."""

@@ -24,6 +24,11 @@ class Widget:
         """Tells whether the whole widget fits near the thumb, at the bottom of the screen."""
         return False
 
+    @property
+    def has_buttons(self) -> bool:
+        """Tells whether the widget has buttons of its own that send the answer."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -100,6 +105,7 @@ class FormField:
     error: str = ""
     is_required: bool = False
     is_first_error: bool = False
+    is_kept: bool = False  # it shows a proposed value, as it was proposed
     typed: str = ""
     input_type: str = "text"
     keyboard: str = ""

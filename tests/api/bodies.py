@@ -38,6 +38,13 @@ TYPES: dict[str, dict[str, Any]] = {
         },
         "default_response": {"amount": 0},
     },
+    "approval": {
+        "response_config": {
+            "proposal": {"name": "refund", "arguments": {"order": 4821, "amount": 12.5}},
+            "actions": ["approve", "edit", "reject", "respond"],
+        },
+        "default_response": {"action": "reject"},
+    },
 }
 
 

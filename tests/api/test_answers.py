@@ -15,6 +15,9 @@ from tests.api.wire import Api, Ask, granted
 pytestmark = pytest.mark.django_db
 
 
+APPROVED = {"action": "approve", "edited": [], "arguments": {"order": 4821, "amount": 12.5}}
+
+
 @pytest.mark.contract(
     "answer.text",
     "answer.single_select",
@@ -22,6 +25,8 @@ pytestmark = pytest.mark.django_db
     "answer.rating",
     "answer.number",
     "answer.form",
+    "answer.approval",
+    "answer.edit",
     "answer.negative",
     "answer.empty",
     "request.response_data",
@@ -44,6 +49,26 @@ pytestmark = pytest.mark.django_db
         ("number", {"min_value": 0, "decimal_places": 0}, 0, 0),
         ("form", {}, {"note": " as typed ", "amount": 5}, {"amount": 5, "note": " as typed "}),
         ("form", {}, {"amount": -0.5}, {"amount": -0.5}),
+        ("approval", {}, {"action": "approve"}, APPROVED),
+        (
+            "approval",
+            {},
+            {"action": "edit", "arguments": {"amount": 12.5, "order": 4821}},
+            APPROVED,
+        ),
+        (
+            "approval",
+            {},
+            {"action": "edit", "arguments": {"amount": 9, "order": 4821}},
+            {"action": "edit", "edited": ["amount"], "arguments": {"order": 4821, "amount": 9}},
+        ),
+        ("approval", {}, {"action": "reject"}, {"action": "reject"}),
+        (
+            "approval",
+            {},
+            {"action": "respond", "message": "Which?"},
+            {"action": "respond", "message": "Which?"},
+        ),
     ],
 )
 def test_what_is_taken(
@@ -70,6 +95,8 @@ def test_what_is_taken(
     "answer.rating",
     "answer.number",
     "answer.form",
+    "answer.approval",
+    "answer.edit",
     "answer.negative",
     "answer.empty",
 )
@@ -89,6 +116,22 @@ def test_what_is_taken(
         ("number", {"decimal_places": 0}, [1.5]),
         ("number", {"allow_negative": True}, [-1000.01]),
         ("form", {}, [None, "x", [], {}, {"amount": "5"}, {"amount": 11}, {"amount": 1, "x": 1}]),
+        ("approval", {}, [None, "approve", [], {}, {"action": "deny"}, {"action": "respond"}]),
+        ("approval", {"actions": ["approve"]}, [{"action": "reject"}]),
+        (
+            "approval",
+            {"editable": ["amount"]},
+            [
+                {"action": "edit", "arguments": arguments}
+                for arguments in (
+                    {"amount": 9},
+                    {"amount": 9, "order": 4821, "to": "me"},
+                    {"amount": "9", "order": 4821},
+                    {"amount": 2**53, "order": 4821},
+                    {"amount": 9, "order": 7},
+                )
+            ],
+        ),
         ("form", {}, [{"amount": 2**53}, {"amount": True}, {"amount": 1, "note": "\ud800"}]),
     ],
 )

@@ -70,7 +70,10 @@ def test_an_image_needs_its_url(
 PROCESSING = "processing_type must be one of: time-sensitive, deferred"
 TYPE = "type must be one of: markdown, image"
 PRIORITY = "priority must be one of: low, medium, high, critical"
-RESPONSE = "response_type must be one of: text, single_select, multi_select, rating, number, form"
+RESPONSE = (
+    "response_type must be one of: text, single_select, multi_select, rating, number, form, "
+    "approval"
+)
 PLATFORM = "platform must be one of: web_portal, api, mobile, webhook, n8n, zapier"
 TEXT = "request_text must be between 1 and 2000 characters"
 TIMEOUT = "timeout_seconds must be an integer between 60 and 86400"

@@ -30,6 +30,7 @@ ANSWERS = {
     "rating": 5,
     "number": 12.5,
     "form": {"amount": 5, "note": "Looks good."},
+    "approval": {"action": "edit", "arguments": {"order": 4821, "amount": 9}},
 }
 
 

@@ -188,6 +188,47 @@ PATCH = {
     "response_config": {"options": ["Merge", "Ask for changes"]},
     "default_response": "Ask for changes",
 }
+MAIL: dict[str, Any] = {
+    "request_text": "The agent wants to answer Ms Roe and give her money back. **May it?**",
+    "priority": "high",
+    "timeout_seconds": 1800,
+    "response_type": "approval",
+    "response_config": {
+        "proposal": {
+            "name": "refund_and_reply",
+            "title": "Refund order 4821 and tell the customer",
+            "risk": "high",
+            "arguments": {
+                "order": 4821,
+                "amount": 129,
+                "currency": "EUR",
+                "notify": True,
+                "coupon": None,
+                "command": "curl -X POST https://shop.example/refunds?order=4821 --fail",
+                "to": {"name": "Jane Roe", "email": "jane.roe@example.com", "vip": False},
+                "items": [
+                    {"sku": f"CUP-{number}", "price": 12.95, "tags": ["broken", "photo"]}
+                    for number in range(6)
+                ],
+                "body": "Dear Ms Roe,\n\nwe are sorry that your parcel arrived broken.\n"
+                + "You will find the whole amount on your account within three days. " * 9
+                + "\n\nYours\nThe refund desk",
+                "averylongnameofanargumentwithoutanyspaceinit": "x" * 90,
+            },
+        },
+        "actions": ["approve", "edit", "reject", "respond"],
+        "editable": ["amount", "currency", "notify", "to", "body"],
+    },
+    "default_response": {"action": "reject", "message": "Nobody had time to look at it."},
+}
+RESTART = {
+    "request_text": "The queue of *mailer* has not moved for ten minutes.",
+    "priority": "medium",
+    "timeout_seconds": 900,
+    "response_type": "approval",
+    "response_config": {"proposal": {"name": "restart_service", "arguments": {"name": "mailer"}}},
+    "default_response": {"action": "reject"},
+}
 ASKED = (
     "Refund order #4807? The parcel was nine days late.",
     "Refund the shipping of order #4790?",
@@ -284,7 +325,15 @@ def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
     asked |= {"offer": offer, "next_offer": scene.ask(desk, {**BETTER, "replaces": offer.pk})}
     for name, text in zip(("first", "second", "third"), RETURNS, strict=True):
         asked[name] = scene.ask(texts, {**RETURN, "request_text": text}, ago=5)
+    approved = scene.ask(desk, MAIL, ago=7)
+    arguments = MAIL["response_config"]["proposal"]["arguments"]
+    edited = {**arguments, "amount": 99, "to": {**arguments["to"], "vip": True}}
+    decision = {"action": "edit", "arguments": edited}
+    services.answer_request(request=approved, reviewer_id=scene.member.pk, answer=decision)
     asked |= {
+        "approval": scene.ask(desk, MAIL, ago=5),
+        "restart": scene.ask(desk, RESTART, ago=6),
+        "approved": approved,
         "filled": filled,
         "claimed": claimed,
         "answered": answered,

@@ -23,6 +23,7 @@ async function ask() {
     value: answer.value,
     byHuman: answer.byHuman,
     comment: answer.comment,
+    arguments: answer.arguments,
     id: answer.request.id,
   };
 }

@@ -19,6 +19,7 @@ from review_loop_client.api.requests import (
     read_request,
 )
 from review_loop_client.models import (
+    ApprovalRequest,
     ContentType,
     Context,
     FeedbackFields,
@@ -97,15 +98,23 @@ new_requests = [
         response_config=FormConfig(schema=FormConfigSchema.from_dict(SCHEMA)),
         default_response=FormRequestDefaultResponse.from_dict({"sure": False}),
     ),
+    ApprovalRequest.from_dict(
+        {
+            "priority": "high", "platform": "api", "request_text": "Shall we?", "type": "markdown",
+            "processing_type": "deferred", "response_type": "approval",
+            "response_config": {"proposal": {"name": "refund", "arguments": {"order": 7}}},
+            "default_response": {"action": "reject"},
+        }
+    ),
 ]  # fmt: skip
 ids = {
     body.response_type: create_request.sync(loop_id, client=client, body=body).data.request_id
     for body in new_requests
 }
 
-first = list_loop_requests.sync(loop_id, client=client, limit=3).data
+first = list_loop_requests.sync(loop_id, client=client, limit=4).data
 second = list_loop_requests.sync(
-    loop_id, client=client, limit=3, offset=first.pagination.next_offset
+    loop_id, client=client, limit=4, offset=first.pagination.next_offset
 ).data
 assert {item.id for item in first.requests + second.requests} == set(ids.values())
 assert (first.has_more, second.has_more) == (True, False)

@@ -60,6 +60,10 @@ const newRequests: NewRequest[] = [
     ...common, ...now, response_type: "form", default_response: { sure: false },
     response_config: { schema: { type: "object", properties: { sure: { type: "boolean" } } } },
   },
+  {
+    ...common, ...now, response_type: "approval", default_response: { action: "reject" },
+    response_config: { proposal: { name: "refund", arguments: { order: 7 }, risk: "high" } },
+  },
 ];
 const ids: Record<string, string> = {};
 for (const body of newRequests) {
@@ -78,7 +82,7 @@ while (offset !== null) {
   page.requests.forEach((request) => listed.add(request.id));
   offset = page.pagination.next_offset;
 }
-check(listed.size === 6, "pages");
+check(listed.size === 7, "pages");
 
 async function read(request_id: string) {
   const params = { path: { request_id } };

@@ -18,7 +18,7 @@ from tests.conftest import key_of
 from tests.waiting import stretched, wait_until
 
 HERE = Path(__file__).parent
-TYPES = {"text", "single_select", "multi_select", "rating", "number", "form"}
+TYPES = {"text", "single_select", "multi_select", "rating", "number", "form", "approval"}
 COMPILER_OPTIONS = {
     "strict": True,
     "noUncheckedIndexedAccess": True,

@@ -103,6 +103,38 @@ def test_json(shell: Shell, loop: Loop, member: User) -> None:
     }
 
 
+APPROVE = ("ask", "May I?", "--approve", "issue_refund", "--arguments", '{"id": 7, "größe": 1.5}')
+
+
+def test_an_approval(shell: Shell, loop: Loop, member: User) -> None:
+    actions = ("--actions", "approve,edit,reject", "--risk", "high")
+    asking = shell.start(*APPROVE, *actions, "--config", '{"editable": ["id"]}')
+    edited = {"action": "edit", "arguments": {"id": 8, "größe": 1.5}}
+    request = answer(edited, member)
+    assert request.response_config == {
+        "proposal": {"name": "issue_refund", "arguments": {"id": 7, "größe": 1.5}, "risk": "high"},
+        "actions": ["approve", "edit", "reject"],
+        "editable": ["id"],
+    }
+    assert request.default_response == {"action": "reject"}
+    assert finish(asking)[:2] == (0, '{"id": 8, "größe": 1.5}\n')
+
+
+def test_a_rejection_has_an_exit_code_of_its_own(shell: Shell, loop: Loop, member: User) -> None:
+    asking = shell.start(*APPROVE)
+    answer({"action": "reject", "message": "Too much."}, member)
+    code, printed, complaints = finish(asking)
+    assert (code, printed) == (5, "")
+    assert complaints.endswith("reviewloop: rejected: Too much.\n")
+
+
+def test_an_approval_that_nobody_gives(shell: Shell, loop: Loop) -> None:
+    asking = shell.start(*APPROVE, "--json")
+    let_time_run_out(asked())
+    code, printed, _ = finish(asking)
+    assert (code, json.loads(printed)["value"]) == (3, {"action": "reject"})
+
+
 def test_a_number(shell: Shell, loop: Loop, member: User) -> None:
     config = ("--type", "number", "--config", '{"max_value": 9, "decimal_places": 1}')
     asking = shell.start("ask", "How many?", *config, "--default", "0")
@@ -121,6 +153,10 @@ def test_a_number(shell: Shell, loop: Loop, member: User) -> None:
         ((*ASK, "--metadata", "order"), "not KEY=VALUE"),
         ((*ASK, "--metadata", "=7"), "not KEY=VALUE"),
         ((*ASK, "--resume", ""), "the name is empty"),
+        ((*ASK, "--risk", "high"), "--arguments, --actions and --risk need --approve"),
+        ((*APPROVE, "--options", "a,b"), "--approve has no --options, --form and --type"),
+        ((*APPROVE, "--default", "yes"), "--approve needs no --default"),
+        ((*APPROVE, "--arguments", "[]"), "not a JSON object"),
         ((), "are required: command"),
     ],
 )

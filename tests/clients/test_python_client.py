@@ -5,6 +5,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import reviewloop
@@ -40,6 +41,40 @@ def test_a_person_answers(
     assert (got.request_id, got.request["response_by"]) == (request.pk, member.pk)
     assert (request.timeout_seconds, request.response_type) == (3600, "single_select")
     assert request.platform_version == f"reviewloop-python/{reviewloop.__version__}"
+
+
+CALL = {"proposal": {"name": "refund", "arguments": {"order": 7}}}
+
+
+@pytest.mark.parametrize(
+    ("decision", "may_run"),
+    [
+        ({"action": "approve"}, {"order": 7}),
+        ({"action": "edit", "arguments": {"order": 8}}, {"order": 8}),
+        ({"action": "reject"}, None),
+    ],
+)
+def test_an_approval(
+    client: Client,
+    pool: ThreadPoolExecutor,
+    loop: Loop,
+    member: User,
+    decision: dict[str, Any],
+    may_run: Any,
+) -> None:
+    config = {**CALL, "actions": ["approve", "edit", "reject"]}
+    asking = pool.submit(
+        client.ask,
+        "May I?",
+        response_type="approval",
+        response_config=config,
+        default={"action": "reject"},
+    )
+    answer(decision, member)
+    got = asking.result(30)
+    assert got.decision is not None
+    assert got.decision["action"] == decision["action"]
+    assert got.arguments == may_run
 
 
 def test_metadata(client: Client, pool: ThreadPoolExecutor, loop: Loop, member: User) -> None:

@@ -143,6 +143,7 @@ def test_a_person_answers(start: Start, loop: Loop, member: User) -> None:
         "value": "yes",
         "byHuman": True,
         "comment": "Größer ✓",
+        "arguments": None,
         "id": request.pk,
     }
     assert request.timeout_seconds == 600

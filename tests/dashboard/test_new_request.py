@@ -64,7 +64,23 @@ TYPES: dict[str, tuple[dict[str, str], dict[str, Any], Any]] = {
         {"schema": SCHEMA, "required": True},
         {"amount": 5},
     ),
+    "approval": (
+        {
+            "proposal": '{"name": "refund", "arguments": {"order": 4821, "amount": 9.5}}',
+            "actions": "approve\r\nedit\r\nreject",
+            "editable": "amount",
+            "default_response": "Reject: nobody had time",
+        },
+        {
+            "proposal": {"name": "refund", "arguments": {"order": 4821, "amount": 9.5}},
+            "actions": ["approve", "edit", "reject"],
+            "editable": ["amount"],
+            "required": True,
+        },
+        {"action": "reject", "message": "nobody had time"},
+    ),
 }
+APPROVAL = {"response_type": "approval", "proposal": '{"name": "x"}', "default_response": "reject"}
 
 
 def fields(into: Loop, **changes: str) -> dict[str, str]:
@@ -168,6 +184,26 @@ def test_an_image_a_callback_and_context(owner: User, loop: Loop) -> None:
             },
             "default_response",
             "Enter a JSON object, such as",
+        ),
+        ({**APPROVAL, "proposal": ""}, "proposal", "Proposal is required"),
+        ({**APPROVAL, "proposal": "{name}"}, "proposal", "Line 1 is not JSON"),
+        ({**APPROVAL, "proposal": "[]"}, "proposal", "Enter a JSON object"),
+        (
+            {**APPROVAL, "proposal": '{"name": "x", "arguments": {"a": [9007199254740993]}}'},
+            "proposal",
+            "proposal.arguments.a[0] must be between",
+        ),
+        ({**APPROVAL, "actions": "approve\ndeny"}, "actions", "actions[1] must be one of: approve"),
+        ({**APPROVAL, "editable": "a"}, "editable", "Editable arguments needs the action edit"),
+        (
+            {**APPROVAL, "default_response": "maybe"},
+            "default_response",
+            "Enter reject, or respond: and a message",
+        ),
+        (
+            {**APPROVAL, "default_response": "approve"},
+            "default_response",
+            "default_response.action must not be approve, because nobody has looked",
         ),
         ({"callback_url": "ftp://x"}, "callback_url", "Callback URL must be an absolute http"),
         ({"context": "[1]"}, "context", "Enter a JSON object"),

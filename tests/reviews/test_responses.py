@@ -56,7 +56,9 @@ def one_field(name: str) -> OneField:
 
 
 def test_the_types_stand_in_the_order_of_the_specification() -> None:
-    assert list_names() == ("text", "single_select", "multi_select", "rating", "number", "form")
+    assert list_names() == (
+        "text", "single_select", "multi_select", "rating", "number", "form", "approval",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["", "date", "Text", "text "])

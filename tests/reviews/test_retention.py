@@ -336,6 +336,40 @@ class TestTexts:
         assert late.status_code == 409
         assert "reply: Dear Ada, yes." in words(late)
 
+    def test_of_an_approval_stays_what_was_decided(
+        self, make: Make, owner: User, member: User, settings: Settings
+    ) -> None:
+        settings.KEEP_TEXTS_DAYS = 10
+        fields: dict[str, Any] = {
+            "response_type": "approval",
+            "response_config": {
+                "proposal": {"name": "reply", "title": "Ada", "arguments": {"to": "Ada", "n": 1}},
+                "actions": ["approve", "edit", "reject"],
+            },
+            "default_response": {"action": "reject", "message": "Ada"},
+        }
+        edited, rejected = make(**fields), make(**fields)
+        for request, decision in (
+            (edited, {"action": "edit", "arguments": {"to": "Ada L", "n": 1}}),
+            (rejected, {"action": "reject", "message": "No, Ada"}),
+        ):
+            services.answer_request(request=request, reviewer_id=member.pk, answer=decision)
+        let_pass(11)
+        assert prune() == 2
+        stored = Request.objects.get(pk=edited.pk)
+        assert stored.response_config == {"proposal": {"name": "reply"}}
+        assert stored.default_response == {"action": "reject"}
+        assert stored.response_data == {"action": "edit", "edited": ["to"]}
+        assert Request.objects.get(pk=rejected.pk).response_data == {"action": "reject"}
+        for user, path in ((owner, "/dashboard/requests/"), (member, "/inbox/")):
+            page = signed_in(user).get(f"{path}{edited.pk}/")
+            assert "Approved with changes: to" in words(page)
+            assert "Ada" not in words(page)
+        typed = {"answer": "edit", "answer.edit.0": "Ada M"}
+        late = signed_in(owner).post(f"/inbox/{edited.pk}/answer/", typed)
+        assert late.status_code == 409
+        assert "Ada M" in words(late)
+
     def test_requests_without_texts_go_later(
         self, make: Make, member: User, settings: Settings
     ) -> None:

@@ -7,6 +7,7 @@ import type { Receipt } from "./receipts.js";
 import type { Store } from "./store.js";
 import { Transport, type Settings } from "./transport.js";
 import type {
+  Decision,
   Feedback,
   ListedRequest,
   Loop,
@@ -32,6 +33,10 @@ export interface Answer {
   value: Value;
   byHuman: boolean;
   comment: string | null;
+  /** What was decided about a proposed call; null for a question of another type. */
+  decision: Decision | null;
+  /** The arguments that a person approved, exactly as they may run; null if nobody did. */
+  arguments: Record<string, unknown> | null;
   request: Request;
 }
 
@@ -102,10 +107,15 @@ export class Client {
       ? await askResumably(this, body, options.loop ?? null, options.resume, options.traceparent)
       : await askOnce(this, body, options.loop, options.traceparent);
     if (request.status === "cancelled") throw new Cancelled(request.id, request.superseded_by);
+    const value = request.response_data as Value;
+    const byHuman = request.answered_by === "human";
+    const decision = request.response_type === "approval" ? (value as Decision) : null;
     const answer: Answer = {
-      value: request.response_data as Value,
-      byHuman: request.answered_by === "human",
+      value,
+      byHuman,
       comment: request.response_comment,
+      decision,
+      arguments: (byHuman && decision?.arguments) || null,
       request,
     };
     if (options.requireHuman && !answer.byHuman) throw new DefaultUsed(answer);

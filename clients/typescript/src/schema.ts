@@ -7,15 +7,91 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A string for text and single_select, a list of option values for multi_select, a number for rating and number, an object for form; null while there is no answer. After a timeout it is the default_response as it was sent. */
-        Answer: string | number | string[] | {
+        /** @description A string for text and single_select, a list of option values for multi_select, a number for rating and number, an object for form, a Decision for approval; null while there is no answer. After a timeout it is the default_response as it was sent. */
+        Answer: string | number | string[] | components["schemas"]["Decision"] | {
             [key: string]: unknown;
         } | null;
+        /** @description A call that people approve, edit, reject or reply to. */
+        ApprovalConfig: {
+            /** @description The call that may run. */
+            proposal: {
+                /** @description What is called, such as the name of a tool. Nobody can edit it. */
+                name: string;
+                /** @description What it is called with. Numbers beyond 2^53 are refused: send them as strings. */
+                arguments?: {
+                    [key: string]: unknown;
+                };
+                /** @description A flat JSON Schema of the arguments, as for the response type form. An argument without a field in it keeps its own type. */
+                schema?: {
+                    [key: string]: unknown;
+                };
+                /** @description For people. */
+                title?: string;
+                /**
+                 * @description Shown in words.
+                 * @enum {string}
+                 */
+                risk?: "low" | "medium" | "high";
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description What people may do. Default: ["approve", "reject"]. */
+            actions?: ("approve" | "edit" | "reject" | "respond")[] | null;
+            editable?: (true | string[]) | null;
+            /** @description Default: true. */
+            required?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A new request with the response type approval. */
+        ApprovalRequest: {
+            processing_type: components["schemas"]["ProcessingType"];
+            type: components["schemas"]["ContentType"];
+            priority: components["schemas"]["Priority"];
+            request_text: string;
+            /** @description Required when type is image. An empty string counts as left out. */
+            image_url?: string | null;
+            context?: components["schemas"]["Context"] | null;
+            /** @description Required when processing_type is time-sensitive; else 30 days. */
+            timeout_seconds?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            response_type: "approval";
+            response_config: components["schemas"]["ApprovalConfig"];
+            /** @description reject or respond, because nobody has looked at the proposal. */
+            default_response: {
+                /** @enum {string} */
+                action: "reject" | "respond";
+                message?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            platform: components["schemas"]["Platform"];
+            platform_version?: string | null;
+            /** @description Where events go. An empty string counts as left out. */
+            callback_url?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
+        };
         /** @enum {string} */
         ContentType: "markdown" | "image";
         /** @description Any JSON object. */
         Context: {
             [key: string]: unknown;
+        };
+        /** @description The answer of an approval. */
+        Decision: {
+            /** @enum {string} */
+            action: "approve" | "edit" | "reject" | "respond";
+            /** @description Exactly what may run, complete. Only with approve and edit. */
+            arguments?: {
+                [key: string]: unknown;
+            };
+            /** @description The arguments that a person changed. Only with approve and edit. */
+            edited?: string[];
+            /** @description A reply, or the reason of a rejection. Missing if there is none. */
+            message?: string;
         };
         Event: {
             /** @enum {string} */
@@ -211,7 +287,7 @@ export interface components {
             replaces?: string | null;
         };
         /** @description A new request. Its response_type decides on the shape of response_config and default_response. */
-        NewRequest: components["schemas"]["TextRequest"] | components["schemas"]["SingleSelectRequest"] | components["schemas"]["MultiSelectRequest"] | components["schemas"]["RatingRequest"] | components["schemas"]["NumberRequest"] | components["schemas"]["FormRequest"];
+        NewRequest: components["schemas"]["TextRequest"] | components["schemas"]["SingleSelectRequest"] | components["schemas"]["MultiSelectRequest"] | components["schemas"]["RatingRequest"] | components["schemas"]["NumberRequest"] | components["schemas"]["FormRequest"] | components["schemas"]["ApprovalRequest"];
         /** @description A number within bounds. The aliases `max` and `min` of max_value and min_value are accepted too. With allow_negative the default of min_value is −max_value. */
         NumberConfig: {
             /** @description Default: 1. */
@@ -429,7 +505,7 @@ export interface components {
             updated_at: string;
         };
         /** @enum {string} */
-        ResponseType: "text" | "single_select" | "multi_select" | "rating" | "number" | "form";
+        ResponseType: "text" | "single_select" | "multi_select" | "rating" | "number" | "form" | "approval";
         /** @description One of the options. */
         SingleSelectConfig: {
             /** @description Values are unique. A plain string is its own label. */

@@ -21,5 +21,7 @@ export type Priority = Schemas["Priority"];
 export type Feedback = Schemas["FeedbackFields"];
 /** The body of a webhook. */
 export type Event = Schemas["Event"];
-/** An answer: text, the value of an option, a number, a list of values, or the object of a form. */
+/** The answer of an approval. Only `approve` and `edit` have `arguments` and `edited`. */
+export type Decision = Schemas["Decision"];
+/** An answer: text, the value of an option, a number, a list of values, or an object. */
 export type Value = string | number | string[] | { [name: string]: unknown };

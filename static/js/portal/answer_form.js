@@ -112,7 +112,7 @@ export function startAnswerForm(form, draft, fields = { valuesOf, wordsOf: words
     draft.write({ values, comment, words });
     const chosen = form.querySelector("[data-chosen]");
     if (chosen) countChosen(chosen, values.length);
-    form.querySelectorAll("textarea").forEach(countCharacters);
+    form.querySelectorAll("textarea[data-most]").forEach(countCharacters);
   };
   const { values, comment } = draft.read();
   const isDrafted = values.some(Boolean);

@@ -35,7 +35,7 @@ function keepSmall(zone, signal) {
 function waitForEnd(zone, question, signal) {
   const end = document.querySelector("[data-question-end]");
   const mark = zone.querySelector("[data-read-on]");
-  const isAnswered = document.querySelector("#answer-form :checked, [aria-invalid=true]");
+  const isAnswered = document.querySelector("#answer-form input:checked, [aria-invalid=true]");
   if (!mark || isAnswered || seenQuestions.has(question) || getComputedStyle(zone).position !== "sticky") return;
   if (end.getBoundingClientRect().bottom <= innerHeight - MARK_HEIGHT) return;
   mark.hidden = false;

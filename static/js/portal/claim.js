@@ -82,7 +82,7 @@ export class Claim {
 
   async renew() {
     try {
-      const response = await postForm(document.querySelector("[data-release]"), this.held.dataset.renew);
+      const response = await postForm(document.querySelector("[data-release]"), { url: this.held.dataset.renew });
       if (response?.status !== 204) return;
       this.held.dataset.until = response.headers.get("X-Lease");
       this.until = performance.now() + this.lease;

@@ -76,11 +76,10 @@ function press(event) {
   if (event.key === "?") return explain();
   if (!keysAreOn()) return;
   if (event.key === "/") return focusSearch(event);
-  const choices = document.querySelectorAll("#answer-form .choice [name=answer]");
+  const choices = document.querySelectorAll("#answer-form .choice [name=answer], [data-choice]");
   const number = Number(event.key);
   if (number >= 1 && number <= 9 && choices[number - 1]) {
-    choices[number - 1].focus();
-    choices[number - 1].click();
+    choose(choices[number - 1]);
     return event.preventDefault();
   }
   if (event.key === "Enter") return pressEnter(event);
@@ -90,6 +89,15 @@ function press(event) {
   target.click();
 }
 
+// A button that sends is only chosen: Enter presses it. A panel opens, and shows its first field.
+function choose(choice) {
+  choice.focus();
+  if (choice.matches("[data-send]")) return;
+  const panel = choice.closest("details");
+  if (!panel?.open) choice.click();
+  panel?.querySelector("input, select, textarea")?.focus();
+}
+
 // Leaves Enter alone on a button, link or choice, where it has its own meaning.
 function pressEnter(event) {
   if (event.target.closest("a, button, summary, #answer-form")) return;
@@ -97,7 +105,9 @@ function pressEnter(event) {
   const field = document.getElementById("answer");
   const link = document.querySelector(".thumb-zone a.btn-primary");
   event.preventDefault();
-  if (field && !field.value) field.focus();
+  const choice = form?.querySelector("[data-choice]");
+  if (choice) choice.focus();
+  else if (field && !field.value) field.focus();
   else if (form) form.requestSubmit();
   else link?.click();
 }
@@ -105,7 +115,9 @@ function pressEnter(event) {
 function pressInText(event) {
   if (isComposing(event)) return;
   const isText = event.target.matches?.("textarea") && event.target.form?.id === "answer-form";
-  if (isText && event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
+  if (isText && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.target.form.requestSubmit(event.target.closest(".panel")?.querySelector("[data-send]"));
+  }
 }
 
 export function startKeyboard() {

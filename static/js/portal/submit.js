@@ -4,7 +4,7 @@ import { announce } from "../announcements.js";
 import { gettext } from "../words.js";
 import { findComment } from "./answer_form.js";
 import { readQuestion, showPage } from "./navigation.js";
-import { postForm } from "./tokens.js";
+import { postForm, readForm } from "./tokens.js";
 
 const UNAVAILABLE = gettext("Temporarily unavailable. Your answer is saved here. Please send it again.");
 const NO_CONNECTION = gettext("No connection. Your answer may not have been sent. It is saved here, and you can safely send it again.");
@@ -22,26 +22,28 @@ export class Submission {
     this.isSending = false;
     this.opensAt = isNext ? performance.now() + DOUBLE_TAP : 0;
     for (const kind of ["input", "click"]) {
-      form.addEventListener(kind, () => { this.opensAt = 0; });
+      form.addEventListener(kind, (event) => {
+        if (!event.target.closest("[data-send]")) this.opensAt = 0;
+      });
       findComment()?.addEventListener(kind, () => { this.opensAt = 0; }); // it is outside the form
     }
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.send();
+      this.send(event.submitter);
     });
   }
 
-  async send() {
+  async send(pressed) {
     if (this.isSending || performance.now() < this.opensAt) return;
     this.isSending = true;
-    const button = document.querySelector("[data-send]");
+    const button = pressed ?? document.querySelector("[data-send]");
     button.setAttribute("aria-disabled", "true");
     this.showError("");
-    const body = new FormData(this.form);
+    const body = readForm(this.form, pressed);
     const leave = () => navigator.sendBeacon(this.form.action, body); // which outlives the page
     addEventListener("pagehide", leave);
     try {
-      const response = await postForm(this.form);
+      const response = await postForm(this.form, { pressed });
       if (response) await this.receive(response);
     } catch {
       this.showError(this.isShown() ? NO_CONNECTION : NOT_SENT);

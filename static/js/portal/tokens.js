@@ -25,10 +25,17 @@ function takeToken(place, fresh) {
   for (const field of place.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token.value;
 }
 
+// Returns what the browser would post after the button `pressed`, if it has a name.
+export function readForm(form, pressed) {
+  const values = new FormData(form);
+  if (pressed?.name) values.append(pressed.name, pressed.value);
+  return values;
+}
+
 // Posts a form, to its action or another URL. If its token has expired, posts it once more with a new
 // one. Returns null if the reader is no longer signed in.
-export async function postForm(form, url = form.action) {
-  const post = () => fetch(url, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+export async function postForm(form, { url = form.action, pressed = null } = {}) {
+  const post = () => fetch(url, { method: "POST", body: new URLSearchParams(readForm(form, pressed)) });
   const response = await post();
   if (response.status !== 403) return response;
   const fresh = await renewTokens();

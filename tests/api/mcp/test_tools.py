@@ -93,7 +93,7 @@ def test_schemas_hold(agent: Agent, loop: Loop, member: User) -> None:
     assert call("get_answer", request_id=request_id)["response_data"] == "yes"
     assert call("add_feedback", request_id=request_id, feedback={"rating": 5, "my": [1]})
     listed = call("list_requests", loop_id=loop.pk, limit=2, sort="created_at_asc")
-    assert (listed["count"], listed["total"], listed["has_more"]) == (2, 7, True)
+    assert (listed["count"], listed["total"], listed["has_more"]) == (2, 8, True)
     other = listed["requests"][0]["id"]
     assert call("cancel_request", request_id=other)["status"] == "cancelled"
     assert call("get_answer", request_id=other)["status"] == "cancelled"
@@ -294,7 +294,7 @@ def test_the_header_is_not_the_argument(agent: Agent, loop: Loop) -> None:
         (
             {"response_type": "poll"},
             "Validation failed: response_type must be one of: text, single_select, multi_select, "
-            "rating, number, form",
+            "rating, number, form, approval",
         ),
         (
             {"response_config": {}},

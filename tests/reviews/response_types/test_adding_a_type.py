@@ -63,7 +63,7 @@ def test_a_program_asks_and_a_person_answers(owner_key: str, member: User, loop:
             {"response_type": "dates"},
             "Validation failed",
             "response_type must be one of: text, single_select, multi_select, rating, number, "
-            "form, date",
+            "form, approval, date",
         ),
     ],
 )
@@ -105,7 +105,7 @@ def test_an_account_holder_asks_in_the_dashboard(owner: User, loop: Loop) -> Non
     browser = signed_in(owner)
     page = browser.get("/dashboard/requests/new/")
     assert 'value="date"' in page.content.decode()
-    assert re.search(r'data-types="7">.*name="min_date"', page.content.decode(), re.S)
+    assert re.search(r'data-types="8">.*name="min_date"', page.content.decode(), re.S)
     typed = {
         **{name: FIELDS[name] for name in ("type", "priority", "request_text", "processing_type")},
         "loop": loop.pk,

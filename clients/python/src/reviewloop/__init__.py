@@ -28,6 +28,7 @@ from reviewloop.errors import (
 from reviewloop.events import EventStream, StreamEvent
 from reviewloop.receipts import verify_receipt
 from reviewloop.transport import __version__
+from reviewloop.types import Decision
 
 __all__ = [
     "AlreadyRedeemed",
@@ -39,6 +40,7 @@ __all__ = [
     "Client",
     "ConfigurationError",
     "ConnectionFailed",
+    "Decision",
     "DefaultUsed",
     "EventStream",
     "Forbidden",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 from reviewloop.errors import Cancelled, DefaultUsed
-from reviewloop.types import Request, Value
+from reviewloop.types import Decision, Request, Value
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,21 @@ class Answer:
     by_human: bool
     comment: str | None
     request: Request
+
+    @property
+    def decision(self) -> Decision | None:
+        """What was decided about a proposed call; None for a question of another type."""
+        if self.request["response_type"] != "approval" or not isinstance(self.value, dict):
+            return None
+        return cast("Decision", self.value)
+
+    @property
+    def arguments(self) -> dict[str, Any] | None:
+        """The arguments that a person approved, exactly as they may run; None if nobody did."""
+        decision = self.decision
+        if not self.by_human or decision is None or decision["action"] not in ("approve", "edit"):
+            return None
+        return decision["arguments"]
 
     @property
     def request_id(self) -> str:

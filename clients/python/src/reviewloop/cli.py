@@ -8,7 +8,7 @@ import json
 import logging
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from reviewloop.answers import Answer
 from reviewloop.client import Client
@@ -18,15 +18,18 @@ from reviewloop.listening import add_listen
 from reviewloop.transport import __version__
 from reviewloop.types import Value
 
-HUMAN, ERROR, DEFAULT, CANCELLED, INTERRUPTED = 0, 1, 3, 4, 130
+HUMAN, ERROR, DEFAULT, CANCELLED, REJECTED, INTERRUPTED = 0, 1, 3, 4, 5, 130
 ENDING = """\
 REVIEW_LOOP_URL is the service's address, such as http://127.0.0.1:8000/v1, and REVIEW_LOOP_KEY
 an API key.
 
-exit codes of ask: 0 a person answered, 3 nobody did and this is the default, 4 cancelled,
-1 error, 2 wrong usage
+exit codes of ask: 0 a person answered, with --approve: approved, and the arguments that may run
+are printed; 3 nobody did and this is the default, 4 cancelled, 5 with --approve: a person rejected
+the call or replied, 1 error, 2 wrong usage
 """
-TYPES = ("text", "single_select", "multi_select", "rating", "number", "form")
+TYPES = ("text", "single_select", "multi_select", "rating", "number", "form", "approval")
+ACTIONS = ("approve", "edit", "reject", "respond")
+NOBODY = {"action": "reject"}  # the default of a proposed call
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -34,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     print_any_text()
     parser = build_parser()
     args = parser.parse_args(arguments)
+    if "check" in args:
+        args.check(parser, args)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("urllib3").setLevel(logging.ERROR)
     try:
@@ -78,7 +83,19 @@ def build_parser() -> argparse.ArgumentParser:
 
 def add_ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("question", help="Markdown, at most 2000 characters")
-    ask.add_argument("--default", required=True, help="the answer if nobody answers in time")
+    ask.add_argument("--default", help="the answer if nobody answers in time")
+    ask.add_argument(
+        "--approve", metavar="NAME", type=check_name, help="ask for approval to call NAME"
+    )
+    ask.add_argument(
+        "--arguments", metavar="JSON", type=read_object, help="what --approve calls it with"
+    )
+    ask.add_argument(
+        "--actions",
+        type=read_options,
+        help=f"what people may do, of {','.join(ACTIONS)} (default: approve,reject)",
+    )
+    ask.add_argument("--risk", choices=("low", "medium", "high"), help="shown with --approve")
     ask.add_argument("--options", type=read_options, help="such as yes,no (default: a text)")
     kind = ask.add_mutually_exclusive_group()
     kind.add_argument("--type", choices=TYPES, help="the type of the answer")
@@ -109,7 +126,20 @@ def add_ask(ask: argparse.ArgumentParser) -> None:
         help="find the question of this name (or file) again",
     )
     ask.add_argument("--json", action="store_true", help="print JSON")
-    ask.set_defaults(run=run_ask)
+    ask.set_defaults(run=run_ask, check=check_ask)
+
+
+def check_ask(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Ends the process for options that do not fit together."""
+    if args.approve is None:
+        if args.default is None:
+            parser.error("the following arguments are required: --default")
+        if args.arguments is not None or args.actions is not None or args.risk is not None:
+            parser.error("--arguments, --actions and --risk need --approve")
+    elif (args.options, args.form, args.type) != (None, None, None):
+        parser.error("--approve has no --options, --form and --type")
+    elif args.default is not None:
+        parser.error("--approve needs no --default: if nobody answers, the call is rejected")
 
 
 def run_ask(client: Client, args: argparse.Namespace) -> int:
@@ -120,7 +150,7 @@ def run_ask(client: Client, args: argparse.Namespace) -> int:
             default=read_default(args),
             options=args.options,
             response_type=find_type(args),
-            response_config=args.config if args.form is None else {"schema": args.form},
+            response_config=build_config(args),
             timeout=args.timeout,
             loop=args.loop,
             resume=args.resume,
@@ -139,8 +169,38 @@ def run_ask(client: Client, args: argparse.Namespace) -> int:
     if args.json:
         print_json(describe(answer))
     else:
+        print_answer(answer)
+    if not answer.by_human:
+        return DEFAULT
+    return REJECTED if answer.decision and answer.arguments is None else HUMAN
+
+
+def build_config(args: argparse.Namespace) -> dict[str, Any] | None:
+    """Builds the settings of the answer from the options of its type, and --config."""
+    if args.form is not None:
+        return {"schema": args.form}
+    if args.approve is None:
+        return cast("dict[str, Any] | None", args.config)
+    proposal = {"name": args.approve, "arguments": args.arguments or {}}
+    if args.risk:
+        proposal["risk"] = args.risk
+    actions = {} if args.actions is None else {"actions": args.actions}
+    return {"proposal": proposal, **actions, **(args.config or {})}
+
+
+def print_answer(answer: Answer) -> None:
+    """Prints the answer; of an approval only the arguments that may run go to the output."""
+    decision = answer.decision
+    if answer.arguments is not None:
+        print(json.dumps(answer.arguments, ensure_ascii=False))
+    elif decision:
+        message = decision.get("message")
+        done = "replied" if decision["action"] == "respond" else "rejected"
+        print(
+            f"reviewloop: {done}: {message}" if message else f"reviewloop: {done}", file=sys.stderr
+        )
+    else:
         print(format_value(answer.value))
-    return HUMAN if answer.by_human else DEFAULT
 
 
 def add_redeem(redeem: argparse.ArgumentParser) -> None:
@@ -199,13 +259,17 @@ def print_json(value: Any) -> None:
 
 
 def find_type(args: argparse.Namespace) -> str | None:
-    return args.type if args.form is None else "form"
+    if args.approve is not None:
+        return "approval"
+    return cast("str | None", args.type) if args.form is None else "form"
 
 
 def read_default(args: argparse.Namespace) -> Any:
     """Reads --default as a value of the response type."""
     kind = find_type(args)
-    if kind in ("rating", "number", "form"):
+    if args.approve is not None:
+        return NOBODY
+    if kind in ("rating", "number", "form", "approval"):
         try:
             value = json.loads(args.default)
             json.dumps(value, allow_nan=False)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any, TypedDict, Union
 
 Value = Union[str, float, "list[str]", "dict[str, Any]"]
-"""An answer: text, the value of an option, a number, a list of values, or the object of a form."""
+"""An answer: text, the value of an option, a number, a list of values, or an object."""
+
+
+class Decision(TypedDict, total=False):
+    """The answer of an approval. Only `approve` and `edit` have `arguments` and `edited`."""
+
+    action: str  # "approve", "edit", "reject" or "respond"
+    arguments: dict[str, Any]  # what may run, complete
+    edited: list[str]  # names of the arguments that a person changed
+    message: str
 
 
 class Member(TypedDict):

@@ -1,0 +1,97 @@
+"""Checks the arguments that a person edited."""
+
+import json
+from typing import Any, Final
+
+from reviews.response_types.approval.proposal import Proposal
+from reviews.response_types.approval.values import (
+    FORBIDDEN_NAME,
+    MAX_EXACT,
+    find_forbidden_name,
+    find_inexact,
+    is_same,
+)
+from reviews.response_types.decimals import to_json_number
+from reviews.response_types.faults import InvalidAnswer
+from reviews.response_types.flat_values import find_fault, normalize
+from web.phrases import Phrase, say
+from web.strict_json import MAX_BYTES, MAX_DEPTH, find_unstorable, measure_depth
+
+# The sentence about a value of another type, by the type of the proposed one.
+OTHER_TYPE: Final[dict[type, Phrase]] = {
+    bool: say("Choose yes or no"),
+    int: say("Enter a whole number"),
+    float: say("Enter a number"),
+    str: say("Enter text"),
+    list: say("Enter a JSON array"),
+    dict: say("Enter a JSON object"),
+}
+
+
+def check_arguments(proposal: Proposal, arguments: object) -> tuple[dict[str, Any], list[str]]:
+    """Returns the arguments that may run, and the names of the edited ones.
+
+    Raises InvalidAnswer, which names the argument.
+    """
+    if not isinstance(arguments, dict) or arguments.keys() != proposal.arguments.keys():
+        raise InvalidAnswer(say("Give all arguments of the proposal, and no others"))
+    checked: dict[str, Any] = {}
+    for name, proposed in proposal.arguments.items():
+        checked[name] = proposed
+        if not is_same(proposed, arguments[name]):
+            try:
+                checked[name] = check_edit(proposal, name, arguments[name])
+            except InvalidAnswer as error:
+                raise InvalidAnswer(
+                    say("%(name)s: %(fault)s", name=name, fault=error.args[0])
+                ) from None
+    edited = [name for name in checked if not is_same(proposal.arguments[name], checked[name])]
+    if edited and len(json.dumps(checked, ensure_ascii=False).encode()) > MAX_BYTES:
+        raise InvalidAnswer(say("The arguments are too long"))
+    return checked, edited
+
+
+def check_edit(proposal: Proposal, name: str, value: Any) -> Any:
+    """Returns an edited value in the type of the proposed one. Raises InvalidAnswer."""
+    if name not in proposal.editable:
+        raise InvalidAnswer(say("This can’t be changed"))
+    field = proposal.fields.get(name)
+    if field is None:
+        value = _keep_type(proposal.arguments[name], value)
+    elif fault := find_fault(field, value, name=field.title):
+        raise InvalidAnswer(fault)
+    else:
+        value = normalize(value)
+    if find_unstorable({name: value}):
+        raise InvalidAnswer(say("The value contains a character that cannot be stored"))
+    if measure_depth(value) > MAX_DEPTH - 3:  # of response_config.proposal.arguments
+        raise InvalidAnswer(say("The value has too many levels"))
+    place = find_forbidden_name(name, value)
+    if place is not None:
+        raise InvalidAnswer(
+            say("%(field)s must not have a field named %(name)s", field=place, name=FORBIDDEN_NAME)
+        )
+    place = find_inexact(name, value)
+    if place is not None:
+        raise InvalidAnswer(
+            say(
+                "%(field)s must be between %(least)s and %(most)s",
+                field=place,
+                least=-MAX_EXACT,
+                most=MAX_EXACT,
+            )
+        )
+    return value
+
+
+def _keep_type(proposed: Any, value: Any) -> Any:
+    number = to_json_number(value)
+    if isinstance(proposed, float):
+        value, is_kept = number, number is not None
+    elif isinstance(proposed, int) and not isinstance(proposed, bool):
+        value, is_kept = number, isinstance(number, int)
+    else:
+        is_kept = type(value) is type(proposed)
+    if not is_kept:
+        raise InvalidAnswer(OTHER_TYPE.get(type(proposed), say("This can’t be changed")))
+    return value

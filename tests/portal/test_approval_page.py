@@ -1,0 +1,250 @@
+"""The page of an approval: the proposed call, and the ways to decide about it."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from reviews import services
+from reviews.models import Request
+from tests.portal import signed_in, words
+from tests.reviews.conftest import Make
+
+pytestmark = pytest.mark.django_db
+
+ARGUMENTS: dict[str, Any] = {
+    "order": 4821,
+    "amount": 129.5,
+    "note": "Sorry!\nYours",
+    "notify": True,
+    "tags": ["vip", "late"],
+}
+REFUND: dict[str, Any] = {
+    "response_type": "approval",
+    "response_config": {
+        "proposal": {
+            "name": "issue_refund",
+            "arguments": ARGUMENTS,
+            "title": "Refund order 4821",
+            "risk": "high",
+        },
+        "actions": ["approve", "edit", "reject", "respond"],
+    },
+    "default_response": {"action": "reject"},
+}
+FIELDS = {
+    "answer.edit.0": "4821",
+    "answer.edit.1": "129.5",
+    "answer.edit.2": "Sorry!\r\nYours",
+    "answer.edit.3": "true",
+    "answer.edit.4": '[\r\n  "vip",\r\n  "late"\r\n]',
+}
+
+
+@pytest.fixture
+def refund(make: Make) -> Request:
+    return make(**REFUND)
+
+
+@pytest.fixture
+def browser(member: User) -> Client:
+    return signed_in(member)
+
+
+def post(browser: Client, request: Request, **answer: str) -> Any:
+    typed = {name.replace("_", "."): value for name, value in answer.items()}
+    return browser.post(f"/inbox/{request.pk}/answer/", typed)
+
+
+def send(browser: Client, request: Request, answer: str, **changes: str) -> Any:
+    """Presses a button of the form, with the fields as they are shown except for the changes."""
+    changed = {f"answer.edit.{name[1:]}": value for name, value in changes.items()}
+    return browser.post(f"/inbox/{request.pk}/answer/", {**FIELDS, **changed, "answer": answer})
+
+
+def stored(request: Request) -> Any:
+    return services.read_request(request.pk).response_data
+
+
+def find_button(page: Any, label: str) -> str:
+    """Returns the value of the button with the label."""
+    buttons = re.findall(
+        r'<button[^>]*value="([^"]*)"[^>]*>(.*?)</button>', page.content.decode(), re.S
+    )
+    found: list[str] = [value for value, text in buttons if label in " ".join(text.split())]
+    return found[0]
+
+
+def test_the_call_is_a_table(browser: Client, refund: Request) -> None:
+    page = browser.get(f"/inbox/{refund.pk}/")
+    text = words(page)
+    assert "Refund order 4821 High risk" in text
+    assert "issue_refund" in text
+    for name in ARGUMENTS:
+        assert f'<th scope="row" role="rowheader"><code dir="auto">{name}</code></th>' in (
+            page.content.decode()
+        )
+    assert '<div class="given" dir="auto">Sorry!\nYours</div>' in page.content.decode()
+    for label in ("Approve", "Edit and approve", "Reject", "Reply"):
+        assert label in text
+    assert "If nobody answers in time: Rejected" in text
+
+
+def test_only_offered_actions(browser: Client, make: Make) -> None:
+    config = {"proposal": {"name": "restart"}}
+    request = make(**{**REFUND, "response_config": config})
+    text = words(browser.get(f"/inbox/{request.pk}/"))
+    assert "It has no arguments." in text
+    assert "Edit and approve" not in text
+    assert "Reply" not in text
+    assert "risk" not in text
+
+
+def test_an_approval(browser: Client, refund: Request) -> None:
+    response = send(browser, refund, "approve")
+    assert response.status_code == 303
+    assert stored(refund) == {"action": "approve", "edited": [], "arguments": ARGUMENTS}
+    assert "Approved" in words(browser.get(response.url))
+    assert "Approved" in words(browser.get(f"/inbox/{refund.pk}/"))
+
+
+def test_a_rejection_with_a_reason(browser: Client, refund: Request) -> None:
+    post(browser, refund, answer="reject", answer_reject="Too much.\r\nAsk Ada.")
+    assert stored(refund) == {"action": "reject", "message": "Too much.\nAsk Ada."}
+    assert "Rejected: Too much." in words(browser.get(f"/inbox/{refund.pk}/"))
+
+
+def test_a_reply(browser: Client, refund: Request) -> None:
+    refused = post(browser, refund, answer="respond", answer_respond=" ")
+    assert refused.status_code == 422
+    assert "Write a message" in words(refused)
+    post(browser, refund, answer="respond", answer_respond="Which order?")
+    assert stored(refund) == {"action": "respond", "message": "Which order?"}
+
+
+def test_an_edit_is_shown_before_it_is_sent(browser: Client, refund: Request) -> None:
+    shown = send(browser, refund, "edit", _1="99.5", _2="Sorry!\r\nAda")
+    assert shown.status_code == 200
+    assert stored(refund) is None
+    text = words(shown)
+    assert "Check your changes amount Before 129.5 After 99.5" in text
+    assert "note Before Sorry! Yours After Sorry! Ada" in text
+    button = find_button(shown, "Approve with changes")
+    assert send(browser, refund, button, _1="99.5", _2="Sorry!\r\nAda").status_code == 303
+    assert stored(refund) == {
+        "action": "edit",
+        "edited": ["amount", "note"],
+        "arguments": {**ARGUMENTS, "amount": 99.5, "note": "Sorry!\nAda"},
+    }
+    page = words(browser.get(f"/inbox/{refund.pk}/"))
+    assert "Approved with changes: amount, note" in page
+    assert "amount Before 129.5 After 99.5" in page
+
+
+def test_what_changed_since_it_was_shown_is_shown_again(browser: Client, refund: Request) -> None:
+    button = find_button(send(browser, refund, "edit", _1="99.5"), "Approve with changes")
+    again = send(browser, refund, button, _1="199.5")
+    assert "Before 129.5 After 199.5" in words(again)
+    assert stored(refund) is None
+
+
+def test_an_edit_without_a_difference_approves(browser: Client, refund: Request) -> None:
+    assert send(browser, refund, "edit").status_code == 303
+    assert stored(refund) == {"action": "approve", "edited": [], "arguments": ARGUMENTS}
+
+
+def test_approve_forgets_no_edit(browser: Client, refund: Request) -> None:
+    page = send(browser, refund, "approve", _1="99.5")
+    assert page.status_code == 422
+    assert "You changed amount. Approve it with the changes, or undo them" in words(page)
+    assert 'value="99.5"' in page.content.decode()
+    assert stored(refund) is None
+
+
+def test_errors_stand_beside_their_fields(browser: Client, refund: Request) -> None:
+    page = send(browser, refund, "edit", _0="4821.5", _1="much", _3="perhaps", _4="{")
+    assert page.status_code == 422
+    html = page.content.decode()
+    for place, sentence in (
+        ("0", "Enter a whole number"),
+        ("1", "Enter a number in plain digits, like 5 or -3.25"),
+        ("3", "Choose yes or no"),
+        ("4", "Line 1 is not JSON"),
+    ):
+        assert re.search(rf'id="answer-edit-{place}-error" role="alert">\s*{sentence}', html)
+    assert html.count("autofocus") == 1
+    assert 'value="4821.5"' in html
+    assert 'value="much"' in html
+    assert stored(refund) is None
+
+
+def test_a_value_that_is_left_stays_as_it_was(browser: Client, make: Make) -> None:
+    arguments = {"text": "a\r\nb\rc", "tiny": 1e-300, "deep": {"a": [1.0, "\u2028"]}, "n": 1}
+    config = {"proposal": {"name": "x", "arguments": arguments}, "actions": ["approve", "edit"]}
+    request = make(**{**REFUND, "response_config": config})
+    html = browser.get(f"/inbox/{request.pk}/").content.decode()
+    assert "‹U+2028›" in html
+    typed = {
+        "answer": "edit",
+        "answer.edit.0": "a\r\nb\r\nc",
+        "answer.edit.1": f"{1e-300:.300f}",
+        "answer.edit.2": '{\r\n  "a": [\r\n    1.0,\r\n    "\u2028"\r\n  ]\r\n}',
+        "answer.edit.3": "2",
+    }
+    shown = browser.post(f"/inbox/{request.pk}/answer/", typed)
+    typed["answer"] = find_button(shown, "Approve with changes")
+    browser.post(f"/inbox/{request.pk}/answer/", typed)
+    assert stored(request) == {
+        "action": "edit",
+        "edited": ["n"],
+        "arguments": {**arguments, "n": 2},
+    }
+
+
+def test_numbers_in_german(member: User, refund: Request) -> None:
+    browser = signed_in(member)
+    browser.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    assert 'value="129,5"' in browser.get(f"/inbox/{refund.pk}/").content.decode()
+    send(browser, refund, "approve", _1="129,5")
+    assert stored(refund)["action"] == "approve"
+
+
+def test_what_is_not_posted_stays(browser: Client, refund: Request) -> None:
+    assert post(browser, refund, answer="approve").status_code == 303
+    assert stored(refund)["arguments"] == ARGUMENTS
+
+
+@pytest.mark.parametrize("answer", ["", "deny", "edit.x.y", "approve.", "timeout"])
+def test_no_action(browser: Client, refund: Request, answer: str) -> None:
+    response = send(browser, refund, answer)
+    expected = {"edit.x.y": 303, "approve.": 303}.get(answer, 422)
+    assert response.status_code == expected
+
+
+def test_a_late_answer_keeps_what_was_typed(browser: Client, owner: User, refund: Request) -> None:
+    send(signed_in(owner), refund, "approve")
+    late = send(browser, refund, "edit", _1="99.5")
+    assert late.status_code == 409
+    assert "amount: 99.5" in words(late)
+    assert "order: 4821" not in words(late)
+
+
+def test_a_long_text_is_folded(browser: Client, make: Make) -> None:
+    arguments = {"body": "word " * 2000, "lines": "\n".join("abcdefghijkl"), "to": {"a": {"b": 1}}}
+    config = {"proposal": {"name": "send", "arguments": arguments}}
+    request = make(**{**REFUND, "response_config": config})
+    text = words(browser.get(f"/inbox/{request.pk}/"))
+    assert "10,000 characters" in text
+    assert "23 characters" in text
+    assert "1 field" in text
+
+
+def test_256_kilobytes(browser: Client, make: Make) -> None:
+    arguments = {"text": "ü\n" * 60_000}
+    config = {"proposal": {"name": "x", "arguments": arguments}, "actions": ["approve", "edit"]}
+    request = make(**{**REFUND, "response_config": config})
+    typed = {"answer": "edit", "answer.edit.0": "ü\r\n" * 60_000}
+    assert browser.post(f"/inbox/{request.pk}/answer/", typed).status_code == 303
+    assert stored(request)["action"] == "approve"
