@@ -14,11 +14,11 @@ from reviews.lifecycle.states import COMPLETED
 from reviews.models import Answer, Receipt, Request
 from reviews.receipts import signing_keys
 from reviews.receipts.claims import (
-    APPROVAL,
     build_claims,
     compute_expiry,
     find_obstacle,
 )
+from reviews.response_types.approval.names import APPROVAL
 
 TYPE = "approval-receipt+jwt"
 # `redeemed_at` decides between calls at the same time: the loser waits for the row, and no longer
