@@ -76,6 +76,13 @@ class TestSigningKeys:
     def test_the_first_key_is_made_when_it_is_needed(self) -> None:
         assert published() == published() == [SigningKey.objects.get().pk]
 
+    def test_caches_may_keep_the_keys_for_five_minutes(self) -> None:
+        response = Client().get("/.well-known/jwks.json")
+        assert response["Cache-Control"] == "public, max-age=300"
+        assert not response.cookies
+        assert Client().head("/.well-known/jwks.json").status_code == 200
+        assert Client().post("/.well-known/jwks.json").status_code == 405
+
     @pytest.mark.django_db(transaction=True)
     def test_two_processes_make_one(self) -> None:
         def sign(_: int) -> str:
