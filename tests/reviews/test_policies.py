@@ -302,3 +302,58 @@ def test_a_loops_policy_holds_for_its_requests(loop: Loop, make: Make) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM reviews_request")
         assert cursor.fetchone() == (1,)
+
+
+PROPOSAL = {
+    "response_type": "approval",
+    "response_config": {
+        "proposal": {"name": "refund", "arguments": {"amount": 5, "note": {"b": 1, "a": 2}}},
+        "actions": ["approve", "edit", "reject"],
+    },
+    "default_response": {"action": "reject"},
+}
+
+
+@pytest.mark.django_db
+class TestApprovals:
+    def test_equal_arguments_agree_however_they_are_spelled(self, loop: Loop, make: Make) -> None:
+        first, second = people(loop, 2)
+        request = make(**PROPOSAL, policy=policy("unanimous", 2))
+        answer(
+            request, first, {"action": "edit", "arguments": {"amount": 7, "note": {"b": 1, "a": 2}}}
+        )
+        answer(
+            request,
+            second,
+            {"action": "edit", "arguments": {"note": {"a": 2, "b": 1}, "amount": 7}},
+        )
+        stored = read(request)
+        assert (stored.status, stored.outcome) == ("completed", "decided")
+        assert stored.response_data["arguments"]["amount"] == 7
+
+    def test_another_edit_is_a_dissent(self, loop: Loop, make: Make) -> None:
+        first, second = people(loop, 2)
+        request = make(**PROPOSAL, policy=policy("unanimous", 2))
+        answer(request, first, {"action": "approve"})
+        answer(
+            request,
+            second,
+            {"action": "edit", "arguments": {"amount": 6, "note": {"b": 1, "a": 2}}},
+        )
+        assert read(request).outcome == "no_agreement"
+
+    def test_rejections_agree_for_different_reasons(self, loop: Loop, make: Make) -> None:
+        first, second = people(loop, 2)
+        request = make(**PROPOSAL, policy=policy("unanimous", 2))
+        answer(request, first, {"action": "reject", "message": "Too much"})
+        answer(request, second, {"action": "reject", "message": "Not ours"})
+        stored = read(request)
+        assert (stored.outcome, stored.response_data["message"]) == ("decided", "Not ours")
+
+    def test_a_rejection_is_a_veto(self, loop: Loop, make: Make) -> None:
+        first, *_ = people(loop, 3)
+        request = make(**PROPOSAL, policy=policy("majority", 3, veto=["reject"]))
+        answer(request, first, {"action": "reject"})
+        stored = read(request)
+        assert (stored.status, stored.outcome) == ("completed", "vetoed")
+        assert stored.response_data["action"] == "reject"
