@@ -90,6 +90,10 @@ def test_the_call_is_a_table(browser: Client, refund: Request) -> None:
     for label in ("Approve", "Edit and approve", "Reject", "Reply"):
         assert label in text
     assert "If nobody answers in time: Rejected" in text
+    # the buttons wait until the whole call was on the screen
+    (question, proposal) = page.content.decode().split('class="card proposal"')
+    assert "data-question-end" not in question
+    assert proposal.count("data-question-end") == 1
 
 
 def test_only_offered_actions(browser: Client, make: Make) -> None:

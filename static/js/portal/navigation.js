@@ -95,7 +95,7 @@ export function startNavigation() {
     const wrong = document.querySelector("[autofocus]");
     (wrong ?? document.getElementById("main")).focus({ preventScroll: true });
     if (wrong?.matches("textarea, [type=text]")) wrong.setSelectionRange(wrong.value.length, wrong.value.length);
-    (wrong?.closest(".field, .choices") ?? wrong)?.scrollIntoView({ block: "center" });
+    wrong?.closest(".field, .choices").scrollIntoView({ block: "center" });
   });
   addEventListener("popstate", () => location.reload());
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

@@ -21,11 +21,10 @@ export class Submission {
     this.question = readQuestion();
     this.isSending = false;
     this.opensAt = isNext ? performance.now() + DOUBLE_TAP : 0;
+    const touch = ({ target }) => { if (!target.closest("[data-send]")) this.opensAt = 0; };
     for (const kind of ["input", "click"]) {
-      form.addEventListener(kind, (event) => {
-        if (!event.target.closest("[data-send]")) this.opensAt = 0;
-      });
-      findComment()?.addEventListener(kind, () => { this.opensAt = 0; }); // it is outside the form
+      form.addEventListener(kind, touch);
+      findComment()?.addEventListener(kind, touch); // it is outside the form
     }
     form.addEventListener("submit", (event) => {
       event.preventDefault();
