@@ -12,10 +12,9 @@ from db.times import iso
 from reviews import canonical, policy
 from reviews.lifecycle import states
 from reviews.models import Request
+from reviews.response_types import get_response_type
 from reviews.response_types.approval.kind import VALID_FOR, VALID_SECONDS
-from reviews.response_types.approval.names import APPROVAL, APPROVE, EDIT
-
-APPROVING: Final = (APPROVE, EDIT)
+from reviews.response_types.approval.names import APPROVAL, REJECT, RESPOND
 
 FIRST: Final = policy.Policy().store()
 
@@ -31,8 +30,8 @@ _NOT_ENDED: Final[Mapping[str, str]] = {
     states.CANCELLED: "the request was cancelled",
 }
 _NOT_APPROVING: Final[Mapping[str, str]] = {
-    "reject": "the request was rejected",
-    "respond": "the request was answered with a message",
+    REJECT: "the request was rejected",
+    RESPOND: "the request was answered with a message",
 }
 
 
@@ -79,11 +78,6 @@ def build_claims(request: Request) -> dict[str, Any]:
 
 def list_approvers(request: Request) -> list[User]:
     """Returns the people whose answers say what may run, the oldest answer first."""
-    approved = _compute_key(request.response_data)
-    answers = request.answers.in_order()
-    return [answer.person for answer in answers if _compute_key(answer.data) == approved]
-
-
-def _compute_key(decision: Mapping[str, Any]) -> str:
-    """Returns a string that equal decisions share."""
-    return canonical.compute_digest([decision["action"], decision.get("arguments")])
+    get_key = get_response_type(request.response_type).get_key
+    approved = get_key(request.response_data)
+    return [a.person for a in request.answers.in_order() if get_key(a.data) == approved]

@@ -1,6 +1,7 @@
 """clients/python as a package: what it needs, and the samples of its documents, run as they are."""
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -27,7 +28,16 @@ from webhooks import signing
 PACKAGE = ROOT / "clients" / "python"
 PROJECT: dict[str, Any] = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
 MODULES = sorted(SOURCE.rglob("*.py"))
-ANSWERS = {"rating": 4, "number": 3}  # to everything else the first option
+FORM = {"amount": 4, "reason": "broken"}
+SCHEMA = {
+    "type": "object",
+    "properties": {"amount": {"type": "number"}, "reason": {"type": "string"}},
+}
+ANSWERS: dict[str, Any] = {
+    "rating": 4,
+    "number": 3,
+    "form": FORM,
+}  # to everything else the first option
 GUIDES_FOLDER = ROOT / "docs" / "guides"
 URL, KEY = "http://127.0.0.1:8000/v1", "rl_live_…"
 
@@ -137,9 +147,12 @@ def answer_until_it_ends(process: "subprocess.Popen[str]", reviewer: User) -> tu
     return finish(process)
 
 
-def start(command: list[str], variables: dict[str, str]) -> "subprocess.Popen[str]":
+def start(
+    command: list[str], variables: dict[str, str], folder: Path = ROOT
+) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         command,
+        cwd=folder,
         env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -166,10 +179,11 @@ def test_the_samples_in_python(
 def test_the_samples_in_shell(
     service: str, key: str, member: User, installed: Path, tmp_path: Path
 ) -> None:
-    assert len(SHELL) == 8
+    assert len(SHELL) == 9
+    (tmp_path / "refund.schema.json").write_text(json.dumps(SCHEMA))
     variables = environment(installed, service, key, tmp_path)
     for line in SHELL:
-        command = start(["sh", "-c", line.removeprefix(".venv/bin/")], variables)
+        command = start(["sh", "-c", line.removeprefix(".venv/bin/")], variables, tmp_path)
         code, printed, complaints = answer_until_it_ends(command, member)
         assert (code, bool(printed)) == (0, True), (line, complaints)
 

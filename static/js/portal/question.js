@@ -46,7 +46,7 @@ class Question {
       } else {
         startAnswerForm(form, draft);
       }
-      if (this.data.earlier) import("./earlier.js").then((it) => it.offerDraft(this.data), () => {});
+      if (this.data.earlier) start(import("./earlier.js"), (script) => script.offerDraft(this.data), this.stops.signal);
       this.submission = new Submission(form, draft, { isNext });
       return;
     }
