@@ -6,7 +6,7 @@ import pytest
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.models import Request
+from reviews.models import Receipt
 from tests.api import moments
 from tests.api.bodies import of_type
 from tests.api.wire import Api, granted, json_of, refused
@@ -102,8 +102,8 @@ def test_its_page_says_when_it_was_redeemed(
     assert "Approval redeemed With the key" in after
     assert "Not yet" not in after
     moments.let_pass(request_id, hours=2)
-    receipt = Request.objects.get(pk=request_id).receipt
-    assert receipt.redeemed_with.name in after
+    receipt = Receipt.objects.get(pk=request_id)
+    assert receipt.redeemed_with and receipt.redeemed_with.name in after
 
 
 def test_a_rejection_has_no_receipt_on_its_page(
