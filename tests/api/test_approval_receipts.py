@@ -103,7 +103,8 @@ def test_its_page_says_when_it_was_redeemed(
     assert "Not yet" not in after
     moments.let_pass(request_id, hours=2)
     receipt = Receipt.objects.get(pk=request_id)
-    assert receipt.redeemed_with and receipt.redeemed_with.name in after
+    assert receipt.redeemed_with is not None
+    assert receipt.redeemed_with.name in after
 
 
 def test_a_rejection_has_no_receipt_on_its_page(
