@@ -37,6 +37,7 @@ ANSWERS: dict[str, Any] = {
     "rating": 4,
     "number": 3,
     "form": FORM,
+    "approval": {"action": "approve"},
 }  # to everything else the first option
 GUIDES_FOLDER = ROOT / "docs" / "guides"
 URL, KEY = "http://127.0.0.1:8000/v1", "rl_live_…"
@@ -179,7 +180,7 @@ def test_the_samples_in_python(
 def test_the_samples_in_shell(
     service: str, key: str, member: User, installed: Path, tmp_path: Path
 ) -> None:
-    assert len(SHELL) == 9
+    assert len(SHELL) == 11
     (tmp_path / "refund.schema.json").write_text(json.dumps(SCHEMA))
     variables = environment(installed, service, key, tmp_path)
     for line in SHELL:

@@ -75,7 +75,7 @@ class TestChoosing:
         assert sorted(listed(page)) == sorted(each.pk for each in (*two, same, mine))
         said = words(page)
         assert "Give one answer to up to 50 questions of a loop" in said
-        assert "Refund desk Answers: yes , no" in said
+        assert "Refund desk Answers: yes, no" in said
         assert not {each.pk for each in alone} & set(listed(page))
 
     def test_each_loop_is_a_group(self, make: Make, owner: User, member: User) -> None:

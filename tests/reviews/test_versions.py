@@ -123,7 +123,7 @@ def test_one_whose_time_is_up_times_out_first(make: Make, owner: User) -> None:
 def test_a_create_that_fails_cancels_nothing(
     make: Make, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: Request) -> None:
+    def fail(_: Request, **__: Any) -> None:
         raise services.NoActiveMembers
 
     older = make()

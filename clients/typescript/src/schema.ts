@@ -11,6 +11,15 @@ export interface components {
         Answer: string | number | string[] | components["schemas"]["Decision"] | {
             [key: string]: unknown;
         } | null;
+        /** @description One person's answer to a request with a policy. */
+        AnswerGiven: {
+            response_data: unknown;
+            response_comment: string | null;
+            response_by: string;
+            response_by_user: components["schemas"]["Person"];
+            /** Format: date-time */
+            response_at: string;
+        };
         /** @description A call that people approve, edit, reject or reply to. */
         ApprovalConfig: {
             /** @description The call that may run. */
@@ -38,6 +47,8 @@ export interface components {
             /** @description What people may do. Default: ["approve", "reject"]. */
             actions?: ("approve" | "edit" | "reject" | "respond")[] | null;
             editable?: (true | string[]) | null;
+            /** @description Default: 86400. */
+            approval_valid_seconds?: number | null;
             /** @description Default: true. */
             required?: boolean | null;
         } & {
@@ -73,6 +84,12 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
+            replaces?: string | null;
         };
         /** @enum {string} */
         ContentType: "markdown" | "image";
@@ -182,6 +199,12 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
+            replaces?: string | null;
         };
         /** @description A loop with all its members. The `optional` fields are left out at their defaults. */
         Loop: {
@@ -283,6 +306,10 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
             replaces?: string | null;
         };
@@ -326,6 +353,10 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
             replaces?: string | null;
         };
@@ -413,6 +444,10 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
             replaces?: string | null;
         };
@@ -476,6 +511,10 @@ export interface components {
              */
             texts_removed_at: string | null;
             metadata?: components["schemas"]["Metadata"];
+            policy?: components["schemas"]["StoredPolicy"];
+            outcome?: string;
+            answers_received?: number;
+            answers?: components["schemas"]["AnswerGiven"][];
             /** @description The request that this one is the next version of; only where there is one. */
             replaces?: string;
             /** @description The next version of this request; only where there is one. */
@@ -544,6 +583,10 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
             replaces?: string | null;
         };
@@ -593,6 +636,10 @@ export interface components {
             /** @description Where events go. An empty string counts as left out. */
             callback_url?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            /** @description How many people answer, and what becomes of their answers. Without it the first answer of any member counts. */
+            policy?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
             replaces?: string | null;
         };

@@ -121,8 +121,7 @@ class Approval(ResponseType):
             VALID_FOR,
             {"type": "integer", "minimum": 60, "maximum": MAX_VALID, "default": VALID_SECONDS},
             say("Valid for so many seconds"),
-            initial=str(VALID_SECONDS),
-            help_text=say("How long the receipt of an approval can be redeemed."),
+            help_text=say("How long the receipt of an approval can be redeemed. Default: a day."),
         ),
     )
     has_vetoes = True
