@@ -26,6 +26,8 @@ _FIELDS: Final = (
 # Fields only where they are set: an answer in text is '' once texts are removed.
 _REMOVED: Final = "texts_removed_at"
 _NEXT: Final = "superseded_by"
+_OF_SEVERAL: Final = ("outcome", "answers")  # of a request with a policy
+_OPTIONAL: Final = (_REMOVED, _NEXT, *_OF_SEVERAL)
 
 
 def build_answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def build_answer(request: dict[str, Any]) -> dict[str, Any]:
     answer |= {"status": request["status"], **{name: request[name] for name in _FIELDS}}
     if step := build_next_step(request):
         answer["next_step"] = step
-    return answer | {name: request[name] for name in (_REMOVED, _NEXT) if request.get(name)}
+    return answer | {name: request[name] for name in _OPTIONAL if request.get(name)}
 
 
 def build_unread_answer(request_id: str) -> dict[str, Any]:
@@ -59,8 +61,8 @@ def build_schema() -> Schema:
         {
             "request_id": ID,
             "status": one_of(statuses, description=description),
-            **schemas.pick(request, (*_FIELDS, _REMOVED, _NEXT)),
+            **schemas.pick(request, (*_FIELDS, *_OPTIONAL)),
             "next_step": STRING,
         },
-        optional=[*_FIELDS, _REMOVED, _NEXT, "next_step"],
+        optional=[*_FIELDS, *_OPTIONAL, "next_step"],
     )

@@ -28,6 +28,7 @@ _ASKED = (
     "image_url",
     "metadata",
     "replaces",
+    "policy",
 )
 
 

@@ -71,6 +71,16 @@ def test_a_form_that_is_no_schema(shell: Shell, loop: Loop, tmp_path: Path) -> N
     assert "not allowed with argument" in finish(both)[2]
 
 
+def test_two_people_decide(shell: Shell, loop: Loop, owner: User, member: User) -> None:
+    asking = shell.start(*ASK, "--policy", '{"rule": "unanimous", "answers": 2}')
+    request = asked()
+    for person in (owner, member):
+        answer_request(
+            request=Request.objects.get(pk=request.pk), reviewer_id=person.pk, answer="yes"
+        )
+    assert finish(asking)[:2] == (0, "yes\n")
+
+
 def test_the_next_version_of_a_question(shell: Shell, loop: Loop, member: User) -> None:
     asking = shell.start(*ASK, "--json")
     older = asked()

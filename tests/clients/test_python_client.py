@@ -124,6 +124,24 @@ def test_the_request_is_cancelled(
     assert (raised.value.request_id, raised.value.superseded_by) == (request.pk, None)
 
 
+def test_two_people_decide(
+    client: Client, pool: ThreadPoolExecutor, loop: Loop, owner: User, member: User
+) -> None:
+    policy = {"rule": "unanimous", "answers": 2}
+    asking = pool.submit(
+        client.ask, "Refund 80 €?", options=["yes", "no"], default="no", policy=policy
+    )
+    request = asked()
+    for person in (owner, member):
+        services.answer_request(
+            request=services.read_request(request.pk), reviewer_id=person.pk, answer="yes"
+        )
+    answer = asking.result(30)
+    assert (answer.value, answer.by_human) == ("yes", True)
+    assert answer.request["outcome"] == "decided"
+    assert [each["response_by"] for each in answer.request["answers"]] == [owner.pk, member.pk]
+
+
 def test_the_next_version_of_a_question(
     client: Client, pool: ThreadPoolExecutor, loop: Loop, member: User
 ) -> None:

@@ -63,6 +63,14 @@ export interface AskOptions {
   metadata?: Record<string, string>;
   /** The id of the request that this one is the next version of. It is cancelled if it is open. */
   replaces?: string;
+  /** Several people answer, and a rule makes one outcome of it: `request.outcome`. */
+  policy?: {
+    rule?: "first" | "majority" | "unanimous" | "median";
+    answers?: number;
+    blind?: boolean;
+    exclude_creator?: boolean;
+    veto?: readonly unknown[];
+  };
   /** The trace that the question belongs to (W3C Trace Context); its webhooks continue it. */
   traceparent?: string;
 }
@@ -381,6 +389,7 @@ function buildBody(question: string, options: AskOptions): NewRequest {
     callback_url: options.callbackUrl,
     metadata: options.metadata,
     replaces: options.replaces,
+    policy: options.policy,
     platform: "api",
     platform_version: "reviewloop-typescript",
   };

@@ -195,6 +195,19 @@ def test_a_question_with_an_image(agent: Agent, loop: Loop) -> None:
     assert (request.type, request.image_url) == ("image", address)
 
 
+def test_several_people_decide(agent: Agent, loop: Loop, owner: User, member: User) -> None:
+    policy = {"rule": "majority", "answers": 2}
+    asked = agent.data("ask_human", loop_id=loop.pk, **QUESTION, policy=policy)["request_id"]
+    for person, value in ((owner, "yes"), (member, "no")):
+        moments.answer(asked, person, value)
+    answer = agent.data("get_answer", request_id=asked)
+    assert (answer["status"], answer["outcome"]) == ("timeout", "no_agreement")
+    assert [each["response_data"] for each in answer["answers"]] == ["yes", "no"]
+    sentence = "policy.answers is 9, but 2 people may answer"
+    fault = agent.fault("ask_human", loop_id=loop.pk, **QUESTION, policy={**policy, "answers": 9})
+    assert fault == f"Validation failed: {sentence}"
+
+
 def test_the_next_version_of_a_question(agent: Agent, loop: Loop) -> None:
     older = agent.data("ask_human", loop_id=loop.pk, **QUESTION)["request_id"]
     newer = agent.data("ask_human", loop_id=loop.pk, **QUESTION, replaces=older)["request_id"]
@@ -330,7 +343,7 @@ def test_the_header_is_not_the_argument(agent: Agent, loop: Loop) -> None:
             {"question": "?"},
             "Validation failed: question is not an argument; there are: loop_id, request_text, "
             "response_type, response_config, default_response, timeout_seconds, priority, "
-            "context, image_url, metadata, replaces, idempotency_key, wait",
+            "context, image_url, metadata, replaces, policy, idempotency_key, wait",
         ),
     ],
 )

@@ -120,6 +120,12 @@ def add_ask(ask: argparse.ArgumentParser) -> None:
         help="the request that this one is the next version of; cancelled if it is open",
     )
     ask.add_argument(
+        "--policy",
+        metavar="JSON",
+        type=read_object,
+        help='how many people decide: {"rule": "majority", "answers": 3}',
+    )
+    ask.add_argument(
         "--resume",
         metavar="NAME",
         type=check_name,
@@ -158,6 +164,7 @@ def run_ask(client: Client, args: argparse.Namespace) -> int:
             context=args.context,
             metadata=dict(args.metadata) if args.metadata else None,
             replaces=args.replaces,
+            policy=args.policy,
         )
     except Cancelled as error:
         if args.json:

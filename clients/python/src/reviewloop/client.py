@@ -61,6 +61,7 @@ class Client:
         callback_url: str | None = None,
         metadata: Mapping[str, str] | None = None,
         replaces: str | None = None,
+        policy: Mapping[str, Any] | None = None,
         traceparent: str | None = None,
     ) -> Answer:
         """Asks people a question and waits for their answer.
@@ -76,6 +77,9 @@ class Client:
 
         `replaces` is the id of the request that this question is the next version of. That one is
         cancelled if it is open, and reviewers see what has changed.
+
+        With a `policy` several people answer: {"rule": "majority", "answers": 3}. `answer.request`
+        then has `outcome` and `answers`.
 
         Raises Cancelled, and with `require_human` DefaultUsed; ResumeConflict, LoopNotChosen,
         ApiError, ConnectionFailed, and ValueError for a time-out.
@@ -93,6 +97,7 @@ class Client:
             "callback_url": callback_url,
             "metadata": None if metadata is None else dict(metadata),
             "replaces": replaces,
+            "policy": None if policy is None else dict(policy),
         }
         if resume is None:
             request = asking.ask_once(self, fields, loop, traceparent)

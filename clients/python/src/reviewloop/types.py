@@ -79,7 +79,26 @@ class WithVersions(TypedDict, total=False):
     superseded_by: str
 
 
-class Request(ListedRequest, WithMetadata, WithVersions):
+class GivenAnswer(TypedDict):
+    """One person's answer to a request with a policy."""
+
+    response_data: Value
+    response_comment: str | None
+    response_by: str
+    response_by_user: dict[str, Any]
+    response_at: str
+
+
+class WithPolicy(TypedDict, total=False):
+    """Only of a request with a policy; `outcome` and `answers` once they may be seen."""
+
+    policy: dict[str, Any]
+    answers_received: int
+    outcome: str  # "decided", "vetoed", "default", "no_agreement" or "unreachable"
+    answers: list[GivenAnswer]
+
+
+class Request(ListedRequest, WithMetadata, WithVersions, WithPolicy):
     """A request as a single read returns it."""
 
     creator_id: str
