@@ -9,6 +9,7 @@ from loops.models import Loop
 from loops.services import join_loop
 from reviews.models import Request
 from tests.api import moments
+from tests.api.bodies import of_type
 from tests.api.wire import Api, Caller, granted, refused
 from tests.conftest import account
 
@@ -92,6 +93,10 @@ def test_answers_are_open_where_the_policy_says_so(
         (
             TWO, {"response_type": "text", "response_config": {}},
             "policy.rule unanimous is not possible for response_type text, which can have: first",
+        ),
+        (
+            TWO, of_type("form"),
+            "policy.rule unanimous is not possible for response_type form, which can have: first",
         ),
         ({**TWO, "veto": ["No"]}, {}, "policy.veto[0] must be a possible answer to the request"),
         ({**TWO, "veto": ["no", 1]}, {}, "policy.veto[1] must be a possible answer to the request"),
