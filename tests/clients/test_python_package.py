@@ -62,7 +62,7 @@ SHELL = [
     line
     for path in ("README.md", "clients/python/README.md", "docs/api.md", *GUIDES)
     for block in [*blocks(path, "sh"), *blocks(path, "bash")]
-    for line in block.splitlines()
+    for line in block.replace("\\\n", " ").splitlines()
     if re.match(r"(\.venv/bin/)?reviewloop (?!listen|redeem)", line)  # no end, no approval
 ]
 
