@@ -18,6 +18,8 @@ OF_OPERATION = {
     "readRequest": "requests",
     "cancelRequest": "pending_requests",
     "giveFeedback": "completed_requests",
+    "readReceipt": "approved_requests",
+    "redeemReceipt": "approved_requests",
 }
 
 

@@ -28,7 +28,7 @@ def find_links(browser: Client, path: str) -> dict[str, str]:
     """The links between the versions, by their words."""
     source = browser.get(path).content.decode()
     [section] = re.findall(r'<section class="card versions".*?</section>', source, re.S)
-    found = re.findall(r'<a class="tap" href="([^"?]*)[^"]*" data-go>([^<]*)</a>', section)
+    found = re.findall(r'<a class="tap"\s+href="([^"?]*)[^"]*"\s+data-go>([^<]*)</a>', section)
     return {text: link for link, text in found}
 
 

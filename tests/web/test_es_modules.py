@@ -28,6 +28,8 @@ def test_what_is_imported_is_exported(name: str) -> None:
     stated = re.findall(r'^import \{ (.+?) \} from "(.+?)";$', source, re.MULTILINE)
     assert len(stated) == len(re.findall(IMPORT, source))
     later = re.findall(r'const \{ (.+?) \} = await import\("(.+?)"\);', source)
+    used = re.findall(r'import\("(.+?)"\), \(script\) => script\.(\w+)\(', source)
+    later += [(word, url) for url, word in used]
     assert len(later) == len(re.findall(LATER_IMPORT, source)) == source.count("import(")
     for words, url in stated + later:
         other = ((ROOT / name).parent / url).read_text()
