@@ -1,4 +1,4 @@
-// Starts the page of a question, and each next question shown without a reload.
+// The page of a question, and of each next one without a reload.
 
 import { announce } from "../announcements.js";
 import { Draft, removeOldDrafts } from "../drafts.js";
@@ -14,14 +14,14 @@ import { Submission } from "./submit.js";
 import { gettext } from "../words.js";
 
 class Question {
-  // `before` is the id of the question that this document showed before, if any.
+  // `before`: the id of the question shown before
   constructor(place, before) {
     this.data = place.dataset;
     this.stops = new AbortController();
     const { signal } = this.stops;
     const isNext = before ? before !== this.data.question : isReached();
     this.startAnswer(new Draft(this.data.person, this.data.question), { isNext });
-    if (document.querySelector("[data-zoom]")) start(import("./image.js"), (script) => script.startImage(), signal);
+    if (document.querySelector("[data-zoom]")) start(import("./image.js"), (script) => script.startImage());
     startAnswerZone(this.data.question, signal);
     this.polling = new Polling(this.data.watch, () => this.buildStateUrl(), () => this.refresh());
     this.claim = new Claim(this.data.question, {
@@ -42,15 +42,15 @@ class Question {
     const form = document.getElementById("answer-form");
     if (form) {
       if (form.querySelector("[data-field]")) {
-        start(import("./several_fields.js"), (script) => script.startSeveralFields(form, draft), this.stops.signal);
+        start(import("./several_fields.js"), (script) => script.startSeveralFields(form, draft));
       } else {
         startAnswerForm(form, draft);
       }
-      if (this.data.earlier) start(import("./earlier.js"), (script) => script.offerDraft(this.data), this.stops.signal);
+      if (this.data.earlier) start(import("./earlier.js"), (script) => script.offerDraft(this.data));
       this.submission = new Submission(form, draft, { isNext });
       return;
     }
-    if ("answered" in this.data) draft.remove(); // the answer has arrived
+    if ("answered" in this.data) draft.remove();
     showUnsentDraft(draft);
   }
 
@@ -63,7 +63,6 @@ class Question {
     this.polling.stop();
   }
 
-  // Shows the page again and restores the scroll position.
   async refresh() {
     this.claim.isRefreshing = true;
     const [left, top] = [scrollX, scrollY];
@@ -81,11 +80,8 @@ function announceChange(before, now) {
 }
 
 // Runs a script that few pages need.
-async function start(loading, run, signal) {
-  try {
-    const script = await loading;
-    if (!signal?.aborted) run(script);
-  } catch { /* the page works without it */ }
+function start(loading, run) {
+  loading.then(run, () => {});
 }
 
 function offerNotificationsIfAsked() {
