@@ -13,7 +13,7 @@ from portal.access import page, select_requests
 from portal.answer_form import AnswerForm, build_comment
 from portal.inbox_filter import InboxFilter
 from portal.open_questions import read_waiting
-from reviews import bulk_answers
+from reviews import bulk_answers, proposal_table
 from reviews.bulk_answers import MAX_REQUESTS, Fate, Result
 from reviews.comments import InvalidComment
 from reviews.models import Request, RequestQuerySet
@@ -186,6 +186,7 @@ def describe_row(item: Request) -> dict[str, Any]:
         "item": item,
         "headline": extract_headline(item.request_text),
         "left": format_time_left((item.timeout_at - item.now).total_seconds()),
+        "proposal": proposal_table.build(item),
     }
 
 

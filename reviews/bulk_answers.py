@@ -1,11 +1,12 @@
 """Gives one answer to several requests, each by the service and in the transaction of a single one.
 
 Requests are answered together only if a person can mean the same with the answer to each: one loop,
-one type and the same possible answers. Never critical ones, nor those that need several answers.
+one type and the same possible answers, for approvals also the same call. Never critical ones, nor
+those that need several answers.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,7 +19,7 @@ from reviews.response_types.posted import unify_newlines
 
 MAX_REQUESTS = 50
 
-Key = tuple[str, str, tuple[tuple[str, str], ...]]
+Key = tuple[Hashable, ...]
 
 
 class Fate(StrEnum):
@@ -50,7 +51,11 @@ def list_answers(request: Request) -> list[BulkAnswer]:
 def find_key(request: Request) -> Key | None:
     """Returns what is the same in requests that are answered together; None for a single one."""
     answers = tuple((each.value, each.label) for each in list_answers(request))
-    return (request.loop_id, request.response_type, answers) if answers else None
+    kind, config = get_response_type(request.response_type), request.response_config
+    if not answers:
+        return None
+    options = tuple(kind.list_values(config))
+    return (request.loop_id, kind.name, answers, options, kind.get_bulk_subject(config))
 
 
 def find_answer(request: Request, posted: str) -> BulkAnswer | None:

@@ -1,6 +1,7 @@
 """Renders the changes between two versions as HTML: `del` and `ins`, in marks and in hidden words.
 
 A screen reader says "[removed: …]" and "[added: …]", because few of them say the elements.
+Invisible characters in what differs get names.
 """
 
 import json
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from reviews.changes import Change, Part
 from reviews.outline import format_scalar
+from web.sanitize import show_invisible
 
 MAX_VALUE = 300  # characters
 _HIDDEN = '<span class="sr-only">{}</span>'
@@ -45,7 +47,7 @@ def _format_part(part: Part) -> SafeString | str:
 def _mark(tag: str, text: str) -> SafeString:
     word = _("removed:") if tag == "del" else _("added:")
     name = SafeString(tag)
-    return format_html(_MARKED, name, f"[{word} ", text, "]", name)
+    return format_html(_MARKED, name, f"[{word} ", show_invisible(text), "]", name)
 
 
 def _format_value(value: Any) -> str:

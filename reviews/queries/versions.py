@@ -11,6 +11,7 @@ from reviews import response_types
 from reviews.changes import MAX_CHANGES, Change, compare_texts, compare_values
 from reviews.diff_html import format_change, format_text
 from reviews.models import Request
+from web.sanitize import show_invisible
 
 MAX_STEPS = 200  # to both sides; each takes a look into an index
 # The request itself has step 0.
@@ -105,7 +106,9 @@ def compare(older: Request, newer: Request) -> Changes:
     is_same = older.request_text == newer.request_text
     parts = [] if is_same else compare_texts(older.request_text, newer.request_text)
     found = [
-        (_("Arguments"), compare_values(read_proposal(older), read_proposal(newer))),
+        (_("Proposed action"), compare_values(*map(_describe_proposal, (older, newer)))),
+        (_("Arguments"), compare_values(*map(_read_arguments, (older, newer)))),
+        (_("Fields"), compare_values(*map(_read_fields, (older, newer)))),
         (_("Context"), compare_values(older.context or {}, newer.context or {})),
         (_("Answer"), _compare_answers(older, newer)),
     ]
@@ -114,17 +117,32 @@ def compare(older: Request, newer: Request) -> Changes:
 
 
 def build_section(title: str, changes: list[Change]) -> Section:
-    rows = [(change.path, format_change(change)) for change in changes[:MAX_CHANGES]]
+    rows = [
+        (show_invisible(change.path), format_change(change)) for change in changes[:MAX_CHANGES]
+    ]
     return Section(title, rows, is_more=len(changes) > MAX_CHANGES)
 
 
-def read_proposal(request: Request) -> dict[str, Any]:
-    """Reads the arguments of the call that an approval proposes, and its name; {} for others."""
-    proposal = request.response_config.get("proposal")
-    if not isinstance(proposal, dict):
-        return {}
-    name = {_("Name"): proposal.get("name")}
-    return name | dict(proposal.get("arguments") or {})
+def _describe_proposal(request: Request) -> dict[str, Any]:
+    """Describes the call that an approval proposes, but for its arguments; {} for other types."""
+    proposal = _read_object(request, "proposal")
+    labels = {"name": _("Name"), "title": _("Title"), "risk": _("Risk")}
+    return {label: proposal[name] for name, label in labels.items() if proposal.get(name)}
+
+
+def _read_arguments(request: Request) -> dict[str, Any]:
+    return dict(_read_object(request, "proposal").get("arguments") or {})
+
+
+def _read_fields(request: Request) -> dict[str, Any]:
+    """Reads the fields of a form; {} for other types."""
+    return dict(_read_object(request, "schema").get("properties") or {})
+
+
+def _read_object(request: Request, name: str) -> dict[str, Any]:
+    """Reads an object of the configuration, which other types may have as any value."""
+    value = request.response_config.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def _compare_answers(older: Request, newer: Request) -> list[Change]:

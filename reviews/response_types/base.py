@@ -172,6 +172,10 @@ class ResponseType(ABC):
         """Returns the answers for several requests at once, if `takes_bulk_answers`."""
         return []
 
+    def get_bulk_subject(self, config: Config) -> str:
+        """Returns what else has to be the same in requests that are answered together."""
+        return ""
+
     def get_labels(self, config: Config, values: list[Any]) -> list[str]:
         """Returns the label of each value of an answer."""
         return [str(value) for value in values]

@@ -17,6 +17,7 @@ from loops.models import Loop
 from loops.services import create_loop, join_loop, lock_membership
 from reviews import services
 from reviews.models import Request
+from reviews.policy import Policy
 from tests.conftest import account
 from tests.portal import signed_in, words
 from tests.reviews.conftest import FIELDS, Make, acting, make_overdue
@@ -66,6 +67,7 @@ class TestChoosing:
             labelled,
             make(response_config={"options": ["no", "yes"]}),
             make(priority="critical"),
+            make(policy=Policy("majority", 2).store()),
             make(response_type="text", response_config={}),
         ]
         held, mine = make(), make()
@@ -248,6 +250,7 @@ class TestSending:
             {"response_config": {"options": ["yes", "no", "later"]}},
             {"response_config": {"options": [{"value": "yes", "label": "No"}, "no"]}},
             {"priority": "critical"},
+            {"policy": Policy("majority", 2).store()},
             {"response_type": "text", "response_config": {}},
         ],
     )
@@ -305,6 +308,54 @@ class TestSending:
             send(browser, made[3:8])
         assert (len(more) - len(again)) % 3 == 0
         assert (len(more) - len(again)) / 3 <= len(alone) + 3  # one more look at what it became
+
+
+def approval(order: int, name: str = "refund", **config: Any) -> dict[str, Any]:
+    """Fields of an approval of a refund."""
+    proposal = {"name": name, "arguments": {"order": order, "note": "left\u202eright"}}
+    return {
+        "request_text": f"May order {order} be refunded?",
+        "response_type": "approval",
+        "response_config": {"proposal": proposal, **config},
+        "default_response": {"action": "reject"},
+    }
+
+
+class TestApprovals:
+    def test_calls_of_one_name(self, make: Make, member: User) -> None:
+        """The page shows what each would do, and each is approved with its own arguments."""
+        made = [make(**approval(order)) for order in (4821, 4822)]
+        make(**approval(1, name="delete"))
+        make(**approval(2, actions=["approve", "edit", "reject"]))
+        make(**approval(3, actions=["approve", "reject", "respond"]))
+        browser = signed_in(member)
+        assert sorted(listed(browser.get(CHOOSE))) == sorted(each.pk for each in made)
+        page = words(review(browser, made))
+        assert "refund order 4821 note left‹U+202E›right" in page
+        assert "refund order 4822" in page
+        assert "2 answers sent Approve" in words(send(browser, made, "approve"))
+        decisions = answers(*made)
+        assert [each["action"] for each in decisions] == ["approve", "approve"]
+        assert [each["arguments"]["order"] for each in decisions] == [4821, 4822]
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            approval(2, name="delete"),
+            approval(2, actions=["approve", "reject", "respond"]),
+            approval(2, actions=["approve", "edit", "reject"]),
+        ],
+    )
+    def test_other_calls(self, make: Make, member: User, other: dict[str, Any]) -> None:
+        made = [make(**approval(1)), make(**other)]
+        assert "Answer them one by one." in words(send(signed_in(member), made, "approve"))
+        assert answers(*made) == [None, None]
+
+    def test_what_is_no_bulk_answer(self, make: Make, member: User) -> None:
+        made = [make(**approval(order, actions=["approve", "respond"])) for order in (1, 2)]
+        page = send(signed_in(member), made, "respond")
+        assert page.status_code == 422
+        assert answers(*made) == [None, None]
 
 
 @pytest.mark.django_db(transaction=True)

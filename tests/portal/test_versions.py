@@ -102,22 +102,56 @@ def test_what_has_changed(make: Make, owner: User, member: User) -> None:
         assert "<b>?" not in source
 
 
-def test_arguments_of_a_proposal(make: Make, owner: User) -> None:
-    """Of an approval; whatever else is in the configuration of another type is no proposal."""
+def find_changes(older: Request, newer: Request) -> dict[str, dict[str, str]]:
+    """The changed values of each section, by their paths."""
+    return {
+        section.title: {path: re.sub("<[^>]*>", "", values) for path, values in section.rows}
+        for section in versions.compare(older, newer).sections
+    }
+
+
+def test_a_proposed_action(make: Make, owner: User, member: User) -> None:
+    """Its name, risk and arguments, whatever they are called and whatever hides in them."""
+    arguments = {"order": "4821", "amount": 80, "Name": "x", "to": "ada@example.org"}
+    proposal = {"name": "refund", "risk": "low", "arguments": arguments}
+    older = make(
+        response_type="approval",
+        response_config={"proposal": proposal},
+        default_response={"action": "reject"},
+    )
+    changed = {**arguments, "amount": 40, "to": "ada@example.org\u200b"}
+    proposal = {"name": "refund_all", "risk": "high", "arguments": changed}
+    newer = replace(older, owner, response_config={"proposal": proposal})
+    newer = services.read_request(newer.pk)
+    assert find_changes(older, newer) == {
+        "Proposed action": {
+            "Name": "[removed: refund] → [added: refund_all]",
+            "Risk": "[removed: low] → [added: high]",
+        },
+        "Arguments": {
+            "amount": "[removed: 80] → [added: 40]",
+            "to": "[removed: ada@example.org] → [added: ada@example.org‹U+200B›]",
+        },
+    }
+    assert "amount [removed: 80 ] → [added: 40 ]" in read(signed_in(member), newer)
+
+
+def test_fields_of_a_form(make: Make) -> None:
     older, newer = make(), make()
-    older.response_type = newer.response_type = "text"
-    for each, amount in ((older, 80), (newer, 40)):
-        arguments = {"order": "4821", "amount": amount}
-        each.response_config = {"proposal": {"name": "refund", "arguments": arguments}}
-    changes = versions.compare(older, newer)
-    [section] = [each for each in changes.sections if each.title == "Arguments"]
-    [(path, values)] = section.rows
-    assert path == "amount"
-    assert re.sub("<[^>]*>", "", values) == "[removed: 80] → [added: 40]"
-    odd: Any
-    for odd in ([], "x", {"arguments": {}}, {"name": "refund"}):
-        older.response_config = {"proposal": odd}
-        versions.compare(older, newer)
+    for each, longest in ((older, 10), (newer, 20)):
+        schema = {"type": "object", "properties": {"name": {"maxLength": longest}}}
+        each.response_type, each.response_config = "form", {"schema": schema}
+        each.default_response = {}
+    said = find_changes(older, newer)
+    assert said == {"Fields": {"name.maxLength": "[removed: 10] → [added: 20]"}}
+
+
+@pytest.mark.parametrize("odd", [[], "x", {"arguments": {}}, {"name": "refund"}, None])
+def test_what_is_no_proposal(make: Make, odd: Any) -> None:
+    """Other types may have anything of that name in their configuration."""
+    older, newer = make(), make()
+    older.response_config |= {"proposal": odd, "schema": odd}
+    versions.compare(older, newer)
 
 
 def test_nothing_has_changed(make: Make, owner: User, member: User) -> None:

@@ -210,6 +210,10 @@ class Approval(ResponseType):
             if action in (APPROVE, REJECT)
         ]
 
+    def get_bulk_subject(self, config: Config) -> str:
+        """Returns the name of what is called: nobody approves two things in one breath."""
+        return read_proposal(config).name
+
     def list_values(self, config: Config) -> list[str]:
         return list(read_proposal(config).actions)
 
