@@ -1,5 +1,5 @@
-// Keeps the answer zone at the bottom small, and lets it wait until the end of a long question has
-// been on the screen. Nothing is disabled meanwhile: a key, or the focus, shows the zone at once.
+// Keeps the answer zone small, and lets it wait until the end of a long question has been on the
+// screen. A key, or the focus, shows it at once.
 
 const MAX_SHARE = 0.4; // of the screen's height
 const MARK_HEIGHT = 72; // px, what the zone takes while it waits
@@ -57,6 +57,7 @@ function waitForEnd(zone, question, signal) {
   document.addEventListener("keydown", show, options);
   mark.addEventListener("mousedown", (event) => event.preventDefault(), options); // it takes no focus
   zone.addEventListener("focusin", show, options);
+  zone.addEventListener("toggle", show, { ...options, capture: true }); // a panel that opens
   zone.addEventListener("click", (event) => {
     if (mark.contains(event.target)) scrollBy({ top: PAGE_STEP * innerHeight });
     else show();
