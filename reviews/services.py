@@ -1,6 +1,5 @@
 """Creates and changes requests. Each service is one transaction, shared by API and pages."""
 
-import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,18 +9,16 @@ from django.db.models import F
 from django.db.models.functions import Coalesce, Least, Now
 
 from accounts import quota
-from accounts.quota import Account
-from db.ids import owned_id
 from db.time_limits import allow_longer
 from loops.models import Loop, Membership
 from loops.services import lock_loop, lock_membership, record_audit, touch
-from outbox.items import Item
-from reviews import policy
 from reviews.comments import check_comment
+from reviews.creation import LoopGone as LoopGone
+from reviews.creation import LoopHasPolicy as LoopHasPolicy
+from reviews.creation import create_request as create_request
 from reviews.feedback_texts import remove_texts
 from reviews.insertion import NoActiveMembers as NoActiveMembers
 from reviews.insertion import NotTheOwner as NotTheOwner
-from reviews.insertion import OtherPolicy, insert
 from reviews.insertion import TooFewPeople as TooFewPeople
 from reviews.lifecycle import states, transitions
 from reviews.lifecycle.conditions import is_held_by
@@ -29,14 +26,10 @@ from reviews.models import Answer, Feedback, Request
 from reviews.moving import TransitionLost as TransitionLost
 from reviews.moving import move_or_raise
 from reviews.moving import read_request as read_request
-from reviews.notifications.push.channel import DISPATCHER, Push
 from reviews.response_types import get_response_type
-from reviews.response_types.policies import check_rule
 from reviews.versions import CannotReplace as CannotReplace
-from reviews.versions import insert_version
 from reviews.viewers import record_claimed
 
-DEFERRED_TIMEOUT = timedelta(days=30)
 LEAVE_GRACE = timedelta(seconds=5)
 WITHDRAWING_SECONDS = 60.0  # to cancel all open requests of a loop, 1,000 to 2,000 a second
 _TOUCH = """
@@ -51,72 +44,6 @@ class NotAReviewer(Exception):
 
 class NotAsked(Exception):
     """The reviewer is not among those who may answer the request by its policy."""
-
-
-class LoopHasPolicy(Exception):
-    """The loop's policy holds for all its requests, so none may have its own."""
-
-
-class LoopGone(Exception):
-    """The loop was already deleted."""
-
-
-def create_request(
-    *,
-    loop_id: str,
-    account: Account,
-    fields: dict[str, Any],
-    api_key_id: str | None = None,
-    request_id: str | None = None,
-    asked_through: str = "",
-    traceparent: str | None = None,
-) -> Request:
-    """Creates a pending request for every active member (docs/contract.md, `create`).
-
-    `fields` are those of `RequestInput`; `asked_through` is shown to the account; webhooks continue
-    the trace of `traceparent`. It is one statement and its own transaction; a loop with a policy
-    takes a second one, and `replaces`, which cancels an open older version, several. Pushes leave
-    after the commit, on other threads: `notifications_sent` is 0 here and counts later. Raises
-    LoopGone, NotTheOwner, LoopHasPolicy, InvalidPolicy, NoActiveMembers, TooFewPeople,
-    CannotReplace, and IntegrityError if `request_id`, from the token of a form, has already created
-    its request.
-    """
-    columns = {"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields}
-    request = Request(
-        replaces_id=columns.pop("replaces", None),
-        **columns,
-        id=request_id or owned_id(account.id),
-        loop_id=loop_id,
-        creator_id=account.id,
-        api_key_id=api_key_id,
-        asked_through=asked_through,
-        traceparent=traceparent,
-    )
-    pushes = _insert_by_policy(request)
-    if pushes:
-        transaction.on_commit(lambda: DISPATCHER.send_now(pushes), robust=True)
-    return request
-
-
-def _insert_by_policy(request: Request) -> list[Item[Push]]:
-    """Inserts the request under its loop's policy, if the loop has one.
-
-    Raises LoopGone, LoopHasPolicy, InvalidPolicy, and what `insert_version` raises.
-    """
-    own, known = request.policy, None
-    write = insert_version if request.replaces_id else insert
-    while True:
-        try:
-            return write(request, loop_policy=known)
-        except Loop.DoesNotExist:
-            raise LoopGone from None
-        except OtherPolicy as other:  # no statement more for loops without
-            if own is not None and other.text is not None:
-                raise LoopHasPolicy from None
-            known = other.text
-        request.policy = own if known is None else json.loads(known)
-        if known is not None:
-            check_rule(policy.read(request.policy), get_response_type(request.response_type))
 
 
 def cancel_request(

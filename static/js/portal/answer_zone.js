@@ -57,7 +57,6 @@ function waitForEnd(zone, question, signal) {
   document.addEventListener("keydown", show, options);
   mark.addEventListener("mousedown", (event) => event.preventDefault(), options); // it takes no focus
   zone.addEventListener("focusin", show, options);
-  zone.addEventListener("toggle", show, { ...options, capture: true }); // a panel that opens
   zone.addEventListener("click", (event) => {
     if (mark.contains(event.target)) scrollBy({ top: PAGE_STEP * innerHeight });
     else show();

@@ -1,0 +1,87 @@
+"""Creates requests, under the policy of their loop and as the next version of another one."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+
+from accounts.quota import Account
+from db.ids import owned_id
+from loops.models import Loop
+from outbox.items import Item
+from reviews import policy
+from reviews.insertion import OtherPolicy, insert
+from reviews.models import Request
+from reviews.notifications.push.channel import DISPATCHER, Push
+from reviews.response_types import get_response_type
+from reviews.response_types.policies import check_rule
+from reviews.versions import insert_version
+
+DEFERRED_TIMEOUT = timedelta(days=30)
+
+
+class LoopHasPolicy(Exception):
+    """The loop's policy holds for all its requests, so none may have its own."""
+
+
+class LoopGone(Exception):
+    """The loop was already deleted."""
+
+
+def create_request(
+    *,
+    loop_id: str,
+    account: Account,
+    fields: dict[str, Any],
+    api_key_id: str | None = None,
+    request_id: str | None = None,
+    asked_through: str = "",
+    traceparent: str | None = None,
+) -> Request:
+    """Creates a pending request for every active member (docs/contract.md, `create`).
+
+    `fields` are those of `RequestInput`; `asked_through` is shown to the account; webhooks continue
+    the trace of `traceparent`. It is one statement and its own transaction; a loop with a policy
+    takes a second one, and `replaces`, which cancels an open older version, several. Pushes leave
+    after the commit, on other threads: `notifications_sent` is 0 here and counts later. Raises
+    LoopGone, NotTheOwner, LoopHasPolicy, InvalidPolicy, NoActiveMembers, TooFewPeople,
+    CannotReplace, and IntegrityError if `request_id`, from the token of a form, has already created
+    its request.
+    """
+    columns = {"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields}
+    request = Request(
+        replaces_id=columns.pop("replaces", None),
+        **columns,
+        id=request_id or owned_id(account.id),
+        loop_id=loop_id,
+        creator_id=account.id,
+        api_key_id=api_key_id,
+        asked_through=asked_through,
+        traceparent=traceparent,
+    )
+    pushes = _insert_by_policy(request)
+    if pushes:
+        transaction.on_commit(lambda: DISPATCHER.send_now(pushes), robust=True)
+    return request
+
+
+def _insert_by_policy(request: Request) -> list[Item[Push]]:
+    """Inserts the request under its loop's policy, if the loop has one.
+
+    Raises LoopGone, LoopHasPolicy, InvalidPolicy, and what `insert_version` raises.
+    """
+    own, known = request.policy, None
+    write = insert_version if request.replaces_id else insert
+    while True:
+        try:
+            return write(request, loop_policy=known)
+        except Loop.DoesNotExist:
+            raise LoopGone from None
+        except OtherPolicy as other:  # no statement more for loops without
+            if own is not None and other.text is not None:
+                raise LoopHasPolicy from None
+            known = other.text
+        request.policy = own if known is None else json.loads(known)
+        if known is not None:
+            check_rule(policy.read(request.policy), get_response_type(request.response_type))
