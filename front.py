@@ -138,30 +138,42 @@ def share_metrics() -> None:
 
 @dataclass(frozen=True)
 class OwnSocket:
-    """What a worker gets in place of a socket: unpickled there, it is one that listens.
+    """What a worker gets in place of a socket: unpickled there, it is one.
 
-    Linux shares the connections to a port among its sockets. One socket for all was simpler, but of
-    16 connections that came at once, one of two workers sometimes took all, and kept them.
+    Linux shares the connections to a port among the sockets that listen. One socket for all was
+    simpler, but of 16 connections that came at once, one of two workers sometimes took all, and
+    kept them. uvicorn listens once the application is loaded: until then no connection waits for a
+    worker that cannot answer, such as one that takes the place of another.
     """
 
     host: str
     port: int
 
-    def __reduce__(self) -> tuple[Callable[..., socket.socket], tuple[str, int, bool]]:
-        return open_socket, (self.host, self.port, True)
+    def __reduce__(self) -> tuple[Callable[..., socket.socket], tuple[str, int]]:
+        return bind, (self.host, self.port)
 
 
-def open_socket(host: str, port: int, is_shared: bool) -> socket.socket:
-    """Opens a socket that listens; with `is_shared` others may do so, too."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=2048, reuse_port=is_shared)
+def bind(host: str, port: int) -> socket.socket:
+    """Opens a socket that shares its port and does not listen yet."""
+    own = socket.socket(find_family(host))
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    if own.family == socket.AF_INET6:
+        own.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    own.bind((host, port))
+    return own
+
+
+def find_family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def listen(host: str, port: int, workers: int) -> Any:
     """Returns what the workers get as their socket: systemd's, if it holds one open."""
     if os.environ.get("LISTEN_PID") == str(os.getpid()):
         return socket.socket(fileno=3)
-    common = open_socket(host, port, is_shared=False)  # fails where another service has the port
+    # fails where another service has the port
+    common = socket.create_server((host, port), family=find_family(host), backlog=2048)
     if workers == 1 or sys.platform != "linux":
         return common
     common.close()

@@ -186,7 +186,7 @@ class Installation:
                 for address in self.web_addresses
             ]
             through_nginx = self.get("/readyz")
-        except (requests.ConnectionError, ValueError):
+        except (requests.ConnectionError, requests.Timeout, ValueError):
             return False
         return through_nginx.ok and all(state["background"] == "ok" for state in states)
 

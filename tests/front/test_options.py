@@ -1,10 +1,13 @@
 """The command line of the web server."""
 
+import pickle
+import socket
 import sys
 
 import pytest
 
-from front import configure, read_options
+from bench.serving import free_port
+from front import OwnSocket, configure, read_options
 
 
 @pytest.mark.parametrize(
@@ -38,3 +41,12 @@ def test_numbers_that_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_connections_are_kept_longer_than_proxies_keep_them() -> None:
     assert configure("tests.front.toy:hello").timeout_keep_alive > 60
+
+
+def test_a_worker_listens_only_once_its_application_is_loaded() -> None:
+    """Until then, the system would give it connections that others could answer."""
+    port = free_port()
+    with pickle.loads(pickle.dumps(OwnSocket("127.0.0.1", port))) as own:
+        assert own.getsockname() == ("127.0.0.1", port)
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=5)
