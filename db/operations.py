@@ -64,6 +64,43 @@ class RemoveIndexWhileInUse(RemoveIndexConcurrently):
             super().database_forwards(app_label, schema_editor, from_state, to_state)
 
 
+class AddFields(Operation):
+    """Adds fields to a table in use, one statement after the other.
+
+    As operations of their own they would keep everybody from the table while Django makes its
+    models anew between them, which takes long on a busy machine.
+    """
+
+    reversible = True
+
+    def __init__(self, model_name: str, **fields: Any) -> None:
+        self.model_name = model_name
+        self.fields = fields
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        for name, field in self.fields.items():
+            state.add_field(app_label, self.model_name, name, field, preserve_default=True)
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        before, after = (
+            state.apps.get_model(app_label, self.model_name) for state in (from_state, to_state)
+        )
+        for name in self.fields:
+            schema_editor.add_field(before, after._meta.get_field(name))
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        model = from_state.apps.get_model(app_label, self.model_name)
+        for name in reversed(self.fields):
+            schema_editor.remove_field(model, model._meta.get_field(name))
+
+    def describe(self) -> str:
+        return f"Adds {', '.join(self.fields)} to {self.model_name}"
+
+
 class FillInBatches(NotInTransactionMixin, Operation):
     """Runs a statement until it finds no more rows; each run is a transaction of its own.
 

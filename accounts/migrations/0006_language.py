@@ -1,3 +1,4 @@
+from db.operations import AddFields
 from django.db import migrations, models
 
 
@@ -8,14 +9,9 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="user",
-            name="language",
-            field=models.CharField(blank=True, db_default="", default="", max_length=10),
-        ),
-        migrations.AddField(
-            model_name="user",
-            name="browser_language",
-            field=models.CharField(db_default="en", default="en", max_length=10),
+        AddFields(
+            "user",
+            language=models.CharField(blank=True, db_default="", default="", max_length=10),
+            browser_language=models.CharField(db_default="en", default="en", max_length=10),
         ),
     ]

@@ -1,6 +1,7 @@
 """Adds for how many days a loop keeps finished requests and their texts."""
 
 from django.contrib.postgres.operations import AddConstraintNotValid
+from db.operations import AddFields
 from django.db import migrations, models
 from django.db.models import Q
 
@@ -8,10 +9,11 @@ from django.db.models import Q
 class Migration(migrations.Migration):
     dependencies = [("loops", "0003_comment_rule")]
     operations = [
-        migrations.AddField(
-            "loop", "keep_requests_days", models.PositiveSmallIntegerField(null=True)
+        AddFields(
+            "loop",
+            keep_requests_days=models.PositiveSmallIntegerField(null=True),
+            keep_texts_days=models.PositiveSmallIntegerField(null=True),
         ),
-        migrations.AddField("loop", "keep_texts_days", models.PositiveSmallIntegerField(null=True)),
         AddConstraintNotValid(
             "loop",
             models.CheckConstraint(

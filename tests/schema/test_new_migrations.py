@@ -10,6 +10,7 @@ import pytest
 from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.core.management import call_command
 from django.db import connection, migrations
+from django.db.migrations import AddField
 from django.db.migrations.loader import MigrationLoader
 from django.db.models import CharField, Index
 
@@ -58,6 +59,9 @@ def find_faults(migration: migrations.Migration, folder: Path) -> list[str]:
             operation, WHILE_IN_USE
         ):
             faults.append("it cannot run again: use AddIndexWhileInUse or RemoveIndexWhileInUse")
+    added = [each.model_name for each in migration.operations if isinstance(each, AddField)]
+    if migration.atomic and len(added) > len(set(added)):
+        faults.append("the table is locked while models are made between: use AddFields")
     sql = "\n".join(MigrationLoader(connection).collect_sql([(migration, False)]))
     options = ("--assume-in-transaction",) if migration.atomic else ()
     if (migration.app_label, migration.name) in REMOVED.values():
