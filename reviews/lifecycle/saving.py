@@ -5,38 +5,44 @@ from functools import cache
 from typing import Any
 
 from django.db import connection
+from django.db.models import Field, JSONField
 
 from reviews.models import Request
 
-# The columns that transitions may change.
-COLUMNS = (
-    "status", "updated_at", "claimed_by_id", "claimed_at", "claim_expires_at", "claim_count",
-    "outcome", "answers_received",
-    "response_data", "response_by_id", "response_at", "response_comment", "traceparent",
-)  # fmt: skip
+FIELDS: tuple["Field[Any, Any]", ...] = tuple(Request._meta.concrete_fields)
+COLUMNS = tuple(field.attname for field in FIELDS)
 
 
 def update_all(requests: Sequence[Request]) -> None:
-    """Updates the requests. 200 take 11 ms; Django's `bulk_update` takes 227 ms."""
-    if not requests:
-        return
-    statement, fields = _build_statement()
-    values = [
-        [field.get_db_prep_save(getattr(each, field.attname), connection) for each in requests]
-        for field in fields
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+    """Updates the columns that were changed in any of the requests, which were read by `lock`.
+
+    50 take 2 ms; Django's `bulk_update` takes 57 ms.
+    """
+    changed = tuple(
+        field
+        for place, field in enumerate(FIELDS)
+        if any(getattr(each, field.attname) is not each.stored[place] for each in requests)
+    )
+    if changed:
+        values = [_read_column(field, requests) for field in (Request._meta.pk, *changed)]
+        with connection.cursor() as cursor:
+            cursor.execute(_build_statement(changed), values)
+
+
+def _read_column(field: "Field[Any, Any]", requests: Sequence[Request]) -> list[Any]:
+    """Returns the values of a column. Only those of JSON need Django's adaption, which is slow."""
+    values = [getattr(each, field.attname) for each in requests]
+    if isinstance(field, JSONField):
+        return [field.get_db_prep_save(value, connection) for value in values]
+    return values
 
 
 @cache
-def _build_statement() -> tuple[str, list[Any]]:
-    """Builds the statement, and the fields of its parameters."""
-    names = ("id", *COLUMNS)
-    fields: list[Any] = [field for field in Request._meta.concrete_fields if field.attname in names]
+def _build_statement(changed: tuple["Field[Any, Any]", ...]) -> str:
+    fields = (Request._meta.pk, *changed)
     types = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
-    statement = f"""
-UPDATE reviews_request AS r SET {", ".join(f"{name} = moved.{name}" for name in COLUMNS)}
-  FROM unnest({types}) AS moved ({", ".join(field.column for field in fields)})
+    assignments = ", ".join(f"{field.attname} = moved.{field.attname}" for field in changed)
+    return f"""
+UPDATE reviews_request AS r SET {assignments}
+  FROM unnest({types}) AS moved ({", ".join(field.attname for field in fields)})
  WHERE r.id = moved.id"""  # noqa: S608 (nothing in it comes from outside)
-    return statement, fields

@@ -16,7 +16,7 @@ from reviews import policy
 from reviews.lifecycle import events, states
 from reviews.lifecycle.conditions import DUE_AT, OPEN, held_by, in_time, lapsed, overdue
 from reviews.lifecycle.deciding import decide, read_answers
-from reviews.lifecycle.saving import update_all
+from reviews.lifecycle.saving import COLUMNS, update_all
 from reviews.lifecycle.states import Transition
 from reviews.models import Answer, Request, build_answer
 
@@ -28,11 +28,10 @@ BATCH = 25
 CHANGED_CHANNEL = "request_ended"
 SETTLERS = 0x53657474  # an advisory lock of this database, shared by all settlers
 
-_COLUMNS = [field.attname for field in Request._meta.concrete_fields]
 # In one query, PostgreSQL would read the clock before it waits for the locks.
 _LOCK = f"""
 WITH locked AS MATERIALIZED (
-    SELECT {", ".join(_COLUMNS)} FROM reviews_request r WHERE {{}} FOR NO KEY UPDATE {{}}
+    SELECT {", ".join(COLUMNS)} FROM reviews_request r WHERE {{}} FOR NO KEY UPDATE {{}}
 )
 SELECT locked.*, clock_timestamp() AS now FROM locked
 """  # noqa: S608 (nothing in it comes from outside)
@@ -221,8 +220,8 @@ def _lock(which: str, params: dict[str, Any], wait: str = "") -> list[Request]:
     with connection.cursor() as cursor:
         cursor.execute(_LOCK.format(which, wait), params)
         for *row, now in cursor.fetchall():
-            request = Request.from_db(connection.alias, _COLUMNS, row)
-            request.now = now
+            request = Request.from_db(connection.alias, COLUMNS, row)
+            request.stored, request.now = row, now
             locked.append(request)
     return locked
 

@@ -165,6 +165,7 @@ class Request(models.Model):
 
     objects: ClassVar[Any] = RequestQuerySet.as_manager()
     now: datetime  # by RequestQuerySet.with_clock()
+    stored: list[Any]  # all columns as they were locked, by lifecycle.transitions
     is_due: bool  # by RequestQuerySet.for_single_read()
     # The next version, by RequestQuerySet.for_single_read(). An open request has none.
     superseded_by_id: str | None = None
