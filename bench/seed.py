@@ -18,7 +18,10 @@ from loops.services import create_loop
 from reviews.tasks import fold_counters
 
 MANY = 50_000
-TABLES = ("reviews_request", "reviews_requestwords", "webhooks_delivery", "webhooks_attempt")
+TABLES = (
+    "reviews_request", "reviews_requestwords", "reviews_answer", "webhooks_delivery",
+    "webhooks_attempt",
+)  # fmt: skip
 _BARE = """
 SELECT format('DROP INDEX %%s', indexrelid::regclass), pg_get_indexdef(indexrelid)
   FROM pg_index
@@ -30,6 +33,7 @@ SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname
   FROM pg_constraint WHERE conrelid = ANY (%(tables)s::regclass[]) AND contype = 'f'
 """
 _MIXED = (Path(__file__).parent / "mixed.sql").read_text(encoding="utf-8")
+_ANSWERS = (Path(__file__).parent / "answers.sql").read_text(encoding="utf-8")
 _DELIVERIES = (Path(__file__).parent / "deliveries.sql").read_text(encoding="utf-8")
 _WAITING = (Path(__file__).parent / "waiting.sql").read_text(encoding="utf-8")
 
@@ -50,30 +54,32 @@ def session_of(user: User) -> str:
 
 
 def mixed(loops: list[Loop], count: int) -> None:
-    """Requests of every status and priority, spread over 90 days and the loops.
+    """Requests of every status and priority with their answers, spread over 90 days and the loops.
 
     Half of all are in the first loop, a quarter in the second, and so on.
     """
-    write(_MIXED, count, {"loops": [loop.pk for loop in loops], "most": len(loops)})
+    params = {"loops": [loop.pk for loop in loops], "most": len(loops)}
+    write(count, params, _MIXED, _ANSWERS)
 
 
 def waiting(loop: Loop, count: int, *, due_in: float, callback_url: str | None = None) -> None:
     """Pending requests whose deadlines lie within the second that ends in `due_in` seconds."""
     params = {"loop": loop.pk, "creator": loop.creator_id}
-    write(_WAITING, count, {**params, "due_in": due_in, "callback_url": callback_url})
+    write(count, {**params, "due_in": due_in, "callback_url": callback_url}, _WAITING)
 
 
 def deliveries(loop: Loop, count: int) -> None:
     """A delivery in each state, with an attempt, for up to `count` ended requests of the loop."""
-    write(_DELIVERIES, count, {"loop": loop.pk})
+    write(count, {"loop": loop.pk}, _DELIVERIES)
 
 
-def write(insert: str, count: int, params: dict[str, Any]) -> None:
-    """Runs an INSERT … SELECT of `count` rows. Then leaves the tables as sweeps and autovacuum
-    would, and the write-ahead log as on a server that has run for a while: its next files exist,
-    while a new server stops for 45 ms at every 16 MB to create one."""
+def write(count: int, params: dict[str, Any], *inserts: str) -> None:
+    """Runs each INSERT … SELECT of up to `count` rows. Then leaves the tables as sweeps and
+    autovacuum would, and the write-ahead log as on a server that has run for a while: its next
+    files exist, while a new server stops for 45 ms at every 16 MB to create one."""
     with connection.cursor() as cursor, bare_tables(cursor, at_all=count >= MANY):
-        cursor.execute(insert, {**params, "count": count})
+        for insert in inserts:
+            cursor.execute(insert, {**params, "count": count})
     fold_counters()
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
