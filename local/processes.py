@@ -38,11 +38,12 @@ def spawn(
     output: int | IO[bytes],
     cwd: str | Path,
     death_signal: int = signal.SIGKILL,
+    inherited: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Starts `command` in its own session, with stdout and stderr sent to `output`.
 
     The terminal's Ctrl-C does not reach another session, so the supervisor decides the order of
-    stopping.
+    stopping. The process keeps the file descriptors `inherited`.
     """
     parent = os.getpid()
 
@@ -60,6 +61,7 @@ def spawn(
         stderr=subprocess.STDOUT,
         start_new_session=True,
         preexec_fn=tie_to_parent,
+        pass_fds=inherited,
     )
 
 

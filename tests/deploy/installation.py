@@ -9,9 +9,10 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,13 @@ from tests.webhooks.certificates import Authority
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 STOPS_WITHIN = 30.0  # seconds, TimeoutStopSec= of the units
+# Becomes a command that has a socket as systemd hands it over: as number 3.
+ACTIVATE = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"}
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+"""
 
 
 @dataclass
@@ -48,6 +56,7 @@ class Installation:
     web_ports: tuple[int, int] = field(default_factory=lambda: (free_port(), free_port()))
     second_port: int = 0  # of the web server of a second machine, if there is one
     running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    sockets: dict[int, socket.socket] = field(default_factory=dict)  # of socket units, by port
     stack: ExitStack = field(default_factory=ExitStack)
     code: Path = ROOT
     settings: Path = Path("/nowhere")
@@ -83,11 +92,20 @@ class Installation:
     def start_unit(self, name: str, port: int = 0, machine: int = 1) -> "subprocess.Popen[bytes]":
         """Starts what ExecStart= of the unit names."""
         self.make_run_folder(machine)
+        words = self.words_of(name, port, machine)
+        held = [self.sockets[port].fileno()] if port in self.sockets else []
+        if held:
+            words = ["-c", ACTIVATE, str(held[0]), *words]
         return self.spawn(
             name_process(name, port, machine),
-            [sys.executable, *self.words_of(name, port, machine)],
+            [sys.executable, *words],
             self.environment_of(name, machine),
+            held,
         )
+
+    def hold_socket(self, port: int) -> None:
+        """Does what a socket unit does: holds the port open, also while nothing serves it."""
+        self.sockets[port] = socket.create_server(("127.0.0.1", port), backlog=2048)
 
     def make_run_folder(self, machine: int = 1) -> None:
         """Makes /run/review-loop of a machine, which is its /var/lib/review-loop, too."""
@@ -132,11 +150,21 @@ class Installation:
         return text.replace("/run/review-loop", run).replace("/var/lib/review-loop", run)
 
     def spawn(
-        self, name: str, command: list[str], environment: Mapping[str, str] | None = None
+        self,
+        name: str,
+        command: list[str],
+        environment: Mapping[str, str] | None = None,
+        inherited: Sequence[int] = (),
     ) -> "subprocess.Popen[bytes]":
         given = self.environment if environment is None else environment
         with (self.folder / f"{name}.log").open("ab") as log:
-            process = spawn([*self.account.prefix, *command], env=given, output=log, cwd=self.code)
+            process = spawn(
+                [*self.account.prefix, *command],
+                env=given,
+                output=log,
+                cwd=self.code,
+                inherited=inherited,
+            )
         self.running[name] = process
         return process
 
@@ -214,6 +242,8 @@ class Installation:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        for held in self.sockets.values():
+            held.close()
 
 
 def upstream(*addresses: str) -> str:

@@ -35,6 +35,14 @@ def test_every_line_of_the_blocks_is_done_or_explained() -> None:
     assert all(start in every for start in terminal.ELSEWHERE)
 
 
+def test_every_unit_of_the_documents_is_known() -> None:
+    commands = (*docs.read_install(), *docs.read_second_machine(), *docs.read_upgrade())
+    words = [command.split()[1:] for command in commands if command.startswith("systemctl ")]
+    units = [unit for each in words for unit in terminal.read_units(each)]
+    assert {name for name, _ in units} == {"socket", "migrate", "web", "worker", "beat"}
+    assert {number for name, number in units if name in ("web", "socket")} == {8000, 8001}
+
+
 def test_a_command_that_is_new_stops_it() -> None:
     with pytest.raises(AssertionError, match="the rehearsal does not know 'rm -rf /'"):
         terminal.sort("rm -rf /")

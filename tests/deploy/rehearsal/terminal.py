@@ -3,7 +3,7 @@
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -103,7 +103,11 @@ class Terminal:
         """Does what systemctl does: `enable --now`, `restart`, `start`, `reload nginx`."""
         if words == ("nginx",):
             return self.installation.start_nginx()
-        for name, port in self.units(words):
+        for name, number in read_units(words):
+            port = self.port(number) if number else 0
+            if name == "socket":
+                self.installation.hold_socket(port)
+                continue
             if verb == "restart" and name != "migrate":
                 self.installation.restart(name, port, self.machine)
                 continue
@@ -112,21 +116,23 @@ class Terminal:
                 assert started.wait(600) == 0, self.installation.log(name)
         return None
 
-    def units(self, words: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-        """The names and ports of units; those that others want come first."""
-        wanted = [word.removeprefix("review-loop-") for word in words if word.startswith("review-")]
-        if "review-loop.target" in wanted:
-            yield "migrate", 0
-        for word in wanted:
-            name, _, port = word.removesuffix(".timer").partition("@")
-            if name == "web":
-                yield name, self.port(int(port))
-            elif name != "review-loop.target":
-                yield name, 0
-
     def port(self, number: int) -> int:
         here = self.installation
         return here.web_ports[number - 8000] if self.machine == 1 else here.second_port
+
+
+def read_units(words: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """The names and ports of units, without a port 0; those that others want come first."""
+    wanted = [word.removeprefix("review-loop-") for word in words if word.startswith("review-")]
+    if "review-loop.target" in wanted:
+        yield "migrate", 0
+    for word in wanted:
+        name, _, port = word.removesuffix(".timer").partition("@")
+        if name == "web":
+            number, _, kind = port.partition(".")
+            yield kind or name, int(number)
+        elif name != "review-loop.target":
+            yield name, 0
 
 
 def sort(command: str) -> str:
