@@ -1,5 +1,7 @@
 """What the bench fills its tables with obeys their constraints."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 
@@ -28,7 +30,7 @@ def test_deliveries_in_each_state(owner: User, make: Make) -> None:
 
 
 def test_completed_requests_have_their_answers(owner: User, make: Make) -> None:
-    params = {"loops": [make().loop_id], "most": 1, "count": 100}
+    params: dict[str, Any] = {"loops": [make().loop_id], "most": 1, "count": 100}
     with connection.cursor() as cursor:
         cursor.execute(seed._MIXED, params)
         cursor.execute(seed._ANSWERS, params)
