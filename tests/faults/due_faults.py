@@ -15,6 +15,7 @@ from tests.waiting import wait_until
 
 COUNT = 10_000
 READERS = 3
+SLOWEST = 5.0  # seconds of a list that settles them all, with its two cores for itself: 2 to 3
 COPIES = """
 INSERT INTO reviews_request (id, loop_id, creator_id, processing_type, type, priority, request_text,
        timeout_seconds, response_type, response_config, default_response, platform, status,
@@ -40,7 +41,7 @@ def many_at_once(trial: Trial) -> str:
     service = trial.service
     with no_ticks(service):
         longest, _ = settle_by_reading(trial)
-        assert longest < trial.scale.late, longest
+        assert longest < SLOWEST, longest
         _, settled = settle_by_reading(trial, kill=True)
     return (
         f"every list right, the longest took {longest:.2f} s; the process was killed when"
