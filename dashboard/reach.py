@@ -31,14 +31,18 @@ def build(request: Request) -> dict[str, Any]:
     """Builds the section of the request's page."""
     reach = read_reach(request)
     people = [(name_of(each), list(list_facts(request, each, reach))) for each in reach.reviewers]
-    is_timeout = request.status == states.TIMEOUT
     return {
-        "title": _("Why it timed out") if is_timeout else _("Reviewers"),
+        "title": _("Why it timed out") if is_unanswered(request) else _("Reviewers"),
         "sentence": summarize(request, reach),
         "people": people,
         "more": reach.total - len(people),
         "is_recorded": reach.is_recorded,
     }
+
+
+def is_unanswered(request: Request) -> bool:
+    """Tells whether it ended without any answer; the answers of several may not have decided."""
+    return request.status == states.TIMEOUT and not request.answers_received
 
 
 def summarize(request: Request, reach: Reach) -> str:
@@ -53,7 +57,7 @@ def summarize(request: Request, reach: Reach) -> str:
     parts = [_("%(reviewers)s opened it") % {"reviewers": _some(reach.opened, reach.total)}]
     if reach.skipped:
         parts.append(_("%(count)s skipped it") % {"count": reach.skipped})
-    if request.status == states.TIMEOUT:
+    if is_unanswered(request):
         parts.append(_("nobody answered"))
     return ", ".join(parts) + "."
 

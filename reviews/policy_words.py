@@ -1,14 +1,20 @@
 """Says in words what a policy asks for, how far it is, and what became of it."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from reviews import policy
+from reviews import outline, policy
 from reviews.lifecycle import states
 from reviews.models import Answer, Request
+from reviews.response_types.approval import APPROVAL
+from reviews.response_types.approval.names import EDIT
+from web.sanitize import show_invisible
+
+MAX_LENGTH = 200  # characters of an argument that somebody changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +46,7 @@ def describe(request: Request, reader_id: str) -> Progress | None:
     answers = request.answers.in_order()
     if not request.shows_answers:
         answers = answers.filter(person_id=reader_id)
-    given = [
-        Given(answer, request.format_answer(answer.data), request.list_parts(answer.data))
-        for answer in answers
-    ]
+    given = [_build_given(request, answer) for answer in answers]
     return Progress(
         rule=describe_rule(rule),
         state=describe_state(request, rule),
@@ -54,12 +57,30 @@ def describe(request: Request, reader_id: str) -> Progress | None:
     )
 
 
+def _build_given(request: Request, answer: Answer) -> Given:
+    """Builds an answer with its parts; of an edit also what may run, which decides who agrees."""
+    text, parts = request.format_answer(answer.data), request.list_parts(answer.data)
+    if request.response_type == APPROVAL and answer.data["action"] == EDIT:
+        arguments = answer.data.get("arguments", {})  # retention removes them
+        changed = [name for name in answer.data["edited"] if name in arguments]
+        parts = [(show_invisible(name), _shorten(arguments[name])) for name in changed]
+        parts = parts and [(_("Decision"), text), *parts]
+    return Given(answer, text, parts)
+
+
+def _shorten(value: Any) -> str:
+    """Writes an argument in one short text: the beginning of a long one."""
+    is_nested = isinstance(value, dict | list) and value
+    text = json.dumps(value, ensure_ascii=False) if is_nested else outline.format_scalar(value)
+    return show_invisible(text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}…")
+
+
 def describe_rule(rule: policy.Policy) -> str:
     """Says how the answers make an outcome."""
     count: dict[str, Any] = {"count": rule.answers}
     match rule.rule:
         case policy.MAJORITY:
-            return _("What more than half of %(count)s people answer decides.") % count
+            return _("More than half of %(count)s people have to give the same answer.") % count
         case policy.UNANIMOUS:
             return _("%(count)s people have to give the same answer.") % count
         case policy.MEDIAN:

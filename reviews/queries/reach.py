@@ -12,10 +12,11 @@ from webhooks.failure_texts import NOT_NEEDED
 
 MAX_REVIEWERS = 50
 
-# r is the request, `ended` the time of its end. People who joined later are not its reviewers.
+# r is the request, `ended` the time of its end. People who joined later are not its reviewers; of a
+# request with a policy, whoever may answer it is.
 _REACH = f"""
 WITH r AS (
-    SELECT id, loop_id, created_at,
+    SELECT id, loop_id, created_at, eligible,
            CASE status WHEN 'completed' THEN response_at WHEN 'timeout' THEN timeout_at
                        WHEN 'cancelled' THEN updated_at END AS ended
       FROM reviews_request WHERE id = %(request)s AND creator_id = %(account)s
@@ -36,7 +37,8 @@ WITH r AS (
 ), member AS (
     SELECT m.user_id AS person, m.joined_at
       FROM {ACTIVE_MEMBERS} JOIN r ON r.loop_id = m.loop_id
-     WHERE r.ended IS NULL OR m.joined_at < r.ended
+     WHERE (r.ended IS NULL OR m.joined_at < r.ended)
+       AND (r.eligible IS NULL OR m.user_id::text = ANY (r.eligible))
 ), viewer AS (
     SELECT v.person_id AS person, v.opened_at, v.skipped_at, v.claimed_at
       FROM reviews_viewer v JOIN r ON r.id = v.request_id

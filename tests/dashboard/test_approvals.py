@@ -1,13 +1,18 @@
 """Approvals in the dashboard: what was decided, in words, wherever it is shown."""
 
+import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
+from pytest_django import Settings
 
 from accounts.models import User
 from loops.models import Loop
-from reviews import services
+from reviews import services, tasks
 from reviews.models import Request
+from reviews.policy import Policy
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make, make_overdue
 
@@ -53,6 +58,33 @@ def test_decisions_in_words(
     assert f",{said}," in lines
     assert '"action"' not in words(browser.get(LIST))
     assert said in words(signed_in(member).get("/my-work/"))
+
+
+def test_edits_that_disagree_say_what_may_run(
+    owner: User, member: User, make: Make, settings: Settings
+) -> None:
+    request = make(**FIELDS, policy=Policy("unanimous", 2).store())
+    for person, amount in ((member, 99), (owner, 98.5)):
+        edited = {**ARGUMENTS, "amount": amount, "body": f"\u202e{'Dear Bob. ' * 50}{amount}"}
+        answer = {"action": "edit", "arguments": edited}
+        services.answer_request(request=request, reviewer_id=person.pk, answer=answer)
+    for browser, path in ((signed_in(owner), LIST), (signed_in(member), "/inbox/")):
+        response = browser.get(f"{path}{request.pk}/")
+        found = re.search(rb'aria-labelledby="policy".*?</section>', response.content, re.DOTALL)
+        assert found
+        response.content = found[0]
+        page = words(response)
+        assert "They did not agree" in page
+        assert "Decision Approved with changes: amount, body amount 99 body" in page
+        assert "Decision Approved with changes: amount, body amount 98.5 body" in page
+        assert "Dear Bob.…" in page
+        assert "\u202e" not in page
+    settings.KEEP_TEXTS_DAYS = 10
+    Request.objects.update(response_at=F("response_at") - timedelta(days=11))
+    assert tasks.prune_requests() == 1
+    page = words(signed_in(owner).get(f"{LIST}{request.pk}/"))
+    assert "Approved with changes: amount, body" in page
+    assert "Decision" not in page
 
 
 def test_the_request_page_shows_the_call(owner: User, member: User, make: Make) -> None:

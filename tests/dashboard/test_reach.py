@@ -15,7 +15,9 @@ from loops.services import join_loop
 from reviews import services, viewers
 from reviews.models import Notification, Request, Viewer
 from reviews.notifications.push.channel import DISPATCHER
+from reviews.policy import Policy
 from reviews.services import remove_member
+from tests.conftest import account
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make, make_overdue
 from tests.reviews.notifications.conftest import GivePhone
@@ -105,6 +107,26 @@ def test_all_were_told(owner: User, member: User, give_phone: GivePhone, make: M
     Notification.objects.filter(request=request).update(state="sent", done_at=Now())
     make_overdue(request)
     assert "Nobody opened it: 2 of 2 reviewers got a notification." in section(owner, request)
+
+
+def test_several_who_did_not_agree(owner: User, member: User, make: Make) -> None:
+    request = make(policy=Policy("unanimous", 2).store())
+    for person, answer in ((owner, "yes"), (member, "no")):
+        open_page(person, request)
+        services.answer_request(request=request, reviewer_id=person.pk, answer=answer)
+    said = section(owner, request)
+    assert said.startswith("Reviewers 2 of 2 reviewers opened it. ")
+    assert "nobody answered" not in said
+
+
+def test_who_is_not_asked_is_no_reviewer(owner: User, member: User, loop: Loop, make: Make) -> None:
+    request = make(policy=Policy(exclude_creator=True).store())
+    join_loop(user=account("late"), code=loop.invite_code)
+    said = section(owner, request)
+    assert "the only reviewer has no device for notifications" in said
+    assert "Member" in said
+    assert "Owner" not in said
+    assert "Late" not in said
 
 
 def test_opened_and_skipped(owner: User, member: User, make: Make) -> None:
