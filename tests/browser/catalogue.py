@@ -25,9 +25,12 @@ class Stop:
     who: str = "owner"  # or another of the scene's people, or stranger
     status: int = 200  # of the page that is looked at
     pictured: bool = True
+    first: str = ""  # a selector that is clicked before anything is typed
     typed: tuple[tuple[str, str], ...] = ()  # selectors, and what is typed there
-    opens: str = ""  # a selector that is clicked first
+    opens: str = ""  # a selector that is clicked then
     leads: bool = False  # to another page
+    shows: str = ""  # a selector of what a script puts on the page
+    refused: int = 200  # the status of what the script got
     images: bool = False  # the one page that may load an image from elsewhere
 
     def path(self, scene: Scene) -> str:
@@ -202,6 +205,24 @@ LOOPS = [
     Stop("loop-edit", "edit-loop", ("loop",), pictured=False),
     Stop("loop-delete", "edit-loop", ("loop",), opens="details.confirm > summary", pictured=False),
     Stop("loop-sheet", "loop-sheet", ("loop",)),
+    Stop("loop-policy", "loop", ("strict",), pictured=False),
+    Stop("loop-policy-edit", "edit-loop", ("strict",)),
+    Stop(
+        "loop-policy-wrong",
+        "edit-loop",
+        ("strict",),
+        typed=(("#id_policy_answers", "20"),),
+        opens=SENT,
+        leads=True,
+        status=422,
+        pictured=False,
+    ),
+    Stop(
+        "loop-policy-new",
+        "new-loop",
+        first=".policy-fields > summary",
+        pictured=False,
+    ),
 ]
 REQUESTS = [
     Stop("requests", "requests"),
@@ -222,6 +243,21 @@ REQUESTS = [
         typed=(("[name=request_text]", "May it go?"), ("[name=default_response]", "yes")),
     ),
     Stop("request-new-wrong", "new-request", opens=SENT, leads=True, status=422, pictured=False),
+    Stop("request-new-again", "new-request", query="?from={blind}"),
+    Stop(
+        "request-new-policy-wrong",
+        "new-request",
+        query="?from={open_policy}",
+        typed=(
+            ("#id_policy_answers", "5"),
+            ("#id_policy_veto", "stop\nsomething that nobody can answer at all"),
+        ),
+        opens=SENT,
+        leads=True,
+        status=422,
+        pictured=False,
+    ),
+    Stop("request-new-loop-policy", "new-request", query="?loop={strict}", pictured=False),
     Stop("request-new-none", "new-request", who="member", pictured=False),
     Stop("request", "request", ("critical",)),
     Stop("request-answered", "request", ("answered",)),
@@ -232,6 +268,12 @@ REQUESTS = [
     Stop("request-version", "request", ("next_offer",), pictured=False),
     Stop("request-replaced", "request", ("offer",), pictured=False),
     Stop("request-claimed", "request", ("claimed",), pictured=False),
+    Stop("request-blind", "request", ("blind",), pictured=False),
+    Stop("request-open-policy", "request", ("open_policy",), pictured=False),
+    Stop("request-decided", "request", ("decided",)),
+    Stop("request-no-agreement", "request", ("dissent",), pictured=False),
+    Stop("request-agreed", "request", ("agreed",), pictured=False),
+    Stop("request-vetoed", "request", ("vetoed",), pictured=False),
 ]
 DASHBOARD = [
     Stop("deliveries", "deliveries"),
@@ -253,6 +295,20 @@ PORTAL = [
     Stop("answer-multi", "review", ("labels",), who="member", pictured=False),
     Stop("answer-number", "review", ("number",), who="member", pictured=False),
     Stop("answer-form", "review", ("form",), who="member"),
+    Stop(
+        "answer-form-wrong",
+        "review",
+        ("form",),
+        who="member",
+        typed=(
+            ("[name='answer.amount']", "500"),
+            ("[name='answer.email']", "a-customer-with-a-long-name.and-a-longer-one"),
+        ),
+        opens="[data-send]",
+        shows=".wrong",
+        refused=422,
+        pictured=False,
+    ),
     Stop("answered-form", "review", ("filled",), who="member", pictured=False),
     Stop("approval", "review", ("approval",), who="member"),
     Stop(
@@ -263,12 +319,70 @@ PORTAL = [
         opens="details.decision:nth-of-type(1) > summary",
         pictured=False,
     ),
+    Stop(
+        "approval-changes",
+        "review",
+        ("approval",),
+        who="member",
+        first="details.decision:nth-of-type(1) > summary",
+        typed=(("[name='answer.edit.1']", "99"),),
+        opens="details.decision[open] [data-send]",
+        shows="[data-changes]",
+        refused=422,
+    ),
+    Stop(
+        "approval-reject",
+        "review",
+        ("approval",),
+        who="member",
+        opens="details.decision:nth-of-type(2) > summary",
+        pictured=False,
+    ),
+    Stop(
+        "approval-reply-wrong",
+        "review",
+        ("approval",),
+        who="member",
+        first="details.decision:nth-of-type(3) > summary",
+        opens="details.decision[open] [data-send]",
+        shows="#answer-error",
+        refused=422,
+        pictured=False,
+    ),
+    Stop(
+        "approval-schema",
+        "review",
+        ("booking",),
+        who="member",
+        opens="details.decision:nth-of-type(1) > summary",
+        pictured=False,
+    ),
+    Stop(
+        "approval-schema-wrong",
+        "review",
+        ("booking",),
+        who="member",
+        first="details.decision:nth-of-type(1) > summary",
+        typed=(("[name='answer.edit.3']", "21"), ("[name='answer.edit.8']", "jane")),
+        opens="details.decision[open] [data-send]",
+        shows="details.decision[open] .wrong",
+        refused=422,
+        pictured=False,
+    ),
     Stop("approval-simple", "review", ("restart",), who="member", pictured=False),
     Stop("approval-answered", "review", ("approved",), who="member", pictured=False),
     Stop("claimed-by-other", "review", ("claimed",), who="member", pictured=False),
     Stop("answered", "review", ("answered",), who="member", pictured=False),
     Stop("withdrawn", "review", ("cancelled",), who="member", pictured=False),
     Stop("timed-out", "review", ("missed",), who="member", pictured=False),
+    Stop("policy-blind", "review", ("blind",), who="member"),
+    Stop("policy-open", "review", ("open_policy",), who="member", pictured=False),
+    Stop("policy-voted", "review", ("voted",), who="member", pictured=False),
+    Stop("policy-not-asked", "review", ("not_asked",), pictured=False),
+    Stop("policy-decided", "review", ("decided",), who="member", pictured=False),
+    Stop("policy-no-agreement", "review", ("dissent",), who="member", pictured=False),
+    Stop("policy-agreed", "review", ("agreed",), who="member", pictured=False),
+    Stop("policy-vetoed", "review", ("vetoed",), who="member", pictured=False),
     Stop("done", "done", ("answered",), who="member"),
     Stop("work", "work", who="member"),
     Stop("work-none", "work", pictured=False),
@@ -289,6 +403,23 @@ PORTAL = [
         opens="#answer-form .btn-primary",
         leads=True,
         status=422,
+        pictured=False,
+    ),
+    Stop(
+        "several-review-approvals",
+        "review-several",
+        query="?selected={deploy_0}&selected={deploy_1}&selected={deploy_2}&selected={deploy_3}",
+        who="member",
+        pictured=False,
+    ),
+    Stop(
+        "several-sent",
+        "review-several",
+        query="?selected={deploy_0}&selected={deploy_1}&selected={cancelled}",
+        who="member",
+        first="#answer-form .choice",
+        opens="#answer-form .btn-primary",
+        leads=True,
         pictured=False,
     ),
     Stop("inbox-filtered", "inbox", query="?type=text&q=reply", who="member", pictured=False),

@@ -86,6 +86,8 @@ def arrive(page: Page, stop: Stop, scene: Scene) -> int:
     if stop.who == "stranger":
         page.context.clear_cookies()  # of whoever was half-way in
     answer = page.goto(stop.path(scene), wait_until="load")
+    if stop.first:
+        page.locator(stop.first).first.click()
     for selector, text in stop.typed:
         page.locator(selector).fill(text)
     if stop.leads:
@@ -94,6 +96,8 @@ def arrive(page: Page, stop: Stop, scene: Scene) -> int:
         answer = led.value
     elif stop.opens:
         page.locator(stop.opens).click()
+    if stop.shows:
+        page.locator(stop.shows).first.wait_for()
     return answer.status if answer else 0
 
 

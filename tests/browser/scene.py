@@ -11,6 +11,7 @@ from loops.services import create_loop, invite_member, join_loop
 from reviews import services
 from reviews.models import Request
 from tests.browser.account_scene import fill_the_account, fill_the_mailbox, guard
+from tests.browser.decisions_scene import fill_decisions
 from tests.conftest import PASSWORD
 from tests.dashboard.scene import alive, history
 from tests.reviews.conftest import acting
@@ -291,6 +292,7 @@ def set_the_scene() -> Scene:
     fill_the_log(scene)
     fill_the_week(scene, desk)
     scene.ids.update(fill_the_account(owner, member))
+    scene.ids.update(fill_decisions(scene.ask, owner, member, key_id=scene.ids["key"]))
     scene.ids.update(fill_the_mailbox(person("Emil Roth"), member))  # signing in ends his link
     scene.ids.update(guard(guarded))
     return scene

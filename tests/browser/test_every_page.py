@@ -78,7 +78,8 @@ class Looker:
 
     def hear(self, message: ConsoleMessage) -> None:
         # what was typed
-        expected = (f"{self.stop.status} (", "does not conform to the required format")
+        refused = f"{self.stop.refused} ("
+        expected = (f"{self.stop.status} (", refused, "does not conform to the required format")
         if message.type in ("error", "warning") and not any(e in message.text for e in expected):
             self.found.append(f"console: {message.text}")
 
