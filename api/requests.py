@@ -36,7 +36,6 @@ from db.times import iso
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request, RequestQuerySet
-from reviews.policy import InvalidPolicy
 from reviews.queries import single_read
 
 
@@ -98,17 +97,7 @@ class LoopRequests(ApiView):
             raise LoopNotFound from None
         except services.NotTheOwner:
             raise NotCreatorForRequest from None
-        except services.LoopHasPolicy:
-            raise ValidationFailed(
-                "policy is not allowed: the loop has one for all its requests"
-            ) from None
-        except InvalidPolicy as error:
-            raise ValidationFailed(f"The loop's {error}") from None
-        except services.TooFewPeople as few:
-            raise ValidationFailed(
-                f"policy.answers is {few.needed}, but {few.able} people may answer"
-            ) from None
-        except services.CannotReplace as error:
+        except services.Refused as error:
             raise ValidationFailed(error.args[0]) from None
         data = serialize_created(created)
         return ok("Request created and broadcasted successfully", data, status=201)

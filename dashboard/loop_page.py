@@ -11,6 +11,8 @@ from accounts.confirmed import lacks_confirmation
 from dashboard import loop_stats, request_examples
 from dashboard.forms.loops import InviteForm
 from loops.models import Loop
+from reviews.policy import read
+from reviews.policy_words import describe_rule
 from web.form_recovery import refill
 from web.guards import SignedInRequest
 from web.humanize import format_count
@@ -32,6 +34,7 @@ def loop_page(
     context = {
         "loop": loop,
         "count": count,
+        "rule": loop.policy and describe_rule(read(loop.policy)),
         "page": read_members(request, loop, records, total=count.members),
         "newest": format_count(loop_stats.MAX_ANSWERS)
         if answered == loop_stats.MAX_ANSWERS

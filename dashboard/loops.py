@@ -12,7 +12,9 @@ from django.utils.translation import gettext as _
 
 from dashboard import loop_stats, request_examples
 from dashboard.access import action, find_loop, form_page, loop_gone, page, read_cursor
-from dashboard.forms.loops import EditForm, LoopForm
+from dashboard.forms import policy
+from dashboard.forms.loops import LOOP_FIELDS, EditForm, LoopForm
+from dashboard.forms.sections import is_open
 from dashboard.loop_page import loop_page
 from loops import services
 from loops.models import Loop
@@ -45,8 +47,9 @@ def create(request: SignedInRequest) -> HttpResponse:
     refill(request, form, "new-loop")
     if not form.is_valid():
         status = 422 if form.is_bound else 200
-        return render(request, "dashboard/loops/new.html", {"form": form}, status=status)
-    fields = {name: form.cleaned_data[name] for name in ("name", "description", "icon")}
+        context = {"form": form, "is_policy_open": is_open(form, policy.FIELDS)}
+        return render(request, "dashboard/loops/new.html", context, status=status)
+    fields = {name: form.cleaned_data[name] for name in LOOP_FIELDS}
     loop_id = form_tokens.read(form.cleaned_data["once"], PURPOSE, request.user.pk)
     try:
         loop = services.create_loop(owner_id=request.user.pk, loop_id=loop_id, **fields)
@@ -66,12 +69,15 @@ def show(request: SignedInRequest, loop_id: str) -> HttpResponse:
 def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
     loop = find_loop(request, loop_id)
     initial = EditForm.build_initial(loop)
-    form = EditForm(request.POST or None, initial=initial, current_icon=loop.icon)
+    form = EditForm(
+        request.POST or None, initial=initial, current_icon=loop.icon, stored=loop.policy
+    )
     refill(request, form, "edit-loop", loop_id=loop.pk)
     if not form.is_valid():
         context = {
             "form": form,
             "loop": loop,
+            "is_policy_open": is_open(form, policy.FIELDS),
             "count": loop_stats.count_heads(loop),
             "sends_mail": settings.REQUIRE_CONFIRMED_ADDRESSES,
         }

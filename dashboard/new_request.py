@@ -52,6 +52,9 @@ def new(request: SignedInRequest) -> HttpResponse:
         return redirect("request", request_id=request_id)
     except services.LoopGone:
         raise Stale(_("That loop was deleted. Nothing was sent.")) from None
+    except services.Refused as error:
+        form.add_refusal(error)
+        return render_form(request, form, status=422)
     count = created.broadcasted_to
     messages.success(
         request,
@@ -74,7 +77,8 @@ def build_form(request: SignedInRequest) -> NewRequestForm:
     initial: dict[str, Any] = {"once": form_tokens.issue(PURPOSE, request.user.pk)}
     chosen = [loop.pk for loop in loops if loop.pk == wanted]
     initial["loop"] = next(iter([*chosen, *(loop.pk for loop in loops)]), "")
-    return NewRequestForm(request.POST or None, loops=loops, initial=initial)
+    original = normalize_id(request.GET.get("from", ""))
+    return NewRequestForm(request.POST or None, loops=loops, original=original, initial=initial)
 
 
 def copy_request(request: SignedInRequest, form: NewRequestForm) -> None:
@@ -89,7 +93,7 @@ def copy_request(request: SignedInRequest, form: NewRequestForm) -> None:
         name = isolate(item.loop.name)
         sentence = _("The loop %(name)s was deleted. Choose another one.") % {"name": name}
         messages.info(request, sentence)
-    lost = ask_again.find_lost(item, form.build_body())
+    lost = ask_again.find_lost(item, form)
     if lost:
         sentence = _("This form can’t show all of the original: %(names)s.")
         messages.warning(request, sentence % {"names": ", ".join(lost)})

@@ -29,6 +29,7 @@ from reviews import services
 from reviews.lifecycle.conditions import in_time
 from web import form_tokens
 from web.guards import SignedInRequest
+from web.languages import translate
 
 LOOP = "loop"
 TITLES = {
@@ -171,6 +172,8 @@ def ask(request: SignedInRequest) -> HttpResponse:
         pass
     except services.LoopGone:
         raise Stale(_("That loop was deleted. Nothing was sent.")) from None
+    except services.Refused as error:
+        messages.error(request, translate(error.args[0]))
     return redirect_to_checklist()
 
 

@@ -43,8 +43,8 @@ def create_loop(
 ) -> Loop:
     """Creates a loop with its creator as the first active member.
 
-    `rules` may set `require_verified`, `allowed_domains` and `comment_required_for`. Raises
-    IntegrityError if the form with this token (`loop_id`) was submitted before.
+    `rules` may set `require_verified`, `allowed_domains`, `comment_required_for` and `policy`.
+    Raises IntegrityError if the form with this token (`loop_id`) was submitted before.
     """
     loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id, **rules)
     loop.id = loop_id or owned_id(owner_id)

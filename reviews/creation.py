@@ -11,18 +11,23 @@ from db.ids import owned_id
 from loops.models import Loop
 from outbox.items import Item
 from reviews import policy
-from reviews.insertion import OtherPolicy, insert
+from reviews.insertion import OtherPolicy, Refused, insert
 from reviews.models import Request
 from reviews.notifications.push.channel import DISPATCHER, Push
 from reviews.response_types import get_response_type
 from reviews.response_types.policies import check_rule
 from reviews.versions import insert_version
+from web.phrases import say
 
 DEFERRED_TIMEOUT = timedelta(days=30)
 
 
-class LoopHasPolicy(Exception):
+class LoopHasPolicy(Refused):
     """The loop's policy holds for all its requests, so none may have its own."""
+
+
+class UnfitPolicy(Refused):
+    """The loop's policy is not possible for the response type."""
 
 
 class LoopGone(Exception):
@@ -45,9 +50,8 @@ def create_request(
     the trace of `traceparent`. It is one statement and its own transaction; a loop with a policy
     takes a second one, and `replaces`, which cancels an open older version, several. Pushes leave
     after the commit, on other threads: `notifications_sent` is 0 here and counts later. Raises
-    LoopGone, NotTheOwner, LoopHasPolicy, InvalidPolicy, NoActiveMembers, TooFewPeople,
-    CannotReplace, and IntegrityError if `request_id`, from the token of a form, has already created
-    its request.
+    LoopGone, NotTheOwner, NoActiveMembers, Refused, and IntegrityError if `request_id`, from the
+    token of a form, has already created its request.
     """
     columns = {"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields}
     request = Request(
@@ -69,7 +73,7 @@ def create_request(
 def _insert_by_policy(request: Request) -> list[Item[Push]]:
     """Inserts the request under its loop's policy, if the loop has one.
 
-    Raises LoopGone, LoopHasPolicy, InvalidPolicy, and what `insert_version` raises.
+    Raises LoopGone, LoopHasPolicy, UnfitPolicy, and what `insert_version` raises.
     """
     own, known = request.policy, None
     write = insert_version if request.replaces_id else insert
@@ -80,8 +84,16 @@ def _insert_by_policy(request: Request) -> list[Item[Push]]:
             raise LoopGone from None
         except OtherPolicy as other:  # no statement more for loops without
             if own is not None and other.text is not None:
-                raise LoopHasPolicy from None
+                sentence = say("policy is not allowed: the loop has one for all its requests")
+                raise LoopHasPolicy(sentence) from None
             known = other.text
         request.policy = own if known is None else json.loads(known)
         if known is not None:
-            check_rule(policy.read(request.policy), get_response_type(request.response_type))
+            _check_rule(request)
+
+
+def _check_rule(request: Request) -> None:
+    try:
+        check_rule(policy.read(request.policy), get_response_type(request.response_type))
+    except policy.InvalidPolicy as error:
+        raise UnfitPolicy(say("The loop's %(error)s", error=error.args[0])) from None

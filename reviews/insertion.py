@@ -14,6 +14,7 @@ from reviews.models import Request
 from reviews.notifications import enqueue
 from reviews.notifications.enqueue import ENQUEUE
 from reviews.notifications.push.channel import Push
+from web.phrases import say
 
 _INPUT = (
     "id", "api_key_id", "processing_type", "type", "priority", "request_text",
@@ -56,12 +57,12 @@ class NoActiveMembers(Exception):
     """Nobody in the loop would receive the request."""
 
 
-class TooFewPeople(Exception):
-    """The policy needs more answers than people may give. `needed` and `able` are the numbers."""
+class Refused(ValueError):
+    """The request does not fit its loop. The argument is a phrase for the account."""
 
-    def __init__(self, needed: int, able: int) -> None:
-        super().__init__(needed, able)
-        self.needed, self.able = needed, able
+
+class TooFewPeople(Refused):
+    """The policy needs more answers than people may give."""
 
 
 class OtherPolicy(Exception):
@@ -106,7 +107,14 @@ def insert(request: Request, *, loop_policy: str | None = None) -> list[Item[Pus
     if request.created_at is None:
         if request.policy is None:
             raise NoActiveMembers
-        raise TooFewPeople(rule.answers, request.broadcasted_to)
+        raise TooFewPeople(
+            say(
+                "%(field)s is %(needed)s, but %(able)s people may answer",
+                field="policy.answers",
+                needed=rule.answers,
+                able=request.broadcasted_to,
+            )
+        )
     request.updated_at = request.created_at
     request._state.adding = False  # the row has its instance
     return enqueue.read_items(items, request, claim_id=notifying["push_claim"])

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from web.phrases import say
+
 FIRST, MAJORITY, UNANIMOUS, MEDIAN = RULES = ("first", "majority", "unanimous", "median")
 LEAST, MOST = 2, 15  # answers; one for FIRST
 
@@ -18,7 +20,8 @@ OUTCOMES: Final = (DECIDED, VETOED, DEFAULT, NO_AGREEMENT, UNREACHABLE)
 
 
 class InvalidPolicy(ValueError):
-    """The argument is a sentence that begins with the path of the field."""
+    """The argument is a sentence that begins with the path of the field; a phrase if people can
+    cause it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,10 @@ def parse(fields: Mapping[str, Any]) -> Policy:
     given = {name: value for name, value in fields.items() if value is not None}
     rule = given.get("rule", FIRST)
     if rule not in RULES:
-        raise InvalidPolicy(f"policy.rule must be one of: {', '.join(RULES)}")
+        names = ", ".join(RULES)
+        raise InvalidPolicy(
+            say("%(field)s must be one of: %(names)s", field="policy.rule", names=names)
+        )
     for name in ("blind", "exclude_creator"):
         if not isinstance(given.get(name, False), bool):
             raise InvalidPolicy(f"policy.{name} must be a boolean")
@@ -87,7 +93,14 @@ def _parse_answers(rule: str, given: Mapping[str, Any]) -> int:
         if not is_whole or answers != 1:
             raise InvalidPolicy("policy.answers must be 1 for the rule first")
     elif not is_whole or not LEAST <= answers <= MOST:
-        raise InvalidPolicy(f"policy.answers must be an integer between {LEAST} and {MOST}")
+        raise InvalidPolicy(
+            say(
+                "%(field)s must be an integer between %(least)s and %(most)s",
+                field="policy.answers",
+                least=LEAST,
+                most=MOST,
+            )
+        )
     return int(answers)
 
 

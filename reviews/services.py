@@ -14,11 +14,11 @@ from loops.models import Loop, Membership
 from loops.services import lock_loop, lock_membership, record_audit, touch
 from reviews.comments import check_comment
 from reviews.creation import LoopGone as LoopGone
-from reviews.creation import LoopHasPolicy as LoopHasPolicy
 from reviews.creation import create_request as create_request
 from reviews.feedback_texts import remove_texts
 from reviews.insertion import NoActiveMembers as NoActiveMembers
 from reviews.insertion import NotTheOwner as NotTheOwner
+from reviews.insertion import Refused as Refused
 from reviews.insertion import TooFewPeople as TooFewPeople
 from reviews.lifecycle import states, transitions
 from reviews.lifecycle.conditions import is_held_by

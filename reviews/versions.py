@@ -6,7 +6,7 @@ this with a unique index, and sets a link to a removed request to null.
 
 from loops.services import lock_membership
 from outbox.items import Item
-from reviews.insertion import insert
+from reviews.insertion import Refused, insert
 from reviews.lifecycle import states, transitions
 from reviews.models import Request
 from reviews.moving import TransitionLost, move_or_raise
@@ -14,8 +14,8 @@ from reviews.notifications.push.channel import Push
 from web.phrases import say
 
 
-class CannotReplace(ValueError):
-    """The request in `replaces` cannot be replaced. The argument is a phrase for the account."""
+class CannotReplace(Refused):
+    """The request in `replaces` cannot be replaced."""
 
 
 def insert_version(request: Request, *, loop_policy: str | None) -> list[Item[Push]]:

@@ -57,7 +57,7 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
     handle_old_token = get_old_token_handler(view.func) if view else None
     if view and handle_old_token and is_sent_by_our_page(request):
         handle_old_token(request, **view.kwargs)
-        return redirect(request.path)
+        return redirect(request.get_full_path())
     if view and view.url_name in SIGN_IN_PAGES and request.user.is_authenticated:
         query = urlencode({"next": request.POST.get("next", "")})
         return redirect(f"{request.path}?{query}")  # this view redirects signed-in people

@@ -128,7 +128,7 @@ def check_policy(
         check_rule(policy, kind)
         check_veto(policy, kind, config)
     except InvalidPolicy as error:
-        raise ValidationFailed(str(error)) from None
+        raise ValidationFailed(error.args[0]) from None
     return policy.store()
 
 

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from dashboard.forms import policy
 from dashboard.forms.answer_settings import read_config, write_object
-from dashboard.forms.new_request import UNITS
+from dashboard.forms.new_request import UNITS, NewRequestForm
 from reviews.models import Request
 from reviews.response_types import TYPES, ResponseType
 from web.languages import decimal_mark
@@ -40,16 +41,20 @@ def build_initial(item: Request) -> dict[str, Any]:
     }
     if item.processing_type == "time-sensitive":
         initial |= {"timeout": timeout, "timeout_unit": unit}
+    initial |= policy.build_initial(item.policy)
     return initial | (read_config(kind, item.response_config) if kind else {})
 
 
-def find_lost(item: Request, body: dict[str, Any]) -> list[str]:
-    """Returns the names of fields that the form cannot show; `body` is what it would send."""
+def find_lost(item: Request, form: NewRequestForm) -> list[str]:
+    """Returns the names of fields that the form cannot show."""
+    body = form.build_body()
     lost = [name for name in COPIED if name in body and body[name] != getattr(item, name)]
     if "response_config" in lost:
         lost.remove("response_config")
         config, new = item.response_config, body["response_config"]
         lost += [str(name) for name, value in config.items() if new.get(name) != value]
+    if not form.has_loop_policy() and body.get("policy") != item.policy:
+        lost.append("policy")
     return lost
 
 

@@ -8,20 +8,27 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.emails import validate_address
 from accounts.forms import AddressField
+from dashboard.forms import policy
 from dashboard.forms.days import DaysField
+from dashboard.forms.policy import PolicyForm, name_field
 from loops import retention
 from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
 from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_options
 from loops.icons import ICONS, NAMES, get_symbol
 from loops.models import Loop
+from reviews.policy import InvalidPolicy, parse
 from reviews.response_types.posted import read_lines, unify_newlines
 from web.languages import translate_lazy
 
+LOOP_FIELDS = ("name", "description", "icon", "policy")
 ICON_NAMES = [(icon, translate_lazy(name)) for icon, name in NAMES.items()]
 
 
-class LoopForm(forms.Form):
-    """A loop's name, description and icon. `current_icon` may be one that only the API accepts."""
+class LoopForm(PolicyForm):
+    """A loop's name, description, icon and policy.
+
+    `current_icon` may be one that only the API accepts; `stored` is the policy that it has now.
+    """
 
     name = forms.CharField(
         label=_lazy("Name"),
@@ -48,8 +55,15 @@ class LoopForm(forms.Form):
     )
     once = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, current_icon: str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        current_icon: str | None = None,
+        stored: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self.stored = stored
         if current_icon is not None and current_icon not in ICONS:
             choices = [
                 (current_icon, _("Current (%(value)s)") % {"value": current_icon[:30]}),
@@ -66,6 +80,23 @@ class LoopForm(forms.Form):
 
     def clean_description(self) -> str:
         return unify_newlines(self.cleaned_data["description"])
+
+    def clean(self) -> dict[str, Any]:
+        """Adds the `policy`: the stored one if the form was sent without its fields."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if "policy_rule" not in self.data:
+            return {**cleaned, "policy": self.stored}
+        votes = {policy.write_vote(vote): vote for vote in (self.stored or {}).get("veto", ())}
+        built = self.build_policy(
+            lambda line: votes.get(line, policy.read_any_vote(line)), stored=self.stored
+        )
+        try:
+            cleaned["policy"] = built and parse(built).store()
+        except InvalidPolicy as error:
+            if not self.errors:
+                sentence = error.args[0]
+                self.add_error(self.find_place(name_field(sentence)), self.explain(sentence))
+        return cleaned
 
     def icons(self) -> list[dict[str, str | bool]]:
         """Returns the icon choices as the template shows them."""
@@ -156,7 +187,7 @@ class EditForm(LoopForm):
 
     def find_changes(self, loop: Loop) -> dict[str, Any]:
         """Returns the fields that differ from the loop; fields that were not sent stay."""
-        fields = {name: self.cleaned_data[name] for name in ("name", "description", "icon")}
+        fields = {name: self.cleaned_data[name] for name in LOOP_FIELDS}
         if self.cleaned_data["joiners"]:
             fields["require_verified"] = self.cleaned_data["joiners"] == "confirmed"
         for name in ("allowed_domains", "comment_required_for", *retention.COLUMNS):
@@ -171,6 +202,7 @@ class EditForm(LoopForm):
             "name": loop.name,
             "description": loop.description,
             "icon": loop.icon,
+            **policy.build_initial(loop.policy),
             "joiners": "confirmed" if loop.require_verified else "anyone",
             "allowed_domains": ", ".join(loop.allowed_domains),
             "comment_required_for": "\n".join(loop.comment_required_for),

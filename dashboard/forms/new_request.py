@@ -28,16 +28,18 @@ from dashboard.forms.answer_settings import (
     list_types,
     read_setting_number,
 )
-from dashboard.loop_choices import format_choices
+from dashboard.forms.policy import PolicyForm, name_field, read_any_vote
+from dashboard.loop_choices import LoopSelect, format_choices
 from loops.models import Loop
+from reviews import services
 from reviews.models import Request
+from reviews.policy import MEDIAN
 from reviews.response_types import TYPES, InvalidAnswer, ResponseType
 from reviews.response_types.decimals import to_decimal, to_json_number
 from reviews.response_types.posted import Unreadable, read_number, unify_newlines
 from web.languages import decimal_mark, translate
 from web.languages import gettext_lazy as _lazy
 from web.pasted import trim
-from web.phrases import Phrase, say
 from web.strict_json import InvalidJSON, parse_object
 from web.url_fields import UrlField
 
@@ -49,14 +51,25 @@ UNIT_NAMES = [
 ]
 _SCHEMA = '{"type": "object", "properties": {"amount": {"type": "number"}}}'
 _OPTION = re.compile(r"options\[(\d+)\]")
-_PART = re.compile(r"[.\[]")
 
 
-class NewRequestForm(forms.Form):
-    """Fields have the names of the API. Fields that the chosen types do not use are ignored."""
+class NewRequestForm(PolicyForm):
+    """Fields have the names of the API. Fields that the chosen types do not use are ignored, and
+    the policy where the chosen loop has one.
+
+    `original` is the id of the request that the form was filled from, and that may be replaced.
+    """
 
     loop = forms.ChoiceField(
-        label=_lazy("Loop"), error_messages={"required": _lazy("Choose a loop")}
+        label=_lazy("Loop"), widget=LoopSelect, error_messages={"required": _lazy("Choose a loop")}
+    )
+    replaces = forms.BooleanField(
+        label=_lazy("This is the next version of that request"),
+        required=False,
+        help_text=_lazy(
+            "If the original is still open, it’s cancelled, and whoever has it open is led to the "
+            "new one."
+        ),
     )
     type = forms.ChoiceField(
         label=_lazy("Content"),
@@ -124,9 +137,11 @@ class NewRequestForm(forms.Form):
     )
     once = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, data: Any = None, *, loops: list[Loop], **kwargs: Any) -> None:
+    def __init__(
+        self, data: Any = None, *, loops: list[Loop], original: str | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(data, **kwargs)
-        self.loops = loops
+        self.loops, self.original = loops, original
         field_choices: dict[str, Any] = {
             "loop": format_choices(loops),
             "response_type": [(kind.name, translate(kind.label)) for kind in list_types()],
@@ -134,6 +149,8 @@ class NewRequestForm(forms.Form):
         for name, pairs in field_choices.items():
             field: Any = self.fields[name]
             field.choices = pairs
+        loop_select: Any = self.fields["loop"].widget
+        loop_select.with_policy = {loop.pk for loop in loops if loop.policy}
         self.fields |= build_setting_fields()
 
     def setting_rows(self) -> list[tuple[Row, list[forms.BoundField]]]:
@@ -143,7 +160,7 @@ class NewRequestForm(forms.Form):
     def without_errors(self) -> "NewRequestForm":
         """Returns a copy with the same values and no errors."""
         typed = {name: self[name].value() for name in self.fields}
-        return NewRequestForm(loops=self.loops, initial=typed)
+        return NewRequestForm(loops=self.loops, original=self.original, initial=typed)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
@@ -212,7 +229,26 @@ class NewRequestForm(forms.Form):
         body["platform"] = "web_portal"
         if trim(typed["callback_url"]):
             body["callback_url"] = trim(typed["callback_url"])
+        policy = None if self.has_loop_policy() else self.build_policy(_choose_reader(typed))
+        if policy is not None:
+            body["policy"] = policy
+        if self.original and typed["replaces"]:
+            body["replaces"] = self.original
         return body | _read_objects(typed, "context", "metadata")
+
+    def has_loop_policy(self) -> bool:
+        """Tells whether the chosen loop has a policy for all its requests."""
+        chosen = self["loop"].value()
+        return any(loop.pk == chosen and loop.policy for loop in self.loops)
+
+    def add_refusal(self, error: services.Refused) -> None:
+        """Shows why the loop does not take the request, beside the field that can be changed."""
+        place = "loop"
+        if isinstance(error, services.CannotReplace):
+            place = "replaces"
+        elif isinstance(error, services.TooFewPeople) and not self.has_loop_policy():
+            place = "policy_answers"
+        self.add_error(place, self.explain(error.args[0]))
 
     def locate_error(self, error: ApiError) -> tuple[str | None, str]:
         """Returns the field that an error belongs to, None for the whole form, and its sentence."""
@@ -226,25 +262,13 @@ class NewRequestForm(forms.Form):
             return "image_url", _("Enter the URL of the image")
         if detail.startswith("options array"):
             return "options", _("Enter at least one option")
-        place = _PART.split(name)[0]
-        return place if place in self.fields else None, self.explain(detail) or error.sentence
-
-    def explain(self, detail: str) -> str:
-        """Translates an error's detail, with the labels of this form for the API's names."""
-        if not isinstance(detail, Phrase):  # of a response type that has no phrases
-            name, blank, rest = detail.partition(" ")
-            return f"{self.name_value(name)}{blank}{rest}"
-        named = {name: self.name_value(value) for name, value in detail.values.items()}
-        return translate(say(detail.template, **named))
+        return self.find_place(name), self.explain(detail) or error.sentence
 
     def name_value(self, value: Any) -> Any:
-        """Returns the label of a field's name, and any other value unchanged."""
-        if not isinstance(value, str):
-            return value
-        option = _OPTION.match(value)
+        option = _OPTION.match(value) if isinstance(value, str) else None
         if option:
             return _("Option %(number)s") % {"number": int(option[1]) + 1}
-        return self.fields[value].label if value in self.fields else value
+        return super().name_value(value)
 
 
 def check_object(typed: str, *, example: str) -> str:
@@ -262,13 +286,6 @@ def check_object(typed: str, *, example: str) -> str:
     return typed
 
 
-def name_field(detail: str) -> str:
-    """Returns the first word of an error's detail, which is the API's name of the field."""
-    if isinstance(detail, Phrase):
-        return str(detail.values.get("field", ""))
-    return detail.partition(" ")[0]
-
-
 def _build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:
     """Builds the fields about the response. Passes an unknown type on; the API rejects it."""
     name, default = typed["response_type"], unify_newlines(typed["default_response"])
@@ -278,6 +295,12 @@ def _build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:
         "response_config": build_config(kind, typed) if kind else {},
         "default_response": _read_default(kind, default) if kind else default,
     }
+
+
+def _choose_reader(typed: dict[str, Any]) -> Callable[[str], Any]:
+    """Returns what reads a veto: of types with a median, it is a number."""
+    kind = TYPES.get(typed["response_type"])
+    return read_any_vote if kind and MEDIAN in kind.rules else str
 
 
 def _read_default(kind: ResponseType, typed: str) -> Any:

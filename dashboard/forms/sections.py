@@ -7,6 +7,7 @@ sends.
 from django import forms
 from django.forms import BoundField
 
+from dashboard.forms import policy
 from dashboard.forms.answer_settings import Row, list_types
 from dashboard.forms.new_request import NewRequestForm
 
@@ -28,17 +29,18 @@ def build_sections(form: NewRequestForm) -> dict[str, object]:
         "section_rows": inside,
         "is_image_open": is_open(form, IMAGE),
         "are_rules_open": is_open(form, rules),
+        "is_policy_open": is_open(form, policy.FIELDS),
         "is_urgency_open": is_open(form, URGENCY),
         "is_delivery_open": is_open(form, DELIVERY),
     }
 
 
-def is_open(form: NewRequestForm, names: tuple[str, ...]) -> bool:
+def is_open(form: forms.Form, names: tuple[str, ...]) -> bool:
     """Tells whether one of the fields has an error, or another value than its initial one."""
     return any(form[name].errors or is_changed(form, name) for name in names)
 
 
-def is_changed(form: NewRequestForm, name: str) -> bool:
+def is_changed(form: forms.Form, name: str) -> bool:
     usual = form.fields[name].initial
     value = form[name].value()
     if isinstance(form.fields[name], forms.BooleanField):

@@ -206,7 +206,7 @@ LOOPS = [
     Stop("loop-delete", "edit-loop", ("loop",), opens="details.confirm > summary", pictured=False),
     Stop("loop-sheet", "loop-sheet", ("loop",)),
     Stop("loop-policy", "loop", ("strict",), pictured=False),
-    Stop("loop-policy-edit", "edit-loop", ("strict",)),
+    Stop("loop-policy-edit", "edit-loop", ("strict",), pictured=False),
     Stop(
         "loop-policy-wrong",
         "edit-loop",
@@ -243,7 +243,7 @@ REQUESTS = [
         typed=(("[name=request_text]", "May it go?"), ("[name=default_response]", "yes")),
     ),
     Stop("request-new-wrong", "new-request", opens=SENT, leads=True, status=422, pictured=False),
-    Stop("request-new-again", "new-request", query="?from={blind}"),
+    Stop("request-new-again", "new-request", query="?from={blind}", pictured=False),
     Stop(
         "request-new-policy-wrong",
         "new-request",
@@ -270,7 +270,7 @@ REQUESTS = [
     Stop("request-claimed", "request", ("claimed",), pictured=False),
     Stop("request-blind", "request", ("blind",), pictured=False),
     Stop("request-open-policy", "request", ("open_policy",), pictured=False),
-    Stop("request-decided", "request", ("decided",)),
+    Stop("request-decided", "request", ("decided",), pictured=False),
     Stop("request-no-agreement", "request", ("dissent",), pictured=False),
     Stop("request-agreed", "request", ("agreed",), pictured=False),
     Stop("request-vetoed", "request", ("vetoed",), pictured=False),
@@ -329,6 +329,7 @@ PORTAL = [
         opens="details.decision[open] [data-send]",
         shows="[data-changes]",
         refused=422,
+        pictured=False,
     ),
     Stop(
         "approval-reject",
@@ -375,7 +376,7 @@ PORTAL = [
     Stop("answered", "review", ("answered",), who="member", pictured=False),
     Stop("withdrawn", "review", ("cancelled",), who="member", pictured=False),
     Stop("timed-out", "review", ("missed",), who="member", pictured=False),
-    Stop("policy-blind", "review", ("blind",), who="member"),
+    Stop("policy-blind", "review", ("blind",), who="member", pictured=False),
     Stop("policy-open", "review", ("open_policy",), who="member", pictured=False),
     Stop("policy-voted", "review", ("voted",), who="member", pictured=False),
     Stop("policy-not-asked", "review", ("not_asked",), pictured=False),

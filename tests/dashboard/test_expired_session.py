@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -36,8 +37,18 @@ FORMS: list[tuple[str, dict[str, Any], list[str]]] = [
         ['value="Refund bot"', 'value="loops:read"[^>]* checked', 'value="2099-03-01T10:00"'],
     ),
     ("loops/new/", {"name": "Legal", "icon": "certificate"}, ["Legal", '"certificate" checked']),
+    (
+        "loops/{loop}/edit/?",
+        {"name": "Refunds", "icon": "heart", "policy_rule": "majority", "policy_veto": "no\nnever"},
+        ['"majority" selected', "no\\s+never</textarea>", "policy-fields. open"],
+    ),
     ("loops/{loop}/edit/", {"name": "Refunds", "icon": "heart"}, ["Refunds", '"heart" checked']),
     ("loops/{loop}/invite/", {"email": "ada@example.org"}, ['value="ada@example.org"']),
+    (
+        "requests/new/?from={request}",
+        {**QUESTION, "replaces": "on", "policy_rule": "median", "policy_answers": "5"},
+        ["policy-fields. open", '"median" selected', 'name="replaces"[^>]* checked'],
+    ),
     ("requests/new/", QUESTION, [">\\s*May it go\\?", '"rating"[^>]* checked', 'value="7"']),
     (
         "requests/{request}/feedback/",
@@ -74,7 +85,7 @@ def expire(browser: Client) -> None:
 def sign_in(browser: Client, user: User, answer: Any) -> Any:
     """From an answer that leads to the sign-in page, to where that leads."""
     assert answer["Location"].startswith("/accounts/login/?next=/dashboard/")
-    where = answer["Location"].partition("next=")[2]
+    where = unquote(answer["Location"].partition("next=")[2])
     form = {"login": user.email, "password": PASSWORD, "next": where}
     return browser.post("/accounts/login/", form, follow=True)
 
