@@ -37,7 +37,7 @@ PAGE = 200  # requests that are read at a time
 COLUMNS = (
     "id", "created_at", "loop", "question", "status", "priority", "answer", "comment",
     "answered_by", "answered_by_name", "answered_by_email", "answered_at",
-    "response_time_seconds", "deadline", "metadata",
+    "response_time_seconds", "deadline", "metadata", "policy_rule", "outcome", "answers_received",
 )  # fmt: skip
 # Spreadsheets read a cell with such a beginning as a formula, also with wide signs, and after
 # spaces, quotes and invisible characters; a plain number is no formula. A spreadsheet that
@@ -159,8 +159,11 @@ def build_row(item: Request) -> tuple[Any, ...]:
         person.email if person else "",
         iso(answered_at) if answered_at else "",
         seconds_between(item.created_at, answered_at) if answered_at else "",
-        iso(item.timeout_at),
+        iso(item.deadline),
         "" if item.metadata is None else dumps(item.metadata),
+        item.policy and item.policy["rule"],
+        item.outcome,
+        item.policy and item.answers_received,
     )
 
 

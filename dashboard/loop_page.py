@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from accounts.confirmed import lacks_confirmation
 from dashboard import loop_stats, request_examples
+from dashboard.decision_stats import read_decisions
 from dashboard.forms.loops import InviteForm
 from loops.models import Loop
 from reviews.policy import read
@@ -39,7 +40,7 @@ def loop_page(
         "newest": format_count(loop_stats.MAX_ANSWERS)
         if answered == loop_stats.MAX_ANSWERS
         else None,
-        "action_rates": loop_stats.read_action_rates(loop),
+        "decisions": read_decisions(loop),
         "invite_form": form,
         "must_confirm": lacks_confirmation(request.user),
         "tabs": request_examples.build_ask_tabs(loop.pk),

@@ -12,7 +12,6 @@ from loops.models import Loop, LoopQuerySet, Membership
 from reviews import counters
 from reviews.lifecycle.conditions import FINAL
 from reviews.models import Request
-from reviews.response_types.approval.words import DONE_LABELS
 from web.humanize import format_duration
 from web.keyset import KeysetPage, Place, read_page
 
@@ -105,41 +104,6 @@ def read_records(loop: Loop) -> dict[str, Record]:
     with connection.cursor() as cursor:
         cursor.execute(_RECORDS, params)
         return {user: Record(*values) for user, *values in cursor.fetchall()}
-
-
-# Decisions are read from their beginning, which names the action: arguments may be long.
-_DECISIONS = f"""
-SELECT substring(r.beginning FROM '"action":"([a-z]+)"'), count(*)
-  FROM (SELECT response_type, left(response_data::text, 40) AS beginning
-          FROM reviews_request
-         WHERE loop_id = %(loop)s AND status = 'completed'
-           AND created_at > statement_timestamp() - %(span)s
-         ORDER BY created_at DESC, id DESC LIMIT {MAX_ANSWERS:d}) r
- WHERE r.response_type = 'approval' GROUP BY 1
-"""  # noqa: S608 (a number of ours)
-
-
-@dataclass(frozen=True, slots=True)
-class ActionRate:
-    """How many approvals of a loop ended with an action, and their share of all in percent."""
-
-    label: str
-    count: int
-    percent: int
-
-
-def read_action_rates(loop: Loop) -> list[ActionRate]:
-    """Returns the rates over the newest answers of the last 90 days; [] without approvals."""
-    params: dict[str, Any] = {"loop": loop.pk, "span": SPAN}
-    with connection.cursor() as cursor:
-        cursor.execute(_DECISIONS, params)
-        counts = dict(cursor.fetchall())
-    total = sum(counts.values())
-    return [
-        ActionRate(label, counts.get(action, 0), round(100 * counts.get(action, 0) / total))
-        for action, label in DONE_LABELS.items()
-        if total
-    ]
 
 
 @dataclass(frozen=True, slots=True)

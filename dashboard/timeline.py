@@ -123,10 +123,9 @@ def _build_end(request: Request) -> Step:
     if request.status == states.TIMEOUT:
         default = request.format_answer(request.default_response)
         words = _("The default response was used: %(default)s") % {"default": default}
-        if request.outcome in (policy.NO_AGREEMENT, policy.UNREACHABLE):
-            ended = _("Ended without agreement")
-            return Step(request.updated_at, ended, words, symbol="clock", went="wrong")
-        return Step(request.timeout_at, _("Timed out"), words, symbol="clock", went="wrong")
+        is_early = request.outcome in (policy.NO_AGREEMENT, policy.UNREACHABLE)
+        title = _("Ended without agreement") if is_early else _("Timed out")
+        return Step(request.timeout_at, title, words, symbol="clock", went="wrong")
     if request.status == states.CANCELLED:
         newer = _("A newer version replaced it.") if request.superseded_by_id else ""
         return Step(request.updated_at, _("Cancelled"), newer, symbol="ban")

@@ -17,10 +17,14 @@ SELECT count(*) FROM {ACTIVE_MEMBERS}
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The outcome of a request, and the answer that it is; None where it is the default."""
+    """The outcome of a request, the answer that it is, and how many answers are equal to that.
+
+    Both are None where the outcome is the default.
+    """
 
     outcome: str
-    answer: Answer | None
+    answer: Answer | None = None
+    agreed: int | None = None
 
 
 def read_answers(request: Request) -> list[Answer]:
@@ -43,5 +47,8 @@ def decide(request: Request, answers: list[Answer]) -> Decision | None:
     result = policy.decide(rule, ballots, able)
     if result is None:
         return None
-    chosen = None if result.ballot is None else answers[result.ballot]
-    return Decision(result.outcome, chosen)
+    if result.ballot is None:
+        return Decision(result.outcome)
+    key = ballots[result.ballot].key
+    agreed = sum(ballot.key == key for ballot in ballots)
+    return Decision(result.outcome, answers[result.ballot], agreed)

@@ -104,12 +104,12 @@ def _apply_policy(request: Request) -> None:
     if decision is None:
         update_all([request])
         return
-    request.outcome = decision.outcome
+    request.outcome, request.answers_agreed = decision.outcome, decision.agreed
     if decision.answer is not None:
         _complete(request, decision.answer)
     else:
         _end_claim(request)
-        request.response_data = request.default_response
+        request.response_data, request.timeout_at = request.default_response, request.now
         _record(states.GIVE_UP, [request])
 
 

@@ -1,6 +1,6 @@
 """Requests and the feedback on their answers."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -147,6 +147,8 @@ class Request(models.Model):
     response_comment = models.TextField(null=True)  # noqa: DJ001 (the API returns null)
     outcome = models.CharField(max_length=12, null=True)  # noqa: DJ001 (null without a policy)
     answers_received = models.PositiveSmallIntegerField(default=0, db_default=0)
+    # how many of them equal the outcome; null unless a policy has made it of answers
+    answers_agreed = models.PositiveSmallIntegerField(null=True)
     claimed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -326,6 +328,12 @@ class Request(models.Model):
         """Tells whether the person may answer, by the columns as they were read."""
         is_free = is_free_for(person_id, status=self.status, holder_id=self.claimed_by_id)
         return is_free and self.asks(person_id)
+
+    @property
+    def deadline(self) -> datetime:
+        """When people had to answer. `timeout_at` is earlier where the request ended before it,
+        because its answers could have no outcome any more."""
+        return self.created_at + timedelta(seconds=self.timeout_seconds)
 
     @property
     def answered_by(self) -> str | None:

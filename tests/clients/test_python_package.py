@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ import reviewloop
 
 from accounts.models import User
 from loops.models import Loop
-from loops.services import join_loop
+from loops.services import create_loop, join_loop
 from reviews.models import Request
 from reviews.services import answer_request, delete_loop
 from tests.clients.conftest import SOURCE, finish
+from tests.conftest import account
 from tests.processes.stack import ROOT
 from tests.test_architecture import pinned
 from tests.waiting import wait_until
@@ -131,21 +133,31 @@ def environment(installed: Path, service: str, key: str, folder: Path) -> dict[s
     }
 
 
-def answer_until_it_ends(process: "subprocess.Popen[str]", reviewer: User) -> tuple[int, str, str]:
-    """A person who joins every loop and answers every question; then what was printed."""
+def answer_until_it_ends(
+    process: "subprocess.Popen[str]", *reviewers: User
+) -> tuple[int, str, str]:
+    """People who join every loop, and of whom as many as needed answer every question; then what
+    was printed."""
 
     def answer_all() -> bool:
         for loop in Loop.objects.alive():
-            join_loop(user=reviewer, code=loop.invite_code)
+            join_all(loop, reviewers)
         for request in Request.objects.filter(status="pending"):
             first = request.response_config.get("options", [None])[0]
             chosen = [first] if request.response_type == "multi_select" else first
             value = ANSWERS.get(request.response_type, chosen)
-            answer_request(request=request, reviewer_id=reviewer.pk, answer=value)
+            needed = request.policy["answers"] if request.policy else 1
+            for reviewer in reviewers[:needed]:
+                answer_request(request=request, reviewer_id=reviewer.pk, answer=value)
         return process.poll() is not None
 
     wait_until(answer_all, 60)
     return finish(process)
+
+
+def join_all(loop: Loop, people: Iterable[User]) -> None:
+    for person in people:
+        join_loop(user=person, code=loop.invite_code)
 
 
 def start(
@@ -163,14 +175,18 @@ def start(
 
 @pytest.mark.django_db(transaction=True)
 def test_the_samples_in_python(
-    service: str, key: str, member: User, installed: Path, tmp_path: Path
+    service: str, key: str, owner: User, member: User, installed: Path, tmp_path: Path
 ) -> None:
     variables = environment(installed, service, key, tmp_path)
+    second = account("second")
     for path, block in PYTHON:
         for loop in Loop.objects.alive():  # each begins with the only loop, or makes it
             delete_loop(loop_id=loop.pk, account_id=loop.creator_id)
+        if "policy=" in block:  # it asks people who are there
+            desk = create_loop(owner_id=owner.pk, name="Desk", icon="star")
+            join_all(desk, (member, second))
         program = start([sys.executable, "-W", "error", "-c", block], variables)
-        code, printed, complaints = answer_until_it_ends(program, member)
+        code, printed, complaints = answer_until_it_ends(program, member, second)
         assert code == 0, (path, block, complaints)
         only_defines = "def receive" in block or "def run_" in block
         assert bool(printed) == (not only_defines), (path, block)

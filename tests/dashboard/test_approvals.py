@@ -141,7 +141,7 @@ def test_rates_of_a_loop(owner: User, member: User, loop: Loop, make: Make) -> N
     page = words(browser.get(f"/dashboard/loops/{loop.pk}/"))
     assert (
         "Approvals Decisions of the last 90 days. Approved 2 (50 %) Approved with changes 1 (25 %) "
-        "Rejected 1 (25 %) Replied 0 (0 %)" in page
+        "Rejected 1 (25 %) Replied 0 (0 %) Timed out 0 (0 %)" in page
     )
 
 

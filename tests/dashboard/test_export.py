@@ -19,6 +19,7 @@ from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
 from reviews.models import ExportLease, Notification, Request
+from reviews.policy import Policy
 from reviews.queries.single_read import read_many_as_json
 from tests.conftest import Api
 from tests.dashboard.many import older
@@ -317,3 +318,18 @@ def test_a_form_is_one_cell_of_json(owner: User, member: User, make: Make) -> No
     services.answer_request(request=request, reviewer_id=member.pk, answer=answer)
     (row,) = read_csv(download(owner, "csv"))
     assert row["answer"] == '{"amount":12.5,"größe":"=1+1"}'
+
+
+def test_what_became_of_several_answers(owner: User, member: User, loop: Loop, make: Make) -> None:
+    """In columns at the end, so that readers of the columns before them go on."""
+    make()
+    request = make(policy=Policy("unanimous", 2).store())
+    services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
+    asked, plain = read_csv(download(owner, "csv"))
+    assert list(asked)[-4:] == ["metadata", "policy_rule", "outcome", "answers_received"]
+    assert list(asked.values())[-3:] == ["unanimous", "", "1"]
+    assert list(plain.values())[-3:] == ["", "", ""]
+    services.answer_request(request=request, reviewer_id=owner.pk, answer="no")
+    ended, _ = read_csv(download(owner, "csv"))
+    assert list(ended.values())[-3:] == ["unanimous", "no_agreement", "2"]
+    assert ended["deadline"] == asked["deadline"]

@@ -1,9 +1,13 @@
-"""The rules by which several answers become one outcome, against a list of cases."""
+"""The rules by which several answers become one outcome: a list of cases, and a brute search."""
 
+from collections.abc import Sequence
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reviews.policy import Ballot, InvalidPolicy, Policy, Result, decide, parse, read
 
@@ -84,3 +88,66 @@ def test_it_is_stored_with_all_its_fields() -> None:
     }  # fmt: skip
     assert policy.store() == stored
     assert read(stored) == policy
+
+
+KEYS = st.sampled_from("abc")
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Policy, list[Ballot], int]:
+    """A policy with the ballots that are in, of which none but the last has decided, and how many
+    people may still answer."""
+    rule = draw(st.sampled_from(["majority", "unanimous", "median"]))
+    answers = draw(st.integers(2, 6))
+    count = draw(st.integers(0, answers))
+    keys = [draw(KEYS) for _ in range(count)]
+    veto = draw(st.sampled_from(["", "", "c"]))
+    ballots = [Ballot(key, Decimal(ord(key)), is_veto=key == veto) for key in keys]
+    return Policy(rule, answers), ballots, draw(st.integers(0, 7))
+
+
+def judge(policy: Policy, keys: Sequence[str]) -> str | None:
+    """The key that these answers decide for, by the words of docs/api.md; None without one."""
+    for key in keys:
+        if policy.rule == "majority" and keys.count(key) > policy.answers / 2:
+            return key
+    if len(keys) < policy.answers:
+        return None
+    if policy.rule == "median":
+        ordered = sorted(keys)
+        below = [key for place, key in enumerate(ordered) if 2 * (place + 1) <= len(keys) + 1]
+        return below[-1]
+    return keys[0] if policy.rule == "unanimous" and len(set(keys)) == 1 else None
+
+
+def can_decide(policy: Policy, keys: Sequence[str], more: int) -> bool:
+    """Tells whether up to so many further answers can make an outcome: tries all of them."""
+    more = min(more, policy.answers - len(keys))
+    return any(
+        judge(policy, [*keys, *rest]) is not None
+        for count in range(more + 1)
+        for rest in product("abcd", repeat=count)
+    )
+
+
+@settings(max_examples=500, deadline=None)
+@given(cases())
+def test_it_decides_as_soon_as_it_can(case: tuple[Policy, list[Ballot], int]) -> None:
+    """And not before: a brute search over all further answers agrees."""
+    policy, ballots, able = case
+    keys = [ballot.key for ballot in ballots]
+    result = decide(policy, ballots, able)
+    vetoes = [place for place, ballot in enumerate(ballots) if ballot.is_veto]
+    if vetoes:
+        assert result == Result("vetoed", vetoes[0])
+    elif (key := judge(policy, keys)) is not None:
+        assert result is not None
+        assert result.outcome == "decided"
+        assert result.ballot is not None
+        assert keys[result.ballot] == key
+    elif not can_decide(policy, keys, policy.answers):
+        assert result == Result("no_agreement")
+    elif not can_decide(policy, keys, able):
+        assert result == Result("unreachable")
+    else:
+        assert result is None

@@ -150,6 +150,28 @@ def test_a_form_sent_twice_makes_one_version(make: Make, owner: User) -> None:
 
 
 @pytest.mark.django_db
+def test_none_replaces_itself(make: Make, owner: User, loop: Loop) -> None:
+    """A form knows the id of its request before that is made."""
+    own = "0" * 21 + owner.pk[-3:]
+    fields = {**FIELDS, "replaces": own}
+    with pytest.raises(services.CannotReplace, match="must be a request that your account"):
+        services.create_request(
+            loop_id=loop.pk, account=acting(owner), fields=fields, request_id=own
+        )
+    assert not Request.objects.exists()
+
+
+@pytest.mark.django_db
+def test_versions_make_no_circle(make: Make, owner: User) -> None:
+    first = make()
+    second = replace(first, owner)
+    with pytest.raises(services.CannotReplace, match=f"already replaced by {second.pk}"):
+        replace(first, owner)
+    assert services.read_request(second.pk).status == "pending"
+    assert services.read_request(first.pk).replaces_id is None
+
+
+@pytest.mark.django_db
 def test_a_removed_one_leaves_no_link(make: Make, owner: User) -> None:
     first = make()
     second = replace(first, owner)
