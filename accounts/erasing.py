@@ -18,7 +18,15 @@ from django.db import connection, transaction
 from accounts import sessions
 from accounts.audit import MAX_SUBJECT
 from accounts.emails import fold_address, lock_address, match_email
-from accounts.models import ApiKey, AuditEntry, ReservedId, StoredResponse, Usage, User
+from accounts.models import (
+    ApiKey,
+    AuditEntry,
+    ReservedId,
+    StoredResponse,
+    Usage,
+    User,
+    WebhookEndpoint,
+)
 from accounts.models import WebhookSecret as Secret
 from web.domains import to_unicode
 
@@ -118,6 +126,7 @@ def anonymize(person: User, addresses: Sequence[str]) -> None:
         state=ApiKey.State.DELETED, name="", prefix="", last_four=""
     )
     Secret.objects.filter(account=person).delete()
+    WebhookEndpoint.objects.filter(account=person).delete()
 
 
 @transaction.atomic

@@ -44,6 +44,8 @@ HEADLINES = {
     "account.erased": _lazy("Your account was deleted"),
     "key.created": _lazy("An API key was created"),
     "key.rolled": _lazy("An API key was rolled"),
+    "endpoint.created": _lazy("A webhook endpoint was created"),
+    "endpoint.edited": _lazy("The URL of a webhook endpoint was changed"),
     "webhook_secret.revealed": _lazy("Your webhook secret was revealed"),
     "webhook_secret.set": _lazy("Your webhook secret was replaced"),
     "webhook_secret.rotated": _lazy("Your webhook secret was rotated"),

@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
+from accounts import endpoint_services
 from accounts.audit import record
 from accounts.emails import fold_address, lock_address, match_email
 from accounts.erasing import is_erased
@@ -127,6 +128,8 @@ def secure_account(
     ]
     if replace_secret(account=user):
         changes.append(_("the webhook secret was replaced"))
+    if endpoint_services.remove_all(user.pk):
+        changes.append(_("the webhook endpoints were deleted"))
     if end_sessions(user.pk, except_key=session_key) or changes:
         changes.insert(0, _("all other browsers and devices were signed out"))
     return changes

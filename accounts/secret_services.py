@@ -24,11 +24,9 @@ from accounts.webhook_secrets import (
 from web.pasted import clean, trim
 
 OVERLAP = timedelta(hours=24)
-_READ = """
-SELECT sealed, issued, previous_sealed, previous_issued,
-       CASE WHEN previous_until > statement_timestamp() THEN previous_until END
-  FROM accounts_webhooksecret WHERE account_id = %s
-"""
+COLUMNS = """sealed, issued, previous_sealed, previous_issued,
+       CASE WHEN previous_until > statement_timestamp() THEN previous_until END"""  # for `unseal`
+_READ = f"SELECT {COLUMNS} FROM accounts_webhooksecret WHERE account_id = %s"  # noqa: S608
 NO_PREVIOUS: dict[str, None] = {
     "previous_sealed": None,
     "previous_issued": None,
@@ -94,7 +92,7 @@ def read_secrets(account_id: str) -> Secrets:
     while row is None:
         _create_secret(account_id)
         row = _fetch_row(account_id)
-    return _unseal(row)
+    return unseal(row)
 
 
 def read_status(account_id: str) -> Status:
@@ -181,15 +179,7 @@ def rotate_secret(
     row = _lock_row(account, version)
     if read_secrets(account.pk).previous is not None and not force:
         raise RotationUnderWay
-    secret = new_secret()
-    row.update(
-        previous_sealed=F("sealed"),
-        previous_issued=F("issued"),
-        previous_until=Now() + OVERLAP,
-        sealed=vault.seal(secret.text),
-        issued=secret.issued,
-        changed_at=Now(),
-    )
+    secret = put_next(row)
     _record(account, actor, "rotated")
     notify(account=account, action="webhook_secret.rotated", origin=origin)
     return secret
@@ -212,7 +202,8 @@ def _fetch_row(account_id: str) -> tuple[Any, ...] | None:
     return row
 
 
-def _unseal(row: tuple[Any, ...]) -> Secrets:
+def unseal(row: tuple[Any, ...]) -> Secrets:
+    """Decrypts the columns in COLUMNS. Raises vault.Unreadable."""
     sealed, issued, previous_sealed, previous_issued, previous_until = row
     current = Secret(vault.open_sealed(sealed), issued)
     if previous_until is None:
@@ -239,7 +230,21 @@ def _lock_row(account: User, version: datetime | None) -> QuerySet[WebhookSecret
     return rows
 
 
-def drop_expired(secrets: QuerySet[WebhookSecret]) -> None:
+def put_next(rows: QuerySet[Any]) -> Secret:
+    """Replaces the secret of one row by a new one; the old one stays valid for 24 hours."""
+    secret = new_secret()
+    rows.update(
+        previous_sealed=F("sealed"),
+        previous_issued=F("issued"),
+        previous_until=Now() + OVERLAP,
+        sealed=vault.seal(secret.text),
+        issued=secret.issued,
+        changed_at=Now(),
+    )
+    return secret
+
+
+def drop_expired(secrets: QuerySet[Any]) -> None:
     """Removes secrets that are no longer valid; otherwise they could block a key rotation."""
     secrets.filter(previous_until__lte=Now()).update(**NO_PREVIOUS)
 

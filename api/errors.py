@@ -52,6 +52,18 @@ class InvalidRequestId(BadRequest):
     sentence = "Invalid request ID format"
 
 
+class InvalidEndpointId(BadRequest):
+    sentence = "Invalid webhook endpoint ID format"
+
+
+class TooManyEndpoints(BadRequest):
+    sentence = "An account can have at most 5 webhook endpoints"
+
+
+class RotationUnderWay(BadRequest):
+    sentence = "The old secret of the last rotation is still valid"
+
+
 class LoopNameRequired(BadRequest):
     sentence = "Loop name is required"
 
@@ -190,6 +202,10 @@ class RequestNotFound(NotFound):
     sentence = "Request not found"
 
 
+class EndpointNotFound(NotFound):
+    sentence = "Webhook endpoint not found"
+
+
 class NotAMember(NotFound):
     sentence = "User is not a member of this loop"
 
@@ -313,6 +329,30 @@ class ReadReceiptFailed(ServerFailure):
 
 class RedeemFailed(ServerFailure):
     sentence = "Failed to redeem receipt"
+
+
+class CreateEndpointFailed(ServerFailure):
+    sentence = "Failed to create webhook endpoint"
+
+
+class ListEndpointsFailed(ServerFailure):
+    sentence = "Failed to retrieve webhook endpoints"
+
+
+class ReadEndpointFailed(ServerFailure):
+    sentence = "Failed to retrieve webhook endpoint"
+
+
+class UpdateEndpointFailed(ServerFailure):
+    sentence = "Failed to update webhook endpoint"
+
+
+class DeleteEndpointFailed(ServerFailure):
+    sentence = "Failed to delete webhook endpoint"
+
+
+class RotateSecretFailed(ServerFailure):
+    sentence = "Failed to rotate webhook secret"
 
 
 class ReadEventsFailed(ServerFailure):

@@ -5,7 +5,7 @@ import re
 
 from django.http import HttpRequest, HttpResponse
 
-from accounts import idempotency
+from accounts import idempotency, vault
 from accounts.idempotency import Stored
 from api.envelope import build_response
 from api.errors import CallUnderWay, IdempotencyKeyReused, ValidationFailed
@@ -32,7 +32,7 @@ class KeyedCall:
             return None
         if stored.fingerprint != self.fingerprint:
             raise IdempotencyKeyReused
-        response = build_response(stored.body, status=stored.status)
+        response = build_response(open_body(stored.body), status=stored.status)
         response["Idempotent-Replayed"] = "true"
         return response
 
@@ -41,10 +41,16 @@ class KeyedCall:
         if not idempotency.lock_key(account_id=self.account_id, key=self.key):
             raise CallUnderWay
 
-    def store(self, response: HttpResponse) -> None:
+    def store(self, response: HttpResponse, *, is_sealed: bool = False) -> None:
         """Stores the response in the transaction of what the call has made."""
-        stored = Stored(self.fingerprint, response.status_code, response.content)
+        body = vault.seal(response.content.decode()) if is_sealed else response.content
+        stored = Stored(self.fingerprint, response.status_code, body)
         idempotency.store_response(stored, account_id=self.account_id, key=self.key)
+
+
+def open_body(stored: bytes) -> bytes:
+    """Decrypts a body if it is stored encrypted; others begin as JSON. Raises vault.Unreadable."""
+    return stored if stored.startswith(b"{") else vault.open_sealed(stored).encode()
 
 
 def parse_key(header: str) -> str:

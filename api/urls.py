@@ -12,8 +12,14 @@ from api.openapi.webhook_schema import PATH, webhook_schema
 from api.receipts import RequestReceipt, RequestRedemption, jwks
 from api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
 from api.views import UnknownPath
+from api.webhook_endpoints import (
+    WebhookEndpointDetail,
+    WebhookEndpoints,
+    WebhookEndpointSecret,
+)
 
 LOOP = r"^v1/api/loops/(?P<loop_id>[^/]+)"
+ENDPOINT = r"^v1/api/webhook-endpoints/(?P<endpoint_id>[^/]+)"
 REQUEST = r"^v1/api/requests/(?P<request_id>[^/]+)"
 
 # Django tries the paths in this order: the most frequent ones come first.
@@ -29,6 +35,9 @@ urlpatterns = [
     re_path(LOOP + r"/members/?\Z", LoopMembers.as_view()),
     re_path(LOOP + r"/members/(?P<user_id>[^/]+)/?\Z", LoopMember.as_view()),
     re_path(r"^v1/api/events/?\Z", Events.as_view()),
+    re_path(r"^v1/api/webhook-endpoints/?\Z", WebhookEndpoints.as_view()),
+    re_path(ENDPOINT + r"/?\Z", WebhookEndpointDetail.as_view()),
+    re_path(ENDPOINT + r"/rotate/?\Z", WebhookEndpointSecret.as_view()),
     re_path(r"^v1/test/?\Z", KeyCheck.as_view()),
     re_path(r"^v1(?:/[\s\S]*)?\Z", UnknownPath.as_view()),
     re_path(r"^mcp/?\Z", endpoint),

@@ -60,6 +60,7 @@ class ApiView(APIView):
     permissions: ClassVar[Mapping[str, str | None]] = {}
     failures: ClassVar[Mapping[str, type[ServerFailure]]] = {}
     open_to_inactive_accounts: ClassVar[bool] = False
+    has_secret: ClassVar[bool] = False  # in a response, which is then stored encrypted
     quota: Quota | None  # after this call; unset until the key is read
 
     def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
@@ -112,7 +113,7 @@ class ApiView(APIView):
             raise build_quota_error(call.caller.quota)
         response = self.handle(call, ids)
         self.authorize(call.request, charge_in_transaction)
-        keyed.store(response)
+        keyed.store(response, is_sealed=self.has_secret)
         return response
 
     def authorize(self, request: HttpRequest, find: FindCaller = charge) -> Call:

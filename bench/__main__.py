@@ -16,6 +16,7 @@ from pathlib import Path
 from bench import (
     answers,
     api,
+    endpoints,
     first_paint,
     idle,
     inboxes,
@@ -64,6 +65,16 @@ def measure_api(here: Stage, sizes: dict[str, int]) -> Part:
         {"api": api.table_of(found), "profile": api.profile_of(profile, polls)},
         api.goals(found),
     )
+
+
+def measure_endpoints(here: Stage, sizes: dict[str, int]) -> Part:
+    """Measures creates with and without webhook endpoints."""
+    cast = here.cast("1k", sizes["1k"])
+    with ExitStack() as stack:
+        service = serve(here, "1k", stack)
+        stack.enter_context(here.upkeep("1k"))
+        database = here.database("1k")
+        return endpoints.measure(service, cast, here.load, here.postmaster, database)
 
 
 def measure_scale(here: Stage, sizes: dict[str, int]) -> Part:
@@ -182,6 +193,7 @@ def measure_lighthouse(here: Stage, sizes: dict[str, int]) -> Part:
 
 PARTS: dict[str, Callable[[Stage, dict[str, int]], Part]] = {
     "api": measure_api,
+    "endpoints": measure_endpoints,
     "scale": measure_scale,
     "webhooks": measure_webhooks,
     "workers": measure_workers,

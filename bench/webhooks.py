@@ -15,8 +15,8 @@ from bench import seed
 from db.columns import dumps
 from db.ids import new_id
 from webhooks.channel import DISPATCHER
+from webhooks.emission import Event, enqueue
 from webhooks.models import Delivery
-from webhooks.services import Event, enqueue
 
 RUNS = 3
 ACCOUNTS = 4  # a single account gets half of the threads

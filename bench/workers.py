@@ -14,8 +14,8 @@ from bench.serving import cpu_of
 from bench.webhooks import PAYLOAD, ids
 from bench.webhooks import receiver as receiving
 from local.apps import ROOT
+from webhooks.emission import Event, enqueue
 from webhooks.models import Delivery
-from webhooks.services import Event, enqueue
 
 SIZES = [(workers, threads) for threads in (16, 64) for workers in (1, 2, 4)]
 LATENCY, SECONDS = 0.2, 8.0

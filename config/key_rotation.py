@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from accounts import vault
-from accounts.models import WebhookSecret
+from accounts.models import WebhookEndpoint, WebhookSecret
 from accounts.secret_services import drop_expired
 from mailing.models import QueuedMail
 from reviews.models import Erasure, SigningKey
@@ -18,6 +18,8 @@ from reviews.models import Erasure, SigningKey
 COLUMNS: tuple[tuple[type[Model], str], ...] = (
     (WebhookSecret, "sealed"),
     (WebhookSecret, "previous_sealed"),
+    (WebhookEndpoint, "sealed"),
+    (WebhookEndpoint, "previous_sealed"),
     (QueuedMail, "sealed"),
     (Erasure, "sealed"),
     (SigningKey, "sealed"),
@@ -31,7 +33,8 @@ def reseal_all() -> int:
 
     Returns the number of accounts with a webhook secret.
     """
-    drop_expired(WebhookSecret.objects.all())
+    for secrets in (WebhookSecret.objects.all(), WebhookEndpoint.objects.all()):
+        drop_expired(secrets)
     for model, column in COLUMNS:
         for pk, sealed in _select(model, column).select_for_update().order_by("pk"):
             rows = model._default_manager.filter(pk=pk)

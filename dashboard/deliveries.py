@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django_ratelimit.core import get_usage
 
 from accounts import vault
+from accounts.models import WebhookEndpoint
 from dashboard.forms.deliveries import FilterForm, ResendDeadForm, TestEventForm
 from db import worker_status
 from db.ids import normalize_id
@@ -57,6 +58,7 @@ def delivery(request: SignedInRequest, delivery_id: str) -> HttpResponse:
     context = {
         "item": item,
         "is_test": item.event == TEST_EVENT,
+        "endpoint": find_endpoint(item),
         "url": safe_text.visible(hide_credentials(item.url)),
         "body": safe_text.indent_json(safe_text.body_text(item.body)),
         "page": attempt_page,
@@ -162,6 +164,15 @@ def find_delivery(request: SignedInRequest, delivery_id: str | None, **about: st
     if delivery is None:
         raise Http404
     return delivery
+
+
+def find_endpoint(item: Delivery) -> WebhookEndpoint | None:
+    """Returns the endpoint that a delivery is for, unless it is deleted by now."""
+    mine = WebhookEndpoint.objects.of_account(item.account_id)
+    found: WebhookEndpoint | None = (
+        mine.filter(pk=item.endpoint_id).first() if item.endpoint_id else None
+    )
+    return found
 
 
 def find_test(request: SignedInRequest) -> dict[str, Any] | None:

@@ -19,11 +19,13 @@ from dashboard import (
     resending,
     setup,
     sharing,
+    webhook_endpoints,
     webhook_secret,
     your_data,
 )
 
 LOOP, REQUEST = "loops/<id:loop_id>/", "requests/<id:request_id>/"
+ENDPOINT = "webhook-endpoints/<id:endpoint_id>/"
 MEMBER = f"{LOOP}members/<id:member_id>/"
 
 urlpatterns = [
@@ -67,6 +69,15 @@ urlpatterns = [
     path("keys/<id:key_id>/roll/", keys.roll, name="roll-key"),
     path("keys/<id:key_id>/revoke/", keys.revoke, name="revoke-key"),
     path("keys/<id:key_id>/delete/", keys.delete, name="delete-key"),
+    path("webhook-endpoints/", webhook_endpoints.webhook_endpoints, name="webhook-endpoints"),
+    path("webhook-endpoints/new/", webhook_endpoints.create, name="new-webhook-endpoint"),
+    path(ENDPOINT, webhook_endpoints.show, name="webhook-endpoint"),
+    path(f"{ENDPOINT}edit/", webhook_endpoints.edit, name="edit-webhook-endpoint"),
+    path(f"{ENDPOINT}switch/", webhook_endpoints.switch, name="switch-webhook-endpoint"),
+    path(f"{ENDPOINT}test/", webhook_endpoints.send_test, name="test-webhook-endpoint"),
+    path(f"{ENDPOINT}rotate/", webhook_endpoints.rotate, name="rotate-webhook-endpoint"),
+    path(f"{ENDPOINT}end-overlap/", webhook_endpoints.end_overlap, name="end-endpoint-overlap"),
+    path(f"{ENDPOINT}delete/", webhook_endpoints.delete, name="delete-webhook-endpoint"),
     path("webhook-secret/", webhook_secret.webhook_secret, name="webhook-secret"),
     path("webhook-secret/reveal/", webhook_secret.reveal, name="reveal-secret"),
     path("webhook-secret/set/", webhook_secret.set_own, name="set-secret"),

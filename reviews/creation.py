@@ -11,7 +11,7 @@ from db.ids import owned_id
 from loops.models import Loop
 from outbox.items import Item
 from reviews import policy
-from reviews.insertion import OtherPolicy, Refused, insert
+from reviews.insertion import OtherPolicy, Refused, Wanted, insert
 from reviews.models import Request
 from reviews.notifications.push.channel import DISPATCHER, Push
 from reviews.response_types import get_response_type
@@ -48,10 +48,11 @@ def create_request(
 
     `fields` are those of `RequestInput`; `asked_through` is shown to the account; webhooks continue
     the trace of `traceparent`. It is one statement and its own transaction; a loop with a policy
-    takes a second one, and `replaces`, which cancels an open older version, several. Pushes leave
-    after the commit, on other threads: `notifications_sent` is 0 here and counts later. Raises
-    LoopGone, NotTheOwner, NoActiveMembers, Refused, and IntegrityError if `request_id`, from the
-    token of a form, has already created its request.
+    takes a second one. `replaces`, which cancels an open older version, takes several, and so does
+    a webhook endpoint that wants the event. Pushes leave after the commit, on other threads:
+    `notifications_sent` is 0 here and counts later. Raises LoopGone, NotTheOwner, NoActiveMembers,
+    Refused, and IntegrityError if `request_id`, from the token of a form, has already created its
+    request.
     """
     columns = {"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields}
     request = Request(
@@ -75,11 +76,14 @@ def _insert_by_policy(request: Request) -> list[Item[Push]]:
 
     Raises LoopGone, LoopHasPolicy, UnfitPolicy, and what `insert_version` raises.
     """
-    own, known = request.policy, None
+    own, known, announces = request.policy, None, False
     write = insert_version if request.replaces_id else insert
     while True:
         try:
-            return write(request, loop_policy=known)
+            return write(request, loop_policy=known, announces=announces)
+        except Wanted:  # no statement more for accounts without
+            announces = True
+            continue
         except Loop.DoesNotExist:
             raise LoopGone from None
         except OtherPolicy as other:  # no statement more for loops without

@@ -1,8 +1,9 @@
 """Inserts a request and its notifications in one statement, which is its own transaction."""
 
+from contextlib import nullcontext
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from psycopg.types.json import Json
 
 from db.columns import dumps
@@ -10,11 +11,14 @@ from loops.models import Loop
 from loops.services import AUDIENCE
 from outbox.items import Item
 from reviews import policy
+from reviews.lifecycle.events import emit_created
+from reviews.lifecycle.states import CREATED
 from reviews.models import Request
 from reviews.notifications import enqueue
 from reviews.notifications.enqueue import ENQUEUE
 from reviews.notifications.push.channel import Push
 from web.phrases import say
+from webhooks.emission import wants
 
 _INPUT = (
     "id", "api_key_id", "processing_type", "type", "priority", "request_text",
@@ -36,16 +40,21 @@ _COMPUTED = {
     "created_at": "statement_timestamp()",
     "updated_at": "statement_timestamp()",
 }
+_IS_WANTED = wants("e", account="%(creator_id)s", event=f"'{CREATED}'", loop="%(loop_id)s::text")
 _INSERT = f"""
-WITH {AUDIENCE}, made AS (
+WITH {AUDIENCE}, wanted AS (
+    SELECT EXISTS (SELECT FROM accounts_webhookendpoint e WHERE {_IS_WANTED}) AS is_wanted
+), made AS (
     INSERT INTO reviews_request ({", ".join([*_INPUT, *_COMPUTED])})
     SELECT {", ".join([*(f"%({name})s" for name in _INPUT), *_COMPUTED.values()])}
-      FROM audience WHERE owner_id = %(creator_id)s AND members >= %(answers)s
+      FROM audience CROSS JOIN wanted WHERE owner_id = %(creator_id)s AND members >= %(answers)s
        AND loop_policy::text IS NOT DISTINCT FROM %(loop_policy)s::text
+       AND (%(announces)s OR NOT is_wanted)
     RETURNING id, creator_id, loop_id, priority, timeout_at, created_at
 ), {ENQUEUE}
-SELECT owner_id = %(creator_id)s, loop_policy::text, members, timeout_at, created_at, items
-  FROM audience LEFT JOIN made ON true CROSS JOIN pushes
+SELECT owner_id = %(creator_id)s, loop_policy::text, members, timeout_at, created_at, items,
+       is_wanted
+  FROM audience CROSS JOIN wanted LEFT JOIN made ON true CROSS JOIN pushes
 """  # noqa: S608 (nothing in it comes from outside)
 
 
@@ -73,48 +82,71 @@ class OtherPolicy(Exception):
         self.text = text
 
 
-def insert(request: Request, *, loop_policy: str | None = None) -> list[Item[Push]]:
+class Wanted(Exception):
+    """A webhook endpoint wants the event of the creation, which takes a transaction."""
+
+
+def insert(
+    request: Request, *, loop_policy: str | None = None, announces: bool = False
+) -> list[Item[Push]]:
     """Inserts a new request for the active members of its loop, and sets the fields that SQL
     computes.
 
-    `loop_policy` is the JSON of the loop's policy, as the caller knows it. Returns the pushes,
-    claimed for this process, which sends them after the commit. Raises Loop.DoesNotExist where
-    the loop is gone, NotTheOwner, OtherPolicy, NoActiveMembers, TooFewPeople, and IntegrityError
-    where the id is taken.
+    `loop_policy` is the JSON of the loop's policy, as the caller knows it. With `announces`, the
+    caller's transaction also gets the event of the creation. Returns the pushes, claimed for this
+    process, which sends them after the commit. Raises Loop.DoesNotExist where the loop is gone,
+    NotTheOwner, OtherPolicy, NoActiveMembers, TooFewPeople, Wanted, and IntegrityError where the id
+    is taken.
     """
-    notifying = enqueue.parameters()
+    params = _build_params(request, loop_policy, announces=announces)
+    with transaction.atomic() if announces else nullcontext():
+        with connection.cursor() as cursor:
+            cursor.execute(_INSERT, params)
+            row = cursor.fetchone()
+        if row is None:
+            raise Loop.DoesNotExist
+        is_owner, found, members, request.timeout_at, request.created_at, items, is_wanted = row
+        if not is_owner:
+            raise NotTheOwner
+        if found != loop_policy:
+            raise OtherPolicy(found)
+        if request.created_at is None:
+            raise _explain(request, members, params["answers"])
+        request.broadcasted_to, request.updated_at = members, request.created_at
+        request._state.adding = False  # the row has its instance
+        if is_wanted:
+            emit_created(request)
+    return enqueue.read_items(items, request, claim_id=params["push_claim"])
+
+
+def _build_params(request: Request, loop_policy: str | None, *, announces: bool) -> dict[str, Any]:
     rule = policy.read(request.policy) if request.policy else policy.Policy()
     params: dict[str, Any] = {
         **{name: getattr(request, name) for name in _PARAMS},
+        **enqueue.parameters(),
         "has_policy": request.policy is not None,
         "answers": rule.answers,
         "but": request.creator_id if rule.exclude_creator else None,
         "loop_policy": loop_policy,
+        "announces": announces,
     }
     for name in _JSON:
         if params[name] is not None:
             params[name] = Json(params[name], dumps=dumps)
-    with connection.cursor() as cursor:
-        cursor.execute(_INSERT, {**params, **notifying})
-        row = cursor.fetchone()
-    if row is None:
-        raise Loop.DoesNotExist
-    is_owner, found, request.broadcasted_to, request.timeout_at, request.created_at, items = row
-    if not is_owner:
-        raise NotTheOwner
-    if found != loop_policy:
-        raise OtherPolicy(found)
-    if request.created_at is None:
-        if request.policy is None:
-            raise NoActiveMembers
-        raise TooFewPeople(
-            say(
-                "%(field)s is %(needed)s, but %(able)s people may answer",
-                field="policy.answers",
-                needed=rule.answers,
-                able=request.broadcasted_to,
-            )
+    return params
+
+
+def _explain(request: Request, members: int, answers: int) -> Exception:
+    """Tells why a request of the owner was not inserted under the loop's policy."""
+    if members >= answers:
+        return Wanted()
+    if request.policy is None:
+        return NoActiveMembers()
+    return TooFewPeople(
+        say(
+            "%(field)s is %(needed)s, but %(able)s people may answer",
+            field="policy.answers",
+            needed=answers,
+            able=members,
         )
-    request.updated_at = request.created_at
-    request._state.adding = False  # the row has its instance
-    return enqueue.read_items(items, request, claim_id=notifying["push_claim"])
+    )

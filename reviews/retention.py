@@ -17,10 +17,11 @@ from reviews import feedback_texts
 from reviews.lifecycle.conditions import ENDED_AT, FINAL
 from reviews.lifecycle.events import format_occurrences
 from reviews.receipts.services import issue_missing
+from webhooks.emission import name_occurrences_sql
 from webhooks.retention import remove_about
 
-_OCCURRENCES = """ARRAY[r.id || ':end'] || ARRAY(
-    SELECT r.id || ':claim:' || n FROM generate_series(1, r.claim_count) n)"""
+_OCCURRENCES = name_occurrences_sql("""ARRAY[r.id || ':created', r.id || ':end'] || ARRAY(
+    SELECT r.id || ':claim:' || n FROM generate_series(1, r.claim_count) n)""")
 _NOTHING_WAITS = f"""NOT EXISTS (
     SELECT FROM webhooks_delivery d
      WHERE d.occurrence = ANY ({_OCCURRENCES}) AND d.state = 'waiting')"""

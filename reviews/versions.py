@@ -18,7 +18,9 @@ class CannotReplace(Refused):
     """The request in `replaces` cannot be replaced."""
 
 
-def insert_version(request: Request, *, loop_policy: str | None) -> list[Item[Push]]:
+def insert_version(
+    request: Request, *, loop_policy: str | None, announces: bool
+) -> list[Item[Push]]:
     """Inserts a request that replaces another one, and cancels that one if it is open.
 
     Both happen in one transaction. A claim on the older version ends with it. Takes and returns
@@ -34,7 +36,7 @@ def insert_version(request: Request, *, loop_policy: str | None) -> list[Item[Pu
         is_held = lock_membership(loop_id=request.loop_id, account_id=account, user_id=account)
         if is_held and not _supersede(request):
             return False
-        pushes[:] = insert(request, loop_policy=loop_policy)
+        pushes[:] = insert(request, loop_policy=loop_policy, announces=announces)
         return True
 
     try:

@@ -14,8 +14,8 @@ from django.conf import settings
 from django.db import connection
 from psycopg.types.json import Json
 
-from accounts import vault
-from accounts.secret_services import read_secrets
+from accounts import endpoint_services, vault
+from accounts.secret_services import Secrets, read_secrets
 from db.columns import dumps
 from db.ids import owned_id_sql
 from db.outages import retry_until
@@ -26,7 +26,7 @@ from web import metrics
 from webhooks import posting
 from webhooks.circuits import CLOSE, FAILURES_TO_OPEN, OPEN_LATER
 from webhooks.failing_hosts import NOTE_FAILURE, NOTE_SUCCESS
-from webhooks.failure_texts import SECRET_UNREADABLE
+from webhooks.failure_texts import ENDPOINT_OFF, SECRET_UNREADABLE
 from webhooks.models import TEST_EVENT
 from webhooks.posting import Exchange, Post
 
@@ -48,7 +48,7 @@ WITH claimed AS (
     SELECT {owned_id_sql("account_id")}, account_id, id, is_manual, begun_at, '' FROM claimed
     RETURNING id, delivery_id
 )
-SELECT claimed.id, begun.id, host, url, body, traceparent, call_id
+SELECT claimed.id, begun.id, host, url, body, traceparent, endpoint_id, call_id
   FROM claimed JOIN begun ON delivery_id = claimed.id
 """  # noqa: S608 (nothing in it comes from outside)
 _ENDED = f""", circuit AS ({OPEN_LATER}), closed AS ({CLOSE}),
@@ -113,35 +113,39 @@ class Webhook(Channel[Post]):
         with connection.cursor() as cursor:
             cursor.execute(_LOAD, params)
             posts = {
-                pk: (Post(pk, attempt_id, host, url, bytes(body), traceparent), call_id)
-                for pk, attempt_id, host, url, body, traceparent, call_id in cursor.fetchall()
+                pk: (Post(pk, attempt_id, host, url, bytes(body), *others), call_id)
+                for pk, attempt_id, host, url, body, *others, call_id in cursor.fetchall()
             }
         return [row.to_item(*posts[row.id]) for row in claimed]
 
     def send(self, item: Item[Post], stopping: threading.Event) -> Outcome:
-        """Signs with the secrets that the account has at this moment, and posts.
+        """Signs with the secrets that the receiver has at this moment, and posts.
 
-        Where they cannot be read, nothing is sent.
+        Where they cannot be read, nothing is sent, and to an endpoint that is off or deleted
+        nothing ever is: this look is the last step before the attempt begins.
         """
         try:
             secrets = retry_until(
-                lambda: read_secrets(item.account),
+                lambda: read_secrets_for(item.content, account_id=item.account),
                 until=self.may_begin_until(item),
                 stopping=stopping,
             )
         except vault.Unreadable:
             return Outcome(Result.RETRY, str(SECRET_UNREADABLE), details=Exchange())
+        if secrets is None:
+            return Outcome(Result.FAILED, str(ENDPOINT_OFF), details=Exchange(is_attempt=False))
         return posting.post(item.content, secrets)
 
     def params(self, item: Item[Post], outcome: Outcome) -> dict[str, Any]:
         exchange: Exchange = outcome.details or Exchange()
+        counts = self.counts and exchange.is_attempt
         return {
             "account_id": item.account,
             "host": item.content.host,
             "attempt_id": item.content.attempt_id,
             "delivered": outcome.result == Result.SENT,
-            "counts": self.counts,
-            "unreachable": outcome.is_unreachable and self.counts,
+            "counts": counts,
+            "unreachable": outcome.is_unreachable and counts,
             "responded": exchange.status is not None,
             "pause": float(settings.WEBHOOK_PAUSE_SECONDS),
             "error": outcome.error,
@@ -189,6 +193,16 @@ class TestEvent(Webhook):
     @property
     def scale(self) -> float:
         return 1.0
+
+
+def read_secrets_for(post: Post, *, account_id: str) -> Secrets | None:
+    """Returns the secrets that sign for a receiver; None if its endpoint is off or deleted.
+
+    Raises vault.Unreadable.
+    """
+    if post.endpoint_id is None:
+        return read_secrets(account_id)
+    return endpoint_services.read_secrets(post.endpoint_id, account_id=account_id)
 
 
 def as_json(value: Mapping[str, str] | None) -> Json | None:

@@ -11,7 +11,7 @@ After a crash PostgreSQL may use the numbers of lost transactions again. So what
 snapshot is new, too, whatever its number, and reading begins a little before the snapshot.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
@@ -27,6 +27,7 @@ XIDS = 2**32  # no transaction has a multiple of it, and PostgreSQL refuses one 
 MAX_LOST = 50_000  # transactions; a crash loses fewer
 SETTLED = timedelta(seconds=10)  # after which a transaction is on the disk
 
+# An entry is the id, the account's id, the name, and the body unless a delivery has it.
 APPEND = """
 INSERT INTO webhooks_loggedevent (id, account_id, name, body, transaction_id, horizon, created_at)
 SELECT id, account_id, name, body, pg_current_xact_id(), pg_snapshot_xmin(pg_current_snapshot()),
@@ -139,16 +140,6 @@ class Page:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
-
-
-def append(entries: Sequence[tuple[str, str, str, bytes | None]]) -> None:
-    """Writes events to the log, in the transaction in which they happened.
-
-    An entry is the id, the account's id, the name, and the body unless a delivery has it.
-    """
-    if entries:
-        with connection.cursor() as cursor:
-            cursor.execute(APPEND, [list(column) for column in zip(*entries, strict=True)])
 
 
 def begin() -> Position:

@@ -53,7 +53,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
 
 class Delivery(OutboxRow):
-    """One event for one receiver.
+    """One event for one receiver: the request's own URL, or an endpoint, which may be deleted.
 
     `occurrence` names what happened and is unique: the database refuses a second row for one
     final transition or one claim. The id derives from it (`webhooks.event_ids`).
@@ -86,6 +86,15 @@ class Delivery(OutboxRow):
     newest_first = models.BooleanField(db_default=False)  # of the last release; goes in the next
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     delivered_at = models.DateTimeField(null=True)
+    # null where the URL is the request's own; without a constraint, as the account
+    endpoint = models.ForeignKey(
+        "accounts.WebhookEndpoint",
+        null=True,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
     # the call that caused it (web.call_ids); null where background work did
     call_id = models.CharField(max_length=64, null=True, editable=False)  # noqa: DJ001
 

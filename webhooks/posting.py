@@ -31,16 +31,21 @@ class Post:
     url: str
     body: bytes
     traceparent: str | None = None
+    endpoint_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What was sent and what came back, for the log of attempts."""
+    """What was sent and what came back, for the log of attempts.
+
+    `is_attempt` is false where nothing was sent on purpose, which says nothing about the host.
+    """
 
     status: int | None = None
     request_headers: Mapping[str, str] | None = None
     response_headers: Mapping[str, str] | None = None
     response_body: bytes | None = None
+    is_attempt: bool = True
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Users, API keys, webhook secrets, usage, sign-in codes and the audit log: their tables."""
+"""Users, API keys, webhook secrets and endpoints, usage, codes and the audit log: their tables."""
 
 from accounts.models.audit import AuditEntry as AuditEntry
 from accounts.models.keys import PERMISSIONS as PERMISSIONS
@@ -9,4 +9,6 @@ from accounts.models.keys import UsageRow as UsageRow
 from accounts.models.people import EmailedCode as EmailedCode
 from accounts.models.people import ReservedId as ReservedId
 from accounts.models.people import User as User
+from accounts.models.webhook_endpoints import MAX_ENDPOINTS as MAX_ENDPOINTS
+from accounts.models.webhook_endpoints import WebhookEndpoint as WebhookEndpoint
 from accounts.models.webhook_secrets import WebhookSecret as WebhookSecret

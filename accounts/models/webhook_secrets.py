@@ -1,20 +1,20 @@
-"""The table of the secrets that sign webhooks."""
+"""The tables of the secrets that sign webhooks."""
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts.models.people import User
 
+PREVIOUS = ("previous_sealed", "previous_issued", "previous_until")
 
-class WebhookSecret(models.Model):
-    """The encrypted secret that signs an account's webhooks.
+
+class SealedSecret(models.Model):
+    """The columns of an encrypted secret. `changed_at` is when it last changed.
 
     During a rotation, `previous` stays valid until `previous_until`.
     """
 
-    account = models.OneToOneField(
-        User, primary_key=True, on_delete=models.PROTECT, related_name="webhook_secret"
-    )
     sealed = models.BinaryField()
     issued = models.BooleanField()
     previous_sealed = models.BinaryField(null=True)
@@ -23,21 +23,27 @@ class WebhookSecret(models.Model):
     changed_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=models.Q(
-                    previous_sealed__isnull=True,
-                    previous_issued__isnull=True,
-                    previous_until__isnull=True,
-                )
-                | models.Q(
-                    previous_sealed__isnull=False,
-                    previous_issued__isnull=False,
-                    previous_until__isnull=False,
-                ),
-                name="webhook_secret_previous_whole",
-            )
-        ]
+        abstract = True
+
+
+def previous_whole(name: str) -> models.CheckConstraint:
+    """Returns a constraint that the previous secret is there as a whole, or not at all."""
+    return models.CheckConstraint(
+        condition=Q(**{f"{column}__isnull": True for column in PREVIOUS})
+        | Q(**{f"{column}__isnull": False for column in PREVIOUS}),
+        name=name,
+    )
+
+
+class WebhookSecret(SealedSecret):
+    """The encrypted secret that signs an account's webhooks."""
+
+    account = models.OneToOneField(
+        User, primary_key=True, on_delete=models.PROTECT, related_name="webhook_secret"
+    )
+
+    class Meta:
+        constraints = [previous_whole("webhook_secret_previous_whole")]
 
     def __str__(self) -> str:
         return f"secret of {self.account_id}"

@@ -23,6 +23,7 @@ from api.openapi import (
     requests,
     responses,
     streams,
+    webhook_endpoints,
 )
 from api.openapi.operations import (
     ANY_CASE_ID,
@@ -72,21 +73,24 @@ OPERATIONS: Operations = {
     **requests.OPERATIONS,
     **receipts.OPERATIONS,
     **streams.OPERATIONS,
+    **webhook_endpoints.OPERATIONS,
 }
+FIELDS = {**answers.FIELDS, **webhook_endpoints.FIELDS}
 COMPONENTS = {**answers.COMPONENTS, **events.COMPONENTS}
 TAGS = {
     "Key": "The API key of the call.",
     "Loops": "Groups of people who answer, and their members.",
     "Requests": "Questions to a loop, their answers, and feedback on them.",
-    "Events": "What happens to requests: as a stream, and posted to the `callback_url`.",
+    "Events": "What happens to requests: as a stream, and posted to its `callback_url` "
+    "and to the webhook endpoints of the account.",
 }
 
 
 def find_field(field: Any) -> Schema | None:
     """Returns the schema that `FIELDS` has for a serializer's field, inherited ones included."""
     for ancestor in type(field.parent).__mro__:
-        if (ancestor, field.field_name) in answers.FIELDS:
-            return {**answers.FIELDS[ancestor, field.field_name]}
+        if (ancestor, field.field_name) in FIELDS:
+            return {**FIELDS[ancestor, field.field_name]}
     return None
 
 

@@ -1,4 +1,4 @@
-"""OpenAPI descriptions of the webhooks sent to a request's callback_url (docs/webhooks.md)."""
+"""OpenAPI descriptions of webhooks (docs/webhooks.md)."""
 
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from api.openapi.operations import (
 from api.serializers.requests import RequestDetail
 
 SUMMARIES: Final = {
+    "request.created": "The request was created. Only webhook endpoints get this event.",
     "request.claimed": "A reviewer claimed the request.",
     "request.completed": "A reviewer's answer completed the request.",
     "request.timeout": "The request timed out; response_data is its default_response.",
@@ -25,7 +26,7 @@ SUMMARIES: Final = {
 }
 HEADERS: Final = {
     "X-Service-Signature-256": "`sha256=` and the hexadecimal HMAC-SHA256 of the body's bytes, "
-    "keyed with the account's webhook secret.",
+    "keyed with the account's webhook secret, or with that of the endpoint.",
     "webhook-id": "The event's id, the same on every attempt (Standard Webhooks).",
     "webhook-timestamp": "The attempt's Unix time in seconds.",
     "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of id, timestamp and body, joined by "
@@ -103,8 +104,9 @@ def build_webhook(event: str) -> Schema:
             "operationId": event,
             "tags": ["Events"],
             "summary": SUMMARIES[event],
-            "description": "Sent to the request's callback_url at least once, and again until the "
-            "receiver responds with a 2xx status within 15 s.",
+            "description": "Sent at least once to each receiver: the request's callback_url, and "
+            "the webhook endpoints that chose it. Sent again until the receiver responds with a "
+            "2xx status within 15 s.",
             "security": [],
             "parameters": [
                 {

@@ -42,7 +42,7 @@ def build_webhook_schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"{settings.SITE_URL}/{PATH}",
         "title": "Review Loop webhook",
-        "description": "The body of a POST to the callback_url of a request.",
+        "description": "The body of a POST to a receiver of events.",
         **convert(root),
         "$defs": dict(sorted(definitions.items())),
     }

@@ -12,11 +12,11 @@ from reviews.lifecycle import states
 from web.pasted import trim
 from web.url_fields import UrlField
 from web.web_urls import MAX_URL_LENGTH, is_web_url
+from webhooks.emission import host_of
 from webhooks.models import TEST_EVENT, Delivery
 from webhooks.queries import FAILING
-from webhooks.services import host_of
 
-EVENTS = (*states.EVENTS, TEST_EVENT)
+EVENTS = (*states.CHOICES, TEST_EVENT)
 _WAITING, *_ENDED = Delivery.State.choices
 STATES = (_WAITING, (FAILING, _lazy("Failing")), *_ENDED)
 MAX_SELECTED = 50  # a page of the log

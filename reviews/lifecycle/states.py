@@ -80,3 +80,7 @@ WITHDRAW: Final = Transition("withdraw", OPEN, CANCELLED, "request.cancelled")
 
 TRANSITIONS: Final = (CLAIM, RELEASE, LAPSE, ANSWER, TIME_OUT, GIVE_UP, CANCEL, WITHDRAW)
 EVENTS: Final = tuple(dict.fromkeys(each.event for each in TRANSITIONS if each.event))
+# Only webhook endpoints get it: receivers of before do not know it.
+CREATED: Final = "request.created"
+CHOICES: Final = (CREATED, *EVENTS)
+"""The events that a webhook endpoint can choose."""

@@ -11,7 +11,7 @@ FEEDBACK: dict[str, Any] = {"feedback": {"rating": 4}}
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation; `path` has places for {loop}, {request} and {user}."""
+    """One operation; `path` has places for {loop}, {request}, {endpoint} and {user}."""
 
     method: str
     path: str
@@ -40,11 +40,21 @@ RECEIPT = Operation("GET", "/v1/api/requests/{request}/receipt", "requests:read"
 REDEEM = Operation(
     "POST", "/v1/api/requests/{request}/redeem", "requests:write", {"arguments": ARGUMENTS}
 )
+ENDPOINT: dict[str, Any] = {"url": "https://router.example/hook", "events": ["request.created"]}
+LIST_ENDPOINTS = Operation("GET", "/v1/api/webhook-endpoints", "loops:write")
+CREATE_ENDPOINT = Operation("POST", "/v1/api/webhook-endpoints", "loops:write", ENDPOINT)
+READ_ENDPOINT = Operation("GET", "/v1/api/webhook-endpoints/{endpoint}", "loops:write")
+UPDATE_ENDPOINT = Operation(
+    "PUT", "/v1/api/webhook-endpoints/{endpoint}", "loops:write", {"enabled": False}
+)
+ROTATE = Operation("POST", "/v1/api/webhook-endpoints/{endpoint}/rotate", "loops:write")
+DELETE_ENDPOINT = Operation("DELETE", "/v1/api/webhook-endpoints/{endpoint}", "loops:write")
 STREAM = Operation("GET", "/v1/api/events", "requests:read")
 
 OPERATIONS = [
     *(CHECK, CREATE_LOOP, LIST_LOOPS, READ_LOOP, UPDATE_LOOP, DELETE_LOOP, LIST_MEMBERS),
     *(REMOVE_MEMBER, CREATE, LOOP_LIST, LIST, READ, CANCEL, RATE),
     *(RECEIPT, REDEEM),
+    *(LIST_ENDPOINTS, CREATE_ENDPOINT, READ_ENDPOINT, UPDATE_ENDPOINT, ROTATE, DELETE_ENDPOINT),
     STREAM,
 ]

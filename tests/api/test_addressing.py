@@ -13,6 +13,7 @@ from tests.api.wire import NOWHERE, Api, body_of, granted, json_of, refused, sen
 
 pytestmark = pytest.mark.django_db
 
+IDS = dict.fromkeys(("loop", "request", "user", "endpoint"), NOWHERE)
 PATHS = sorted({operation.path for operation in OPERATIONS})
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE", "BREW")
 
@@ -63,7 +64,7 @@ def test_a_wrong_method(path: str, method: str, owner_key: str) -> None:
     methods = allowed(path)
     if method in methods or (method == "HEAD" and "GET" in methods):
         return
-    address = path.format(loop=NOWHERE, request=NOWHERE, user=NOWHERE)
+    address = path.format_map(IDS)
     for header in (None, f"Bearer {owner_key}"):
         answer = send(method, address, header)
         assert answer.status_code == 405
@@ -77,7 +78,7 @@ def test_a_wrong_method(path: str, method: str, owner_key: str) -> None:
 @pytest.mark.contract("http.method")
 @pytest.mark.parametrize("path", [path for path in PATHS if "GET" in allowed(path)])
 def test_head_is_get_without_its_body(path: str, owner_key: str) -> None:
-    address = path.format(loop=NOWHERE, request=NOWHERE, user=NOWHERE)
+    address = path.format_map(IDS)
     head = send("HEAD", address, f"Bearer {owner_key}")
     get = send("GET", address, f"Bearer {owner_key}")
     assert (head.status_code, head.content) == (get.status_code, b"")

@@ -15,20 +15,26 @@ from tests.api.operations import (
     CANCEL,
     CHECK,
     CREATE,
+    CREATE_ENDPOINT,
     CREATE_LOOP,
+    DELETE_ENDPOINT,
     DELETE_LOOP,
     LIST,
+    LIST_ENDPOINTS,
     LIST_LOOPS,
     LIST_MEMBERS,
     LOOP_LIST,
     OPERATIONS,
     RATE,
     READ,
+    READ_ENDPOINT,
     READ_LOOP,
     RECEIPT,
     REDEEM,
     REMOVE_MEMBER,
+    ROTATE,
     STREAM,
+    UPDATE_ENDPOINT,
     UPDATE_LOOP,
     Operation,
 )
@@ -36,6 +42,7 @@ from tests.api.test_matrix import Scene
 from tests.api.wire import Ask, body_of, refused, send
 from tests.outage import out_of_reach
 from tests.reviews.approvals import decide, turn_into_approval
+from webhooks.endpoints import create_endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,7 +54,14 @@ def scene(loop: Loop, member: User, ask: Ask) -> Scene:
     moments.answer(done, member)
     turn_into_approval(approved)
     decide(approved, member)
-    return Scene(loop=loop.pk, done=done, approved=approved, pending=pending, user=member.pk)
+    endpoint, _ = create_endpoint(
+        account=loop.creator, url="https://receiver.example/", events=["request.created"],
+        loop_ids=None,
+    )  # fmt: skip
+    return Scene(
+        loop=loop.pk, done=done, approved=approved, pending=pending, user=member.pk,
+        endpoint=endpoint.pk,
+    )  # fmt: skip
 
 
 @contextmanager
@@ -69,6 +83,7 @@ def without_privilege(privilege: str, table: str) -> Iterator[None]:
             cursor.execute(f"DROP ROLE {role}")
 
 
+_ENDPOINTS = "accounts_webhookendpoint"
 FAILURES = [
     (CHECK, "SELECT", "accounts_apikey", "Failed to get user information"),
     (CREATE_LOOP, "INSERT", "loops_loop", "Failed to create loop"),
@@ -91,6 +106,14 @@ FAILURES = [
     (RATE, "INSERT", "reviews_feedback", "Failed to add feedback"),
     (RECEIPT, "INSERT", "reviews_receipt", "Failed to retrieve receipt"),
     (REDEEM, "UPDATE", "reviews_receipt", "Failed to redeem receipt"),
+    (LIST_ENDPOINTS, "SELECT", _ENDPOINTS, "Failed to retrieve webhook endpoints"),
+    (CREATE_ENDPOINT, "INSERT", _ENDPOINTS, "Failed to create webhook endpoint"),
+    (CREATE_ENDPOINT, "INSERT", "accounts_auditentry", "Failed to create webhook endpoint"),
+    (READ_ENDPOINT, "SELECT", _ENDPOINTS, "Failed to retrieve webhook endpoint"),
+    (UPDATE_ENDPOINT, "UPDATE", _ENDPOINTS, "Failed to update webhook endpoint"),
+    (UPDATE_ENDPOINT, "UPDATE", "webhooks_delivery", "Failed to update webhook endpoint"),
+    (ROTATE, "UPDATE", _ENDPOINTS, "Failed to rotate webhook secret"),
+    (DELETE_ENDPOINT, "DELETE", _ENDPOINTS, "Failed to delete webhook endpoint"),
     (STREAM, "SELECT", "webhooks_loggedevent", "Failed to retrieve events"),
 ]
 
@@ -112,6 +135,12 @@ FAILURES = [
     "feedback.failed",
     "receipt.failed",
     "redeem.failed",
+    "create_endpoint.failed",
+    "list_endpoints.failed",
+    "read_endpoint.failed",
+    "update_endpoint.failed",
+    "delete_endpoint.failed",
+    "rotate_endpoint.failed",
     "status.500",
 )
 @pytest.mark.parametrize(
@@ -139,7 +168,7 @@ def test_every_operation_has_its_sentence() -> None:
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 def test_a_database_out_of_reach(operation: Operation, owner_key: str) -> None:
     with out_of_reach():
-        names = ("loop", "done", "approved", "pending", "user")
+        names = ("loop", "done", "approved", "pending", "user", "endpoint")
         scene = Scene(**dict.fromkeys(names, "0" * 24))
         answer = scene.send(operation, f"Bearer {owner_key}")
         refused(answer, 503, "Service temporarily unavailable")

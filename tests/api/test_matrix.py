@@ -15,25 +15,32 @@ from tests.api.operations import (
     CANCEL,
     CHECK,
     CREATE,
+    CREATE_ENDPOINT,
     CREATE_LOOP,
+    DELETE_ENDPOINT,
     DELETE_LOOP,
     LIST,
+    LIST_ENDPOINTS,
     LIST_LOOPS,
     LIST_MEMBERS,
     LOOP_LIST,
     OPERATIONS,
     RATE,
     READ,
+    READ_ENDPOINT,
     READ_LOOP,
     RECEIPT,
     REDEEM,
     REMOVE_MEMBER,
+    ROTATE,
     STREAM,
+    UPDATE_ENDPOINT,
     UPDATE_LOOP,
     Operation,
 )
 from tests.api.wire import NOWHERE, Ask, body_of, json_of, send
 from tests.reviews.approvals import decide, turn_into_approval
+from webhooks.endpoints import create_endpoint
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +52,8 @@ LOOP_DENIED = (403, "Access denied to this loop")
 REQUEST_MALFORMED = (400, "Invalid request ID format")
 REQUEST_MISSING = (404, "Request not found")
 REQUEST_DENIED = (403, "Access denied to this request")
+ENDPOINT_MALFORMED = (400, "Invalid webhook endpoint ID format")
+ENDPOINT_MISSING = (404, "Webhook endpoint not found")
 ONLY_UPDATE = (403, "Only loop creator can update the loop")
 ONLY_DELETE = (403, "Only loop creator can delete the loop")
 ONLY_REMOVE = (403, "Only loop creator can remove members")
@@ -60,6 +69,7 @@ class Scene:
     approved: str
     pending: str
     user: str
+    endpoint: str
 
     def send(self, operation: Operation, authorization: str | None, **ids: str) -> HttpResponse:
         """The operation on this scene; `ids` replace what the path is made of."""
@@ -70,6 +80,7 @@ class Scene:
             "loop": self.loop,
             "request": request,
             "user": self.user,
+            "endpoint": self.endpoint,
             **ids,
         }
         raw = b"" if operation.body is None else json.dumps(operation.body).encode()
@@ -83,7 +94,17 @@ def scene(loop: Loop, member: User, ask: Ask) -> Scene:
     moments.answer(done, member)
     turn_into_approval(approved)
     decide(approved, member)
-    return Scene(loop=loop.pk, done=done, approved=approved, pending=pending, user=member.pk)
+    endpoint, _ = create_endpoint(
+        account=loop.creator, url="https://receiver.example/", events=["request.created"],
+        loop_ids=None,
+    )  # fmt: skip
+    return Scene(
+        loop=loop.pk, done=done, approved=approved, pending=pending, user=member.pk,
+        endpoint=endpoint.pk,
+    )  # fmt: skip
+
+
+IDS = ("loop", "request", "user", "endpoint")
 
 
 def of(operation: Operation) -> str:
@@ -112,7 +133,7 @@ def says(response: HttpResponse, status: int, msg: str) -> None:
 )
 @pytest.mark.parametrize("operation", OPERATIONS, ids=of)
 def test_no_key(operation: Operation, owner_key: str, authorization: str | None, msg: str) -> None:
-    ids = dict.fromkeys(("loop", "request", "user"), NOWHERE)
+    ids = dict.fromkeys(IDS, NOWHERE)
     header = authorization and authorization.format(key=owner_key)
     answer = send(operation.method, operation.path.format(**ids), header, b"")
     says(answer, 401, msg)
@@ -123,7 +144,7 @@ def test_no_key(operation: Operation, owner_key: str, authorization: str | None,
 @pytest.mark.parametrize("operation", OPERATIONS, ids=of)
 def test_an_inactive_key(operation: Operation, owner: User, owner_key: str) -> None:
     ApiKey.objects.filter(user=owner).update(state="inactive")
-    ids = dict.fromkeys(("loop", "request", "user"), NOWHERE)
+    ids = dict.fromkeys(IDS, NOWHERE)
     answer = send(operation.method, operation.path.format(**ids), f"Bearer {owner_key}")
     says(answer, 401, "API key is inactive")
 
@@ -146,7 +167,7 @@ def test_a_missing_permission(operation: Operation, scene: Scene, owner: User) -
         assert answer.status_code == 200
     else:
         says(answer, 403, "Access denied to this resource")
-    answer = scene.send(operation, f"Bearer {secret}", loop="x", request="x")
+    answer = scene.send(operation, f"Bearer {secret}", loop="x", request="x", endpoint="x")
     assert answer.status_code == (200 if operation is CHECK else 403)
 
 
@@ -164,7 +185,7 @@ def test_the_one_permission_that_it_needs(operation: Operation, scene: Scene, ow
 @pytest.mark.parametrize("operation", OPERATIONS, ids=of)
 def test_an_inactive_account(operation: Operation, owner: User, owner_key: str) -> None:
     User.objects.filter(pk=owner.pk).update(is_active=False)
-    ids = dict.fromkeys(("loop", "request", "user"), "x")
+    ids = dict.fromkeys(IDS, "x")
     answer = send(operation.method, operation.path.format(**ids), f"Bearer {owner_key}")
     if operation is CHECK:
         assert json_of(answer)["data"]["account_status"] == "inactive"
@@ -178,7 +199,7 @@ def test_an_inactive_account(operation: Operation, owner: User, owner_key: str) 
 def test_an_exhausted_quota(operation: Operation, owner: User) -> None:
     _, secret = create_api_key(user=owner, name="one", permissions=[], hourly_limit=1)
     send("GET", "/v1/test", f"Bearer {secret}")
-    ids = dict.fromkeys(("loop", "request", "user"), "x")
+    ids = dict.fromkeys(IDS, "x")
     answer = send(operation.method, operation.path.format(**ids), f"Bearer {secret}")
     body = body_of(answer)
     assert (answer.status_code, body["error"]) == (429, True)
@@ -250,6 +271,23 @@ EXPECTED: list[tuple[Operation, Any, Any, Any, Any, Any]] = [
         *(REDEEM, REQUEST_MALFORMED, REQUEST_MISSING, REQUEST_DENIED, REQUEST_DENIED),
         (200, "Approval redeemed successfully"),
     ),
+    (
+        *(LIST_ENDPOINTS, None, None, WELL, WELL),
+        (200, "Webhook endpoints retrieved successfully"),
+    ),
+    (
+        *(CREATE_ENDPOINT, None, None, (201, ""), (201, "")),
+        (201, "Webhook endpoint created successfully"),
+    ),
+    *(
+        (operation, ENDPOINT_MALFORMED, ENDPOINT_MISSING, ENDPOINT_MISSING, ENDPOINT_MISSING, done)
+        for operation, done in (
+            (READ_ENDPOINT, (200, "Webhook endpoint retrieved successfully")),
+            (UPDATE_ENDPOINT, (200, "Webhook endpoint updated successfully")),
+            (ROTATE, (200, "Webhook secret rotated successfully")),
+            (DELETE_ENDPOINT, (200, "Webhook endpoint deleted successfully")),
+        )
+    ),
 ]
 
 
@@ -259,7 +297,16 @@ def test_the_matrix_is_whole() -> None:
 
 
 @pytest.mark.contract(
-    "auth.scope", "auth.loop_rules", "auth.request_rules", "status.400", "status.403", "status.404"
+    "webhook_endpoint.malformed",
+    "webhook_endpoint.owner",
+    "auth.scope",
+    "auth.loop_rules",
+    "auth.request_rules",
+    "status.400",
+    "status.403",
+    "status.404",
+    "webhook_endpoint.malformed",
+    "webhook_endpoint.owner",
 )
 @pytest.mark.parametrize(
     ("operation", "malformed", "unknown", "stranger", "member_gets", "owner_gets"),
@@ -279,8 +326,11 @@ def test_everyone_who_has_a_key(
     outsider_key: str,
 ) -> None:
     if malformed and unknown:
-        says(scene.send(operation, f"Bearer {owner_key}", loop="x", request="x"), *malformed)
-        answer = scene.send(operation, f"Bearer {owner_key}", loop=NOWHERE, request=NOWHERE)
+        says(
+            scene.send(operation, f"Bearer {owner_key}", loop="x", request="x", endpoint="x"),
+            *malformed,
+        )
+        answer = scene.send(operation, f"Bearer {owner_key}", **dict.fromkeys(IDS, NOWHERE))
         says(answer, *unknown)
     everyone = ((outsider_key, stranger), (member_key, member_gets), (owner_key, owner_gets))
     for key, (status, msg) in everyone:

@@ -43,6 +43,12 @@ OPERATIONS = {
     "giveFeedback": ("post", "/v1/api/requests/{request_id}/feedback"),
     "readReceipt": ("get", "/v1/api/requests/{request_id}/receipt"),
     "redeemReceipt": ("post", "/v1/api/requests/{request_id}/redeem"),
+    "listWebhookEndpoints": ("get", "/v1/api/webhook-endpoints"),
+    "createWebhookEndpoint": ("post", "/v1/api/webhook-endpoints"),
+    "readWebhookEndpoint": ("get", "/v1/api/webhook-endpoints/{endpoint_id}"),
+    "updateWebhookEndpoint": ("put", "/v1/api/webhook-endpoints/{endpoint_id}"),
+    "deleteWebhookEndpoint": ("delete", "/v1/api/webhook-endpoints/{endpoint_id}"),
+    "rotateWebhookEndpointSecret": ("post", "/v1/api/webhook-endpoints/{endpoint_id}/rotate"),
     "streamEvents": ("get", "/v1/api/events"),
 }
 EVENTS = "text/event-stream"
@@ -189,7 +195,7 @@ def test_examples_fit_their_schemas(api_document: dict[str, Any], name: str) -> 
 def test_the_guide_names_no_other_addresses(api_document: dict[str, Any]) -> None:
     guide = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text("utf-8")
     called = set(re.findall(r"\$URL(/[^\s\"?]+)", guide))
-    named = set(re.findall(r"(/v1/[\w/{}]+)", guide))
+    named = set(re.findall(r"(/v1/[\w/{}-]+)", guide))
     addresses = {re.sub(r"{\w+}", "{}", path) for path in api_document["paths"]}
     assert {re.sub(r"\$[A-Z]+", "{}", f"/v1{path}") for path in called} <= addresses
     assert {re.sub(r"{\w+}|[0-9a-f]{24}", "{}", path) for path in named} <= addresses
@@ -261,6 +267,12 @@ def test_success_sentences(api_document: dict[str, Any]) -> None:
         "listRequests": (200, "Requests retrieved successfully"),
         "readRequest": (200, "Request retrieved successfully"),
         "cancelRequest": (200, "Request cancelled successfully"),
+        "listWebhookEndpoints": (200, "Webhook endpoints retrieved successfully"),
+        "createWebhookEndpoint": (201, "Webhook endpoint created successfully"),
+        "readWebhookEndpoint": (200, "Webhook endpoint retrieved successfully"),
+        "updateWebhookEndpoint": (200, "Webhook endpoint updated successfully"),
+        "deleteWebhookEndpoint": (200, "Webhook endpoint deleted successfully"),
+        "rotateWebhookEndpointSecret": (200, "Webhook secret rotated successfully"),
         "giveFeedback": (200, "Feedback added successfully"),
         "readReceipt": (200, "Receipt retrieved successfully"),
         "redeemReceipt": (200, "Approval redeemed successfully"),
@@ -349,6 +361,7 @@ def test_events_fit_their_schema(
 
 def test_the_events_are_those_of_the_states(api_document: dict[str, Any]) -> None:
     assert set(api_document["webhooks"]) == {
+        "request.created",
         "request.claimed",
         "request.completed",
         "request.timeout",

@@ -283,6 +283,9 @@ DASHBOARD = [
     Stop("deliveries-none", "deliveries", who="member", pictured=False),
     Stop("delivery", "delivery", ("delivery",)),
     Stop("delivery-dead", "delivery", ("dead_delivery",), pictured=False),
+    Stop("webhook-endpoints", "webhook-endpoints", pictured=False),
+    Stop("webhook-endpoint-new", "new-webhook-endpoint", pictured=False),
+    Stop("webhook-endpoint", "webhook-endpoint", ("endpoint",), pictured=False),
 ]
 PORTAL = [
     Stop("inbox", "inbox", who="member"),

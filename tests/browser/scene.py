@@ -16,6 +16,7 @@ from tests.conftest import PASSWORD
 from tests.dashboard.scene import alive, history
 from tests.reviews.conftest import acting
 from tests.webhooks.log import attempted, made
+from webhooks.endpoints import create_endpoint
 
 REFUND = {
     "request_text": "## Should we refund order #4821?\n\nThe customer says the parcel arrived"
@@ -377,4 +378,10 @@ def fill_the_log(scene: Scene) -> None:
         response_body=b"thank you",
         started_at=now - 2 * minute,
     )
-    scene.ids.update(delivery=good.pk, dead_delivery=dead.pk)
+    endpoint, _ = create_endpoint(
+        account=scene.owner,
+        url="https://router.example.org/review-loop/events",
+        events=["request.created", "request.completed"],
+        loop_ids=[scene.ids["loop"]],
+    )
+    scene.ids.update(delivery=good.pk, dead_delivery=dead.pk, endpoint=endpoint.pk)

@@ -18,6 +18,7 @@ NAMED = {
     "request_id": "critical",
     "key_id": "key",
     "delivery_id": "delivery",
+    "endpoint_id": "endpoint",
     "code": "code",
     "pk": "passkey",
 }

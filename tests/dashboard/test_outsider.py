@@ -18,6 +18,7 @@ from reviews import services
 from tests.portal import signed_in
 from tests.reviews.conftest import FIELDS, acting
 from tests.webhooks.log import made
+from webhooks.endpoints import create_endpoint
 
 ROOMS = ("accounts", "loops", "reviews", "webhooks")
 WORD = "quartz"  # is in everything that the owner named
@@ -48,6 +49,12 @@ WITH_IDS = [each for each in addresses() if each[1]]
 WITHOUT = [name for name, ids in addresses() if not ids]
 
 
+def endpoint_of(owner: User) -> str:
+    chosen: dict[str, Any] = {"events": ["request.created"], "loop_ids": None}
+    url = f"https://{WORD}.example/hook"
+    return str(create_endpoint(account=owner, url=url, **chosen)[0].pk)
+
+
 @pytest.fixture
 def ids(owner: User, member: User) -> dict[str, str]:
     """One of everything that an address can name, all of them the owner's."""
@@ -60,6 +67,7 @@ def ids(owner: User, member: User) -> dict[str, str]:
         "member_id": member.pk,
         "request_id": request.pk,
         "key_id": create_api_key(user=owner, name=f"{WORD} bot")[0].pk,
+        "endpoint_id": endpoint_of(owner),
         "delivery_id": made(owner, url=f"https://{WORD}.example/", state="dead").pk,
     }
 

@@ -24,8 +24,8 @@ from tests.reviews.conftest import Make, let_lease_run_out, make_overdue
 from tests.reviews.conftest import make as make
 from tests.web.test_locked_tables import locked
 from tests.webhooks.conftest import event_of
+from webhooks.emission import enqueue
 from webhooks.models import TEST_EVENT, Delivery
-from webhooks.services import enqueue
 
 pytestmark = pytest.mark.django_db
 PAST = Now() - timedelta(seconds=1)

@@ -31,6 +31,7 @@ def map_path_parameters(context: Any, path_parameters: dict[str, Any]) -> dict[s
         "loop_id": OF_OPERATION.get(operation, "loops"),
         "request_id": OF_OPERATION.get(operation, ""),
         "user_id": "members",
+        "endpoint_id": "endpoints",
     }
     for name, value in (path_parameters or {}).items():
         if is_id(value):

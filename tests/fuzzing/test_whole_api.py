@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from accounts.models import User
+from accounts.models import User, WebhookEndpoint
 from accounts.quota import Account
 from api.openapi.examples import NEW
 from api.openapi.pages import build_document
@@ -26,6 +26,7 @@ from reviews.models import Request
 from tests.conftest import account, key_of
 from tests.processes.stack import ROOT
 from tests.serving import serving
+from webhooks.endpoints import create_endpoint
 
 HOUR_FOR_EVERYTHING = 10_000_000
 
@@ -56,6 +57,11 @@ def approved(loop: Loop) -> Request:
     return request
 
 
+def endpoint_of(account: User) -> WebhookEndpoint:
+    url = "https://receiver.example/hook"
+    return create_endpoint(account=account, url=url, events=["request.created"], loop_ids=None)[0]
+
+
 @pytest.fixture
 def world(transactional_db: None, owner: User, outsider: User) -> dict[str, list[str]]:
     """Ids of what there is, for tests/fuzzing/hooks.py."""
@@ -76,6 +82,7 @@ def world(transactional_db: None, owner: User, outsider: User) -> dict[str, list
         "pending_requests": pending,
         "completed_requests": done,
         "approved_requests": [approved(lasting).pk for _ in range(5)],
+        "endpoints": [endpoint_of(owner).pk for _ in range(2)],
         "strangers": [foreign.pk, ask(foreign).pk],
     }
 

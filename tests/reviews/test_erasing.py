@@ -31,6 +31,7 @@ from reviews.viewers import record_opened
 from tests.conftest import PASSWORD, Api, key_of
 from tests.portal import signed_in
 from tests.reviews.conftest import FIELDS, Make, acting
+from webhooks.endpoints import create_endpoint
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
@@ -270,6 +271,8 @@ class TestCommands:
 
     def test_export(self, make: Make, ada: User, own: Request, owner: User) -> None:
         request = answered(make, ada)
+        chosen: dict[str, Any] = {"events": ["request.created"], "loop_ids": None}
+        _, secret = create_endpoint(account=ada, url="https://ada.example/hook", **chosen)
         found = self.export("ADA.second@example.org")
         assert found["account"]["name"] == "Ada Lovelace"
         assert {row["email"] for row in found["email_addresses"]} == set(NAMES[1:3])
@@ -285,11 +288,13 @@ class TestCommands:
         )
         assert [row["name"] for row in found["loops"]] == ["Ada's loop"]
         assert [row["name"] for row in found["keys"]] == ["Ada's laptop"]
+        assert [row["url"] for row in found["webhook_endpoints"]] == ["https://ada.example/hook"]
         assert {row["loop_name"] for row in found["memberships"]} == {"Ada's loop", "Refund desk"}
         assert "member.joined" in {row["action"] for row in found["audit"]}
         text = json.dumps(found)
         assert ada.password not in text
         assert "owner@example.com" not in text
+        assert secret.text not in text
 
     def test_in_pages(self, make: Make, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("reviews.person_export.PAGE", 2)

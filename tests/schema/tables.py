@@ -8,6 +8,7 @@ OWNED = {
     "accounts_auditentry": "account_id",
     "accounts_storedresponse": "account_id",
     "accounts_usage": "account_id",
+    "accounts_webhookendpoint": "account_id",
     "accounts_webhooksecret": "account_id",
     "webhooks_attempt": "account_id",
     "webhooks_circuit": "account_id",

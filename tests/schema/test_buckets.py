@@ -38,7 +38,7 @@ HOOK = "http://receiver.example/hook"
 SAME = {
     "accounts_usage": ["key_id"],
     "webhooks_attempt": ["delivery_id"],
-    "webhooks_delivery": ["subject_id"],
+    "webhooks_delivery": ["subject_id", "endpoint_id"],
     "loops_membership": ["loop_id"],
     "reviews_feedback": ["request_id"],
     "reviews_notification": ["request_id"],
@@ -79,6 +79,8 @@ def live(owner: User, member: User, client: Api) -> None:
     invited = invite_member(loop=loop, email="later@example.com")
     assert create_account(email="later@example.com", verified=True).pk == invited.member_id
     secret_services.read_status(owner.pk)
+    chosen = {"url": HOOK, "events": ["request.completed"]}
+    assert client.post("/v1/api/webhook-endpoints", chosen).status_code == 201
     notifications.choose_mails(user_id=member.pk, mails="every")
     asked = {"callback_url": HOOK, **QUESTION}
     path = f"/v1/api/loops/{loop.pk}/requests"

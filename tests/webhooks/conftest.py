@@ -18,9 +18,9 @@ from outbox.dispatcher import Dispatcher
 from outbox.items import Bounds, Item, Outcome, Result
 from tests.webhooks.receivers import Receiver, receiving
 from webhooks.channel import TEST, WEBHOOK, Webhook
+from webhooks.emission import Event, enqueue
 from webhooks.models import Circuit, Delivery
 from webhooks.posting import Exchange, Post, result_of
-from webhooks.services import Event, enqueue
 
 THREADS = 8
 

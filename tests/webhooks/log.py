@@ -6,8 +6,8 @@ from typing import Any
 
 from accounts.models import User
 from db.ids import new_id
+from webhooks.emission import Event, enqueue
 from webhooks.models import Attempt, Delivery
-from webhooks.services import Event, enqueue
 
 LOG = "/dashboard/deliveries/"
 URL = "https://receiver.example/hook"

@@ -23,9 +23,9 @@ from tests.waiting import wait_until
 from tests.webhooks.conftest import Emit, claim, claim_from, event_of
 from tests.webhooks.receivers import Receiver
 from webhooks.channel import WEBHOOK
+from webhooks.emission import enqueue
 from webhooks.models import Circuit, Delivery
 from webhooks.posting import Post
-from webhooks.services import enqueue
 
 ONE_TRANSACTION = 5  # statements: savepoint, lock, claim, load, release
 

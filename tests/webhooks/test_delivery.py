@@ -20,8 +20,8 @@ from tests.waiting import wait_until
 from tests.webhooks.conftest import Emit, event_of, fresh, make_due, seconds_to_next
 from tests.webhooks.receivers import Received, Receiver, Reply, dead_url, misbehaving
 from webhooks import outbound
+from webhooks.emission import enqueue
 from webhooks.models import Attempt, Delivery
-from webhooks.services import enqueue
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PLANNED = [5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]

@@ -11,8 +11,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from accounts.models import User
 from db.ids import owned_id
 from webhooks import retention, tasks
+from webhooks.emission import Event, enqueue
 from webhooks.models import Attempt, Circuit, Delivery
-from webhooks.services import Event, enqueue
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,9 @@ from tests.webhooks.conftest import Emit, claim, deliver_here, fresh, give_back
 from tests.webhooks.receivers import Receiver, dead_url
 from webhooks import services
 from webhooks.channel import TEST, TESTS_AT_ONCE
+from webhooks.emission import host_of
 from webhooks.models import Circuit, Delivery
-from webhooks.services import MAX_TESTS, TooManyTests, host_of
+from webhooks.services import MAX_TESTS, TooManyTests
 
 pytestmark = pytest.mark.django_db
 HOOK = "http://receiver.example/hook"

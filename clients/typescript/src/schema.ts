@@ -110,9 +110,40 @@ export interface components {
             /** @description A reply, or the reason of a rejection. Missing if there is none. */
             message?: string;
         };
+        /** @description A webhook endpoint, without its secret. */
+        Endpoint: {
+            id: string;
+            url: string;
+            events: ("request.created" | "request.claimed" | "request.completed" | "request.timeout" | "request.cancelled")[];
+            /** @description Only events of these loops; [] for all loops, also later ones. */
+            loop_ids: string[];
+            enabled: boolean;
+            /** Format: date-time */
+            secret_changed_at: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @description The body of PUT /api/webhook-endpoints/{id}. */
+        EndpointChanges: {
+            url?: string | null;
+            events?: ("request.created" | "request.claimed" | "request.completed" | "request.timeout" | "request.cancelled")[] | null;
+            /** @description Only events of these loops; [] for all loops, also later ones. */
+            loop_ids?: string[] | null;
+            enabled?: boolean | null;
+        };
+        /** @description The body of POST /api/webhook-endpoints. */
+        EndpointInput: {
+            url: string;
+            events: ("request.created" | "request.claimed" | "request.completed" | "request.timeout" | "request.cancelled")[];
+            /** @description Only events of these loops; [] for all loops, also later ones. */
+            loop_ids?: string[] | null;
+            enabled?: boolean | null;
+        };
         Event: {
             /** @enum {string} */
-            event: "request.claimed" | "request.completed" | "request.timeout" | "request.cancelled";
+            event: "request.created" | "request.claimed" | "request.completed" | "request.timeout" | "request.cancelled";
             request_id: string;
             loop_id: string;
             status: components["schemas"]["Status"];
@@ -545,6 +576,11 @@ export interface components {
         };
         /** @enum {string} */
         ResponseType: "text" | "single_select" | "multi_select" | "rating" | "number" | "form" | "approval";
+        /** @description The body of POST /api/webhook-endpoints/{id}/rotate. */
+        RotateInput: {
+            /** @description Rotate again within 24 hours, which ends the older secret. */
+            force?: boolean | null;
+        };
         /** @description One of the options. */
         SingleSelectConfig: {
             /** @description Values are unique. A plain string is its own label. */
