@@ -80,7 +80,8 @@ def test_edits_that_disagree_say_what_may_run(
         assert "Dear Bob.…" in page
         assert "\u202e" not in page
     settings.KEEP_TEXTS_DAYS = 10
-    Request.objects.update(response_at=F("response_at") - timedelta(days=11))
+    past = timedelta(days=11)
+    Request.objects.update(created_at=F("created_at") - past, timeout_at=F("timeout_at") - past)
     assert tasks.prune_requests() == 1
     page = words(signed_in(owner).get(f"{LIST}{request.pk}/"))
     assert "Approved with changes: amount, body" in page
