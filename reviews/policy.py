@@ -131,7 +131,7 @@ def _decide_by_majority(
         return Result(DECIDED, max(i for i, ballot in enumerate(ballots) if ballot.key == key))
     if (most + missing) * 2 <= policy.answers:
         return Result(NO_AGREEMENT)
-    return None if (most + min(missing, able)) * 2 > policy.answers else Result(UNREACHABLE)
+    return None if (most + able) * 2 > policy.answers else Result(UNREACHABLE)
 
 
 def _find_median(ballots: Sequence[Ballot]) -> int:

@@ -74,6 +74,58 @@ def test_answers_are_open_where_the_policy_says_so(
     assert given["response_data"] == "yes"
 
 
+@pytest.mark.contract("policy.replaced")
+def test_a_further_answer_replaces_the_one_before(
+    api: Api, plenty: str, owner: User, member: User, loop: Loop
+) -> None:
+    asked = granted(create(api(plenty), loop, TWO), CREATED, 201)["request_id"]
+    moments.claim(asked, owner)
+    for value in ("no", "yes"):
+        moments.answer(asked, member, value)
+        shown = read(api(plenty), asked)
+        assert (shown["status"], shown["claimed_by"]) == ("pending", None)
+        assert shown["answers_received"] == 1
+    moments.answer(asked, owner, "yes")
+    shown = read(api(plenty), asked)
+    assert [each["response_data"] for each in shown["answers"]] == ["yes", "yes"]
+
+
+@pytest.mark.contract("policy.outcome", "policy.early")
+@pytest.mark.parametrize(
+    ("values", "status", "outcome", "answered_by"),
+    [
+        (["yes", "yes"], "completed", "decided", "human"),
+        (["no"], "completed", "vetoed", "human"),
+        (["yes", "maybe"], "timeout", "no_agreement", "default"),
+        (["yes"], "timeout", "default", "default"),
+    ],
+)
+def test_how_it_ends(
+    api: Api, plenty: str, owner: User, member: User, loop: Loop,
+    values: list[str], status: str, outcome: str, answered_by: str,
+) -> None:  # fmt: skip
+    config = {"options": ["yes", "no", "maybe"]}
+    policy = {**TWO, "veto": ["no"]}
+    created = granted(create(api(plenty), loop, policy, response_config=config), CREATED, 201)
+    asked = created["request_id"]
+    for person, value in zip((owner, member), values, strict=False):
+        moments.answer(asked, person, value)
+    if outcome == "default":
+        moments.let_pass(asked, hours=1)
+    shown = read(api(plenty), asked)
+    assert (shown["status"], shown["outcome"], shown["answered_by"]) == (
+        status,
+        outcome,
+        answered_by,
+    )
+    assert shown["response_data"] == ("yes" if outcome == "decided" else "no")
+    assert (shown["response_by"] is None) == (status == "timeout")
+    assert [each["response_data"] for each in shown["answers"]] == values
+    is_early = outcome == "no_agreement"
+    assert (shown["timeout_at"] < created["timeout_at"]) == (is_early or outcome == "default")
+    assert (shown["timeout_at"] == shown["updated_at"]) == (status == "timeout")
+
+
 @pytest.mark.contract("policy.invalid")
 @pytest.mark.parametrize(
     ("policy", "changes", "detail"),
@@ -100,6 +152,15 @@ def test_answers_are_open_where_the_policy_says_so(
         ),
         ({**TWO, "veto": ["No"]}, {}, "policy.veto[0] must be a possible answer to the request"),
         ({**TWO, "veto": ["no", 1]}, {}, "policy.veto[1] must be a possible answer to the request"),
+        (
+            {**TWO, "veto": ["reject", "deny"]}, of_type("approval"),
+            "policy.veto[1] must be a possible answer to the request",
+        ),
+        (
+            {**TWO, "veto": ["respond"]},
+            of_type("approval", proposal={"name": "restart"}, actions=["approve", "reject"]),
+            "policy.veto[0] must be a possible answer to the request",
+        ),
         (
             {**TWO, "veto": ["yes"]},
             {"response_type": "multi_select", "default_response": ["no"]},

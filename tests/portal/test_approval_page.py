@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
+from loops.models import Loop
 from reviews import services
 from reviews.models import Request
 from tests.portal import signed_in, words
@@ -233,6 +234,30 @@ def test_a_late_answer_keeps_what_was_typed(browser: Client, owner: User, refund
     assert late.status_code == 409
     assert "amount: 99.5" in words(late)
     assert "order: 4821" not in words(late)
+    late = send(browser, refund, "edit", _0="4822")
+    assert "order: 4822" in words(late)
+    assert "amount: 129.5" not in words(late)
+
+
+def test_words_stay_beside_their_error(browser: Client, refund: Request) -> None:
+    for action in ("reject", "respond"):
+        page = browser.post(
+            f"/inbox/{refund.pk}/answer/",
+            {"answer": action, f"answer.{action}": "Kept words. " + "x" * 10_000},
+        )
+        assert page.status_code == 422
+        assert "The message must have at most 10000 characters" in words(page)
+        assert "Kept words." in page.content.decode()
+    assert stored(refund) is None
+
+
+def test_an_edit_without_a_difference_has_none_to_check(
+    browser: Client, loop: Loop, refund: Request
+) -> None:
+    Loop.objects.filter(pk=loop.pk).update(comment_required_for=["approve"])
+    page = send(browser, refund, "edit")
+    assert page.status_code == 422
+    assert "Check your changes" not in words(page)
 
 
 def test_a_long_text_is_folded(browser: Client, make: Make) -> None:

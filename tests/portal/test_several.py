@@ -15,7 +15,8 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import User
 from loops.models import Loop
 from loops.services import create_loop, join_loop, lock_membership
-from reviews import services
+from portal import several
+from reviews import retention, services
 from reviews.models import Request
 from reviews.policy import Policy
 from tests.conftest import account
@@ -110,6 +111,17 @@ class TestChoosing:
         assert "Select at most 50 questions." in words(review(signed_in(member), made[:51]))
         assert "Select at most 50 questions." in words(send(signed_in(member), made[:51]))
         assert Request.objects.filter(status="pending").count() == 52
+
+    def test_only_the_most_urgent_are_searched(
+        self, make: Make, member: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(several, "MAX_READ", 2)
+        made = [make(), make()]
+        assert "were searched" not in words(signed_in(member).get(CHOOSE))
+        made.append(make(priority="low"))
+        page = signed_in(member).get(CHOOSE)
+        assert "Only the 2 most urgent questions were searched." in words(page)
+        assert sorted(listed(page)) == sorted(each.pk for each in made[:2])
 
     def test_strangers_sign_in(self) -> None:
         for path in (CHOOSE, REVIEW, SEND):
@@ -219,7 +231,9 @@ class TestSending:
     def test_sent_twice(self, make: Make, member: User) -> None:
         made = [make(), make()]
         browser = signed_in(member)
-        send(browser, [*made, made[0]])
+        page = send(browser, [*made, made[0]])
+        assert "2 answers sent" in words(page)
+        assert section(page, "fate-mine") == ""
         again = send(browser, made)
         assert "0 answers sent" in words(again)
         assert section(again, "fate-mine").startswith("You had already answered them (2)")
@@ -274,6 +288,34 @@ class TestSending:
         assert "Answer them one by one." in words(send(signed_in(member), made))
         assert answers(*made) == [None, None]
 
+    def test_an_option_of_several_lines(self, make: Make, member: User) -> None:
+        """Browsers send other line breaks than programs."""
+        made = [make(response_config={"options": ["a\nb", "no"]}) for _ in range(2)]
+        assert "2 answers sent" in words(send(signed_in(member), made, "a\r\nb"))
+        assert answers(*made) == ["a\nb", "a\nb"]
+        made = [make(response_config={"options": ["a\r\nb", "no"]}) for _ in range(2)]
+        assert "2 answers sent" in words(send(signed_in(member), made, "a\r\nb"))
+        assert answers(*made) == ["a\r\nb", "a\r\nb"]
+
+    def test_what_is_removed_meanwhile(
+        self, make: Make, owner: User, member: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The first is answered; then the rest is gone."""
+        made = [make(), make(), make()]
+        answered: list[bool] = []
+
+        def remove(**ids: str) -> bool:
+            if answered:
+                gone = [(each.pk, 0) for each in made[1:]]
+                retention.remove_requests(owner.pk, gone)
+            answered.append(lock_membership(**ids))
+            return answered[-1]
+
+        monkeypatch.setattr(services, "lock_membership", remove)
+        page = send(signed_in(member), made)
+        assert "1 answer sent" in words(page)
+        assert "You can’t answer 2 questions any more" in section(page, "not-allowed")
+
     def test_who_leaves_meanwhile(
         self, make: Make, member: User, loop: Loop, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -290,6 +332,14 @@ class TestSending:
         assert "1 answer sent" in words(page)
         assert "You can’t answer 2 questions any more" in section(page, "not-allowed")
         assert answers(*made) == ["yes", None, None]
+
+    def test_who_is_not_asked(self, make: Make, owner: User, member: User) -> None:
+        policy = Policy("first", exclude_creator=True).store()
+        made = [make(policy=policy) for _ in range(2)]
+        page = send(signed_in(owner), made)
+        assert "You can’t answer 2 questions any more" in section(page, "not-allowed")
+        assert answers(*made) == [None, None]
+        assert "2 answers sent" in words(send(signed_in(member), made))
 
     def test_a_question_costs_what_a_single_answer_does(self, make: Make, member: User) -> None:
         made = [make() for _ in range(8)]
@@ -310,9 +360,12 @@ class TestSending:
         assert (len(more) - len(again)) / 3 <= len(alone) + 3  # one more look at what it became
 
 
-def approval(order: int, name: str = "refund", **config: Any) -> dict[str, Any]:
+def approval(
+    order: int, name: str = "refund", risk: str | None = None, **config: Any
+) -> dict[str, Any]:
     """Fields of an approval of a refund."""
-    proposal = {"name": name, "arguments": {"order": order, "note": "left\u202eright"}}
+    arguments = {"order": order, "note": "left\u202eright"}
+    proposal = {"name": name, "risk": risk, "arguments": arguments}
     return {
         "request_text": f"May order {order} be refunded?",
         "response_type": "approval",
@@ -349,6 +402,13 @@ class TestApprovals:
     def test_other_calls(self, make: Make, member: User, other: dict[str, Any]) -> None:
         made = [make(**approval(1)), make(**other)]
         assert "Answer them one by one." in words(send(signed_in(member), made, "approve"))
+        assert answers(*made) == [None, None]
+
+    def test_those_with_a_high_risk_alone(self, make: Make, member: User) -> None:
+        made = [make(**approval(order, risk="high")) for order in (1, 2)]
+        browser = signed_in(member)
+        assert listed(browser.get(CHOOSE)) == []
+        assert "Answer them one by one." in words(send(browser, made, "approve"))
         assert answers(*made) == [None, None]
 
     def test_what_is_no_bulk_answer(self, make: Make, member: User) -> None:

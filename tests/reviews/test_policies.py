@@ -212,6 +212,23 @@ class TestApprovals:
         )
         assert read(request).outcome == "no_agreement"
 
+    def test_two_different_edits_are_a_dissent(self, loop: Loop, make: Make) -> None:
+        first, second = people(loop, 2)
+        request = make(**PROPOSAL, policy=policy("unanimous", 2))
+        for person, amount in ((first, 6), (second, 7)):
+            arguments = {"amount": amount, "note": {"b": 1, "a": 2}}
+            answer(request, person, {"action": "edit", "arguments": arguments})
+        assert read(request).outcome == "no_agreement"
+
+    def test_a_rejection_and_a_reply_are_a_dissent(self, loop: Loop, make: Make) -> None:
+        first, second = people(loop, 2)
+        config = {"proposal": {"name": "restart"}, "actions": ["reject", "respond"]}
+        fields = {**PROPOSAL, "response_config": config}
+        request = make(**fields, policy=policy("unanimous", 2))
+        answer(request, first, {"action": "reject", "message": "Why?"})
+        answer(request, second, {"action": "respond", "message": "Why?"})
+        assert read(request).outcome == "no_agreement"
+
     def test_rejections_agree_for_different_reasons(self, loop: Loop, make: Make) -> None:
         first, second = people(loop, 2)
         request = make(**PROPOSAL, policy=policy("unanimous", 2))

@@ -253,6 +253,18 @@ class TestErasure:
         assert tasks.finish_erasing() == 1
         assert claims_of(Receipt.objects.get().token) == after
 
+    def test_the_key_of_a_new_signature_is_published(
+        self, make: Make, member: User, owner_key: str, api: type[Api]
+    ) -> None:
+        request = approve(make, member)
+        read(api, owner_key, request)
+        second = signing_keys.rotate()
+        erasing.begin(person=member)
+        receipt = read(api, owner_key, request)["receipt"]
+        third = signing_keys.rotate()
+        assert published() == [third, second]
+        assert claims_of(receipt)["sub"] == request.pk
+
     def test_the_receipts_of_an_erased_account_go(
         self, make: Make, member: User, owner: User, owner_key: str, api: type[Api]
     ) -> None:

@@ -51,6 +51,18 @@ class TestProposals:
             "note",
         )
 
+    def test_null_can_be_edited_where_the_schema_has_its_type(self) -> None:
+        schema = {"type": "object", "properties": {"coupon": {"type": "string"}}}
+        editing = config(proposal={"schema": schema}, actions=["edit"])
+        assert "coupon" in read_proposal(editing).editable
+        assert read_proposal({**editing, "editable": ["coupon"]}).editable == ("coupon",)
+
+    @pytest.mark.parametrize("value", [0, False, [], {}])
+    def test_an_empty_value_has_to_fit_the_schema_too(self, value: Any) -> None:
+        schema = {"type": "object", "properties": {"note": {"type": "string"}}}
+        with pytest.raises(InvalidConfiguration, match=r"^proposal.arguments.note must be a str"):
+            read_proposal(config(proposal={"schema": schema, "arguments": {"note": value}}))
+
     def test_actions_have_an_order_of_their_own(self) -> None:
         assert read_proposal(config(actions=["reject", "approve"])).actions == ("approve", "reject")
 
@@ -177,7 +189,14 @@ class TestDecisions:
         assert list(decision["arguments"]) == list(ARGUMENTS)
 
     def test_an_edit_without_a_difference_is_an_approval(self) -> None:
-        assert edit() == edit(amount=129.50, order=1042.0) == decide(action="approve")
+        same = edit(amount=129.50, order=1042.0)
+        assert edit() == same == decide(action="approve")
+        assert type(same["arguments"]["order"]) is int
+
+    def test_true_is_another_value_than_one(self) -> None:
+        proposal = read_proposal(config(proposal={"arguments": {"ids": [1]}}, actions=["edit"]))
+        decision = check_decision(proposal, {"action": "edit", "arguments": {"ids": [True]}})
+        assert decision["edited"] == ["ids"]
 
     def test_an_edit_without_a_difference_where_nobody_may_approve(self) -> None:
         proposal = read_proposal(config(actions=["edit", "reject"]))
@@ -187,6 +206,21 @@ class TestDecisions:
     def test_a_whole_number_stays_one(self) -> None:
         order = edit(order=7.0)["arguments"]["order"]
         assert (order, type(order)) == (7, int)
+
+    def test_a_whole_number_of_the_schema_is_one(self) -> None:
+        schema = {"type": "object", "properties": {"order": {"type": "integer"}}}
+        proposal = read_proposal(config(proposal={"schema": schema}, actions=["edit"]))
+        answer = {"action": "edit", "arguments": {**ARGUMENTS, "order": 7.0}}
+        order = check_decision(proposal, answer)["arguments"]["order"]
+        assert (order, type(order)) == (7, int)
+
+    def test_an_edit_has_to_fit_the_schema(self) -> None:
+        schema = {"type": "object", "properties": {"amount": {"type": "number", "maximum": 130}}}
+        proposal = read_proposal(config(proposal={"schema": schema}, actions=["edit"]))
+        with pytest.raises(InvalidAnswer, match=r"^amount: amount must be at most 130$"):
+            check_decision(
+                proposal, {"action": "edit", "arguments": {**ARGUMENTS, "amount": 130.5}}
+            )
 
     def test_a_rejection_and_a_reply(self) -> None:
         assert decide(action="reject") == {"action": "reject"}
@@ -275,6 +309,7 @@ class TestDecisions:
                 "to: to.id[0] must be between -9007199254740991 and 9007199254740991",
             ),
             ({"note": "x" * 256 * 1024}, "The arguments are too long"),
+            ({"note": "ü" * 140_000}, "The arguments are too long"),
         ],
     )
     def test_an_edit_keeps_what_the_argument_is(
@@ -385,6 +420,7 @@ def test_words(answer: Any, words: str) -> None:
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
         ({"a": {"b": True}}, {"a": {"b": 1}}, False),
         ({"a": 1}, {"b": 1}, False),
+        ({"a": 1}, {"a": 1, "b": 2}, False),
         ({}, [], False),
         ("", None, False),
         ("é", "e\u0301", False),
