@@ -1,7 +1,12 @@
 """Tells a model in words what people decided about a call that it proposed."""
 
+from datetime import datetime, timedelta
 from typing import Any, Final
 
+from django.utils import timezone
+
+from reviews.policy import NO_AGREEMENT, UNREACHABLE
+from reviews.response_types.approval.kind import VALID_FOR, VALID_SECONDS
 from reviews.response_types.approval.names import APPROVE, EDIT, REJECT, RESPOND
 from reviews.response_types.approval.words import join_names
 
@@ -14,7 +19,22 @@ _STEPS: Final = {
     RESPOND: "A person replied instead of approving %(name)s. Do not run it. Read "
     "response_data.message, and propose another call if one is still needed.",
 }
-_BY_DEFAULT: Final = "Nobody looked at %(name)s in time. Do not run it."
+_WITHOUT: Final = {
+    NO_AGREEMENT: "People did not agree about %(name)s. Do not run it.",
+    UNREACHABLE: "Too few people were left to decide about %(name)s. Do not run it.",
+}
+_BY_DEFAULT: Final = "Nobody decided about %(name)s in time. Do not run it."
+_REMOVED: Final = (
+    "A person approved %(name)s, but its arguments are no longer stored. Do not run it. Ask again "
+    "if it is still needed."
+)
+_EXPIRED: Final = (
+    "A person approved %(name)s, but the approval has expired. Do not run it. Ask again if it is "
+    "still needed."
+)
+_REPLACED: Final = (
+    "A newer version of this request is in superseded_by. Do not run %(name)s by this one."
+)
 
 
 def build_next_step(request: dict[str, Any]) -> str:
@@ -24,5 +44,19 @@ def build_next_step(request: dict[str, Any]) -> str:
         return ""
     proposal = request["response_config"].get("proposal") or {}
     words = {"name": proposal.get("name", "the call"), "edited": join_names(data.get("edited", ()))}
-    step = _STEPS[data["action"]] if request["answered_by"] == "human" else _BY_DEFAULT
-    return step % words
+    return _choose_step(request, data) % words
+
+
+def _choose_step(request: dict[str, Any], data: dict[str, Any]) -> str:
+    if request["answered_by"] != "human":
+        return _WITHOUT.get(request.get("outcome") or "", _BY_DEFAULT)
+    if data["action"] in (APPROVE, EDIT):
+        if request.get("superseded_by"):
+            return _REPLACED
+        if "arguments" not in data:
+            return _REMOVED
+        seconds = request["response_config"].get(VALID_FOR, VALID_SECONDS)
+        answered_at = datetime.fromisoformat(request["response_at"])
+        if answered_at + timedelta(seconds=seconds) <= timezone.now():
+            return _EXPIRED
+    return _STEPS[data["action"]]

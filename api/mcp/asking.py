@@ -38,7 +38,8 @@ class AskHuman:
     name = "ask_human"
     title = "Ask a person"
     description = (
-        "Asks the people of a loop one question and returns the answer of whoever is first. "
+        "Asks the people of a loop one question and returns the answer of whoever is first, or "
+        "with `policy` what several answers come to. "
         "Give a default_response that is safe: it becomes the answer if nobody answers within "
         "timeout_seconds (30 days without it), and answered_by is then 'default'. If status is "
         "pending, nobody has answered yet: call get_answer. Give an idempotency_key, so that "

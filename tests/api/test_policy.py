@@ -157,6 +157,14 @@ def test_how_it_ends(
             "policy.veto[1] must be a possible answer to the request",
         ),
         (
+            {**TWO, "veto": ["reject", "approve"]}, of_type("approval"),
+            "policy.veto[1] must be a possible answer to the request",
+        ),
+        (
+            {**TWO, "veto": ["edit"]}, of_type("approval", actions=["approve", "edit", "reject"]),
+            "policy.veto[0] must be a possible answer to the request",
+        ),
+        (
             {**TWO, "veto": ["respond"]},
             of_type("approval", proposal={"name": "restart"}, actions=["approve", "reject"]),
             "policy.veto[0] must be a possible answer to the request",

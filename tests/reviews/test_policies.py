@@ -244,3 +244,11 @@ class TestApprovals:
         stored = read(request)
         assert (stored.status, stored.outcome) == ("completed", "vetoed")
         assert stored.response_data["action"] == "reject"
+
+    @pytest.mark.parametrize("veto", [["approve"], [None, "edit", "approve"]])
+    def test_an_approval_is_no_veto(self, loop: Loop, make: Make, veto: list[Any]) -> None:
+        """A loop's policy may name anything, since it holds for all types."""
+        first, *_ = people(loop, 3)
+        request = make(**PROPOSAL, policy=policy("majority", 3, veto=veto))
+        answer(request, first, {"action": "approve"})
+        assert read(request).status == "pending"

@@ -1,9 +1,10 @@
 """The response type for a decision about a proposed call."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reviews.canonical import canonicalize
+from reviews.policy import Ballot
 from reviews.response_types.approval import form
 from reviews.response_types.approval.decision import check_decision, check_default
 from reviews.response_types.approval.names import (
@@ -14,6 +15,7 @@ from reviews.response_types.approval.names import (
     HIGH,
     REJECT,
     RISKS,
+    VETOES,
 )
 from reviews.response_types.approval.proposal import MAX_ARGUMENTS, MAX_NAME, read_proposal
 from reviews.response_types.approval.words import ACTION_LABELS, format_decision
@@ -195,8 +197,12 @@ class Approval(ResponseType):
     def get_vote(self, answer: dict[str, Any]) -> str:
         return str(answer["action"])
 
+    def build_ballot(self, answer: dict[str, Any], veto: Sequence[Any]) -> Ballot:
+        """To approve is never a veto, whatever the policy of a loop names."""
+        return super().build_ballot(answer, [vote for vote in veto if vote in VETOES])
+
     def check_vote(self, config: Config, vote: object) -> None:
-        if vote not in read_proposal(config).actions:
+        if vote not in VETOES or vote not in read_proposal(config).actions:
             raise InvalidAnswer(say("Choose what to do"))
 
     def list_bulk_answers(self, config: Config) -> list[BulkAnswer]:

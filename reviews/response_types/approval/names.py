@@ -13,5 +13,7 @@ RESPOND: Final = "respond"
 
 ACTIONS: Final = (APPROVE, EDIT, REJECT, RESPOND)
 OFFERED_BY_DEFAULT: Final = (APPROVE, REJECT)
+# What a policy can name as a veto: one person may stop a call, but never let it run.
+VETOES: Final = (REJECT, RESPOND)
 HIGH: Final = "high"
 RISKS: Final = ("low", "medium", HIGH)

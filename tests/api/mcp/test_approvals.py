@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
+from api.mcp.approvals import build_next_step
 from loops.models import Loop
 from tests.api import moments
 from tests.api.mcp.wire import QUESTION, Agent
@@ -67,7 +69,54 @@ def test_nobody_looked(agent: Agent, loop: Loop) -> None:
     request_id = agent.data("ask_human", loop_id=loop.pk, **CALL)["request_id"]
     moments.let_pass(request_id, days=1)
     answer = agent.data("get_answer", request_id=request_id)
-    assert answer["next_step"] == "Nobody looked at issue_refund in time. Do not run it."
+    assert answer["next_step"] == "Nobody decided about issue_refund in time. Do not run it."
+
+
+@pytest.mark.parametrize("action", ["approve", "edit"])
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"response_at": "2020-01-01T00:00:00Z"}, "the approval has expired. Do not run it."),
+        (
+            {"response_data": {"action": "approve"}, "texts_removed_at": "2026-01-01T00:00:00Z"},
+            "its arguments are no longer stored. Do not run it.",
+        ),
+        ({"superseded_by": "0" * 24}, "Do not run issue_refund by this one."),
+    ],
+)
+def test_what_was_approved_may_not_run_any_more(
+    action: str, changes: dict[str, Any], says: str
+) -> None:
+    request = {
+        "response_type": "approval",
+        "response_config": {"proposal": {"name": "issue_refund"}},
+        "response_data": {"action": action, "arguments": ARGUMENTS, "edited": ["amount"]},
+        "response_at": timezone.now().isoformat(),
+        "answered_by": "human",
+    }
+    assert "Run it with response_data.arguments" in build_next_step(request)
+    step = build_next_step({**request, **changes})
+    assert says in step
+    assert "Run it" not in step
+
+
+@pytest.mark.parametrize(
+    ("outcome", "step"),
+    [
+        ("no_agreement", "People did not agree about issue_refund. Do not run it."),
+        ("unreachable", "Too few people were left to decide about issue_refund. Do not run it."),
+        ("default", "Nobody decided about issue_refund in time. Do not run it."),
+    ],
+)
+def test_several_people_came_to_nothing(outcome: str, step: str) -> None:
+    request = {
+        "response_type": "approval",
+        "response_config": {"proposal": {"name": "issue_refund"}},
+        "response_data": {"action": "reject"},
+        "answered_by": "default",
+        "outcome": outcome,
+    }
+    assert build_next_step(request) == step
 
 
 def test_other_answers_have_no_next_step(agent: Agent, loop: Loop, member: User) -> None:

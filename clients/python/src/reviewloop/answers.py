@@ -30,11 +30,14 @@ class Answer:
 
     @property
     def arguments(self) -> dict[str, Any] | None:
-        """The arguments that a person approved, exactly as they may run; None if nobody did."""
+        """The arguments that a person approved, exactly as they may run.
+
+        None if nobody did, and once the texts of the request are removed.
+        """
         decision = self.decision
         if not self.by_human or decision is None or decision["action"] not in ("approve", "edit"):
             return None
-        return decision["arguments"]
+        return decision.get("arguments")
 
     @property
     def request_id(self) -> str:
