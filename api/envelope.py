@@ -31,7 +31,7 @@ def build_envelope(
 
 
 # Responses must not be cached, and browsers must not show them as a page.
-_HEADERS = {
+HEADERS = {
     "Content-Type": "application/json",
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -41,13 +41,13 @@ _HEADERS = {
 
 def build_response(body: bytes, *, status: int = 200) -> HttpResponse:
     """Builds a JSON response; every response below /v1 comes from here."""
-    headers = {**_HEADERS, "Content-Length": str(len(body))}
+    headers = {**HEADERS, "Content-Length": str(len(body))}
     return HttpResponse(body, status=status, headers=headers)
 
 
 def build_stream(text: bytes) -> HttpResponse:
     """Builds a response, or a part of one, with server-sent events; proxies do not buffer it."""
-    headers = {**_HEADERS, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
+    headers = {**HEADERS, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
     return HttpResponse(text, headers=headers)
 
 

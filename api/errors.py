@@ -228,6 +228,15 @@ class DifferentArguments(ApiError):
     sentence = "Arguments differ from the approved ones"
 
 
+# 409: exports
+
+
+class ExportUnderWay(ApiError):
+    status = 409
+    sentence = "Another export is running"
+    retry_after = 30
+
+
 # 409, 422: Idempotency-Key
 
 
@@ -329,6 +338,14 @@ class ReadReceiptFailed(ServerFailure):
 
 class RedeemFailed(ServerFailure):
     sentence = "Failed to redeem receipt"
+
+
+class ReadStatisticsFailed(ServerFailure):
+    sentence = "Failed to retrieve loop statistics"
+
+
+class ExportDecisionsFailed(ServerFailure):
+    sentence = "Failed to export decisions"
 
 
 class CreateEndpointFailed(ServerFailure):

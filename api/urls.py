@@ -3,6 +3,7 @@
 from django.urls import path, re_path
 
 from api import guides
+from api.decisions import LoopDecisions, LoopStatistics
 from api.events import Events
 from api.keys import KeyCheck
 from api.loops import LoopDetail, LoopMember, LoopMembers, Loops
@@ -34,6 +35,8 @@ urlpatterns = [
     re_path(LOOP + r"/?\Z", LoopDetail.as_view()),
     re_path(LOOP + r"/members/?\Z", LoopMembers.as_view()),
     re_path(LOOP + r"/members/(?P<user_id>[^/]+)/?\Z", LoopMember.as_view()),
+    re_path(LOOP + r"/statistics/?\Z", LoopStatistics.as_view()),
+    re_path(LOOP + r"/decisions/?\Z", LoopDecisions.as_view()),
     re_path(r"^v1/api/events/?\Z", Events.as_view()),
     re_path(r"^v1/api/webhook-endpoints/?\Z", WebhookEndpoints.as_view()),
     re_path(ENDPOINT + r"/?\Z", WebhookEndpointDetail.as_view()),

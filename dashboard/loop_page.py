@@ -10,13 +10,15 @@ from django.shortcuts import render
 from accounts.confirmed import lacks_confirmation
 from dashboard import loop_stats, request_examples
 from dashboard.decision_stats import read_decisions
+from dashboard.forms.decisions import DecisionsForm
 from dashboard.forms.loops import InviteForm
 from loops.models import Loop
 from reviews.policy import read
 from reviews.policy_words import describe_rule
+from reviews.queries.decision_figures import ACTIONS, QUICK, read_figures
 from web.form_recovery import refill
 from web.guards import SignedInRequest
-from web.humanize import format_count
+from web.humanize import format_count, format_duration
 
 
 def loop_page(
@@ -41,12 +43,32 @@ def loop_page(
         if answered == loop_stats.MAX_ANSWERS
         else None,
         "decisions": read_decisions(loop),
+        "figures": describe_figures(loop),
+        "decisions_form": DecisionsForm(auto_id="decisions-%s"),
         "invite_form": form,
         "must_confirm": lacks_confirmation(request.user),
         "tabs": request_examples.build_ask_tabs(loop.pk),
         "site_url": settings.SITE_URL,
     }
     return render(request, "dashboard/loops/show.html", context, status=status)
+
+
+def describe_figures(loop: Loop) -> dict[str, Any]:
+    """Returns how approvals were decided, by tool; its shares are in percent."""
+    found = read_figures(loop.pk, account_id=loop.creator_id)
+    rows = [
+        {
+            "tool": each.tool,
+            "count": each.count,
+            "shares": [round(100 * each.share(action)) for action in ACTIONS],
+            "median": None if each.median_seconds is None else format_duration(each.median_seconds),
+            "quick": None if each.quick_share is None else round(100 * each.quick_share),
+        }
+        for each in found
+    ]
+    # the row of all tools comes last, and only beside several
+    shown = [*rows[1:], rows[0]] if len(rows) > 2 else rows[1:]
+    return {"rows": shown, "all": rows[0] if rows else None, "quick_seconds": QUICK}
 
 
 def read_members(

@@ -6,6 +6,7 @@ import web.path_converters  # noqa: F401 (registers <id:…>)
 from dashboard import (
     audit,
     bulk_cancel,
+    decisions,
     deliveries,
     export,
     keys,
@@ -41,6 +42,7 @@ urlpatterns = [
     path(f"{LOOP}invite/", members.invite, name="invite-member"),
     path(f"{MEMBER}resend/", members.resend, name="resend-invitation"),
     path(f"{MEMBER}remove/", members.remove, name="remove-member"),
+    path(f"{LOOP}decisions.jsonl", decisions.as_lines, name="loop-decisions"),
     path(f"{LOOP}sheet/", sharing.sheet, name="loop-sheet"),
     path(f"{LOOP}rotate/", sharing.rotate, name="rotate-code"),
     path("requests/", requests.requests, name="requests"),

@@ -5,12 +5,15 @@ The lease is renewed while pages are read. A client that reads nothing is cut of
 """
 
 import time
+from collections.abc import Generator, Iterator
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from accounts.audit import record
 from db.ids import new_id
+from db.time_limits import limited
 from reviews.models import ExportLease
 
 LEASE = 90  # seconds; more than the web server waits for a client that takes nothing
@@ -61,14 +64,46 @@ class Lease:
 
 
 @transaction.atomic
-def begin(*, account_id: str, action: str, subject: str = "") -> Lease:
+def begin(*, account_id: str, action: str, subject: str = "", key_id: str | None = None) -> Lease:
     """Begins an export and records it in the audit log as `action`. Raises AlreadyExporting.
 
     `subject` says what is exported, such as 'CSV, status=timeout'.
     """
     lease = Lease(account_id)
-    record(account_id=account_id, actor_id=account_id, action=action, subject=subject)
+    record(
+        account_id=account_id, actor_id=account_id, action=action, subject=subject, key_id=key_id
+    )
     return lease
+
+
+class Download:
+    """The parts of a file. Closing it at any point ends the lease.
+
+    Each part is read in a step of its own, and only if whoever began the download may still go on.
+    """
+
+    def __init__(self, parts: Generator[str, None, None], lease: Lease) -> None:
+        self._parts, self._lease = parts, lease
+
+    def __iter__(self) -> Iterator[str]:
+        while (part := self.read_next()) is not None:
+            yield part
+
+    def close(self) -> None:
+        self._parts.close()
+        with limited(settings.WEB_DATABASE_SECONDS):
+            self._lease.end()
+
+    def read_next(self) -> str | None:
+        """Returns the next part, None after the last. Raises LeaseLost, and what `check` raises."""
+        with limited(settings.WEB_DATABASE_SECONDS):
+            self.check()
+            self._lease.renew()
+            return next(self._parts, None)
+
+    def check(self) -> None:
+        """Raises an error of the kind of download if it must not go on."""
+        raise NotImplementedError
 
 
 def _execute(sql: str, params: dict[str, Any]) -> int:

@@ -15,6 +15,7 @@ from api.errors import ApiError, NotFound, ResourceDenied
 from api.fields import Identifier, Input, StrictText, Timestamp, WebUrl
 from api.openapi import (
     answers,
+    decisions,
     events,
     keys,
     listings,
@@ -74,6 +75,7 @@ OPERATIONS: Operations = {
     **receipts.OPERATIONS,
     **streams.OPERATIONS,
     **webhook_endpoints.OPERATIONS,
+    **decisions.OPERATIONS,
 }
 FIELDS = {**answers.FIELDS, **webhook_endpoints.FIELDS}
 COMPONENTS = {**answers.COMPONENTS, **events.COMPONENTS}
@@ -159,7 +161,9 @@ class ContractSchema(AutoSchema):
     def _get_response_bodies(self, direction: Direction = "response") -> Schema:
         operation = self.operation
         if operation.is_stream:
-            success = responses.build_stream(operation.message, operation.example["text"])
+            success = responses.build_stream(
+                operation.message, operation.example["text"], operation.content_type
+            )
             return {str(operation.status): success, **self.build_failures()}
         data = {
             "type": "object",

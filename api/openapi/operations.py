@@ -85,6 +85,7 @@ class Operation:
     takes_trace: bool = False
     own_headers: tuple[Parameter, ...] = ()
     is_stream: bool = False
+    content_type: str = "text/event-stream"  # of a stream
 
 
 # The keys are a view and a method.

@@ -8,6 +8,7 @@ from api.errors import (
     ApiError,
     CallUnderWay,
     DifferentArguments,
+    ExportUnderWay,
     IdempotencyKeyReused,
     InvalidBody,
     InvalidDefaultResponse,
@@ -51,10 +52,11 @@ DESCRIPTIONS = {
     500: "The service failed. Try again later, waiting longer each time.",
     503: "The service cannot reach its database. Try again shortly.",
 }
-RECEIPT_CONFLICT = (
-    "The receipt was redeemed before, or covers other arguments; or, with Retry-After, the first "
-    "call with this Idempotency-Key is still running."
-)
+CONFLICTS: dict[type[ApiError], str] = {
+    AlreadyRedeemed: "The receipt was redeemed before, or covers other arguments; or, with "
+    "Retry-After, the first call with this Idempotency-Key is still running.",
+    ExportUnderWay: "Another export of the account is running.",
+}
 COMMON_ERRORS: dict[str, list[type[ApiError]]] = {
     "Unauthorized": [*Unauthorized.__subclasses__()],
     "RateLimited": [RateLimited],
@@ -175,12 +177,12 @@ def build_success(
     }
 
 
-def build_stream(description: str, example: str) -> Schema:
-    """Describes a stream of server-sent events."""
+def build_stream(description: str, example: str, content_type: str) -> Schema:
+    """Describes a response that comes in parts, such as server-sent events."""
     return {
         "description": description,
         "headers": list_headers(200),
-        "content": {"text/event-stream": {"schema": STRING, "example": example}},
+        "content": {content_type: {"schema": STRING, "example": example}},
     }
 
 
@@ -195,8 +197,9 @@ def build_failure(errors: Iterable[type[ApiError]], schema: Schema | None = None
     if status in TO_BE_REPEATED and not all(error.retry_after for error in errors):
         text, header = OTHER_HEADERS["Retry-After"]
         headers["Retry-After"] = {"description": text, "schema": header}  # not required
+    conflict = next((CONFLICTS[error] for error in errors if error in CONFLICTS), None)
     return {
-        "description": RECEIPT_CONFLICT if AlreadyRedeemed in errors else DESCRIPTIONS[status],
+        "description": conflict or DESCRIPTIONS[status],
         "headers": headers,
         "content": {
             "application/json": {

@@ -49,6 +49,8 @@ UPDATE_ENDPOINT = Operation(
 )
 ROTATE = Operation("POST", "/v1/api/webhook-endpoints/{endpoint}/rotate", "loops:write")
 DELETE_ENDPOINT = Operation("DELETE", "/v1/api/webhook-endpoints/{endpoint}", "loops:write")
+STATISTICS = Operation("GET", "/v1/api/loops/{loop}/statistics", "requests:read")
+DECISIONS = Operation("GET", "/v1/api/loops/{loop}/decisions", "requests:read")
 STREAM = Operation("GET", "/v1/api/events", "requests:read")
 
 OPERATIONS = [
@@ -56,5 +58,7 @@ OPERATIONS = [
     *(REMOVE_MEMBER, CREATE, LOOP_LIST, LIST, READ, CANCEL, RATE),
     *(RECEIPT, REDEEM),
     *(LIST_ENDPOINTS, CREATE_ENDPOINT, READ_ENDPOINT, UPDATE_ENDPOINT, ROTATE, DELETE_ENDPOINT),
+    STATISTICS,
+    DECISIONS,
     STREAM,
 ]

@@ -17,6 +17,7 @@ from tests.api.operations import (
     CREATE,
     CREATE_ENDPOINT,
     CREATE_LOOP,
+    DECISIONS,
     DELETE_ENDPOINT,
     DELETE_LOOP,
     LIST,
@@ -33,6 +34,7 @@ from tests.api.operations import (
     REDEEM,
     REMOVE_MEMBER,
     ROTATE,
+    STATISTICS,
     STREAM,
     UPDATE_ENDPOINT,
     UPDATE_LOOP,
@@ -114,6 +116,8 @@ FAILURES = [
     (UPDATE_ENDPOINT, "UPDATE", "webhooks_delivery", "Failed to update webhook endpoint"),
     (ROTATE, "UPDATE", _ENDPOINTS, "Failed to rotate webhook secret"),
     (DELETE_ENDPOINT, "DELETE", _ENDPOINTS, "Failed to delete webhook endpoint"),
+    (STATISTICS, "SELECT", "reviews_viewer", "Failed to retrieve loop statistics"),
+    (DECISIONS, "INSERT", "reviews_exportlease", "Failed to export decisions"),
     (STREAM, "SELECT", "webhooks_loggedevent", "Failed to retrieve events"),
 ]
 
@@ -141,6 +145,8 @@ FAILURES = [
     "update_endpoint.failed",
     "delete_endpoint.failed",
     "rotate_endpoint.failed",
+    "loop_statistics.failed",
+    "loop_decisions.failed",
     "status.500",
 )
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from tests.api.operations import (
     CREATE,
     CREATE_ENDPOINT,
     CREATE_LOOP,
+    DECISIONS,
     DELETE_ENDPOINT,
     DELETE_LOOP,
     LIST,
@@ -33,6 +34,7 @@ from tests.api.operations import (
     REDEEM,
     REMOVE_MEMBER,
     ROTATE,
+    STATISTICS,
     STREAM,
     UPDATE_ENDPOINT,
     UPDATE_LOOP,
@@ -288,12 +290,16 @@ EXPECTED: list[tuple[Operation, Any, Any, Any, Any, Any]] = [
             (DELETE_ENDPOINT, (200, "Webhook endpoint deleted successfully")),
         )
     ),
+    (
+        *(STATISTICS, LOOP_MALFORMED, LOOP_MISSING, LOOP_DENIED, LOOP_DENIED),
+        (200, "Loop statistics retrieved successfully"),
+    ),
 ]
 
 
 def test_the_matrix_is_whole() -> None:
-    """But for the stream, which has no id and sends no envelope."""
-    assert [*(row[0] for row in EXPECTED), STREAM] == OPERATIONS
+    """But for what sends no envelope: the stream, and the export (tests/api/test_decisions.py)."""
+    assert [*(row[0] for row in EXPECTED), DECISIONS, STREAM] == OPERATIONS
 
 
 @pytest.mark.contract(

@@ -49,9 +49,11 @@ OPERATIONS = {
     "updateWebhookEndpoint": ("put", "/v1/api/webhook-endpoints/{endpoint_id}"),
     "deleteWebhookEndpoint": ("delete", "/v1/api/webhook-endpoints/{endpoint_id}"),
     "rotateWebhookEndpointSecret": ("post", "/v1/api/webhook-endpoints/{endpoint_id}/rotate"),
+    "readLoopStatistics": ("get", "/v1/api/loops/{loop_id}/statistics"),
+    "exportDecisions": ("get", "/v1/api/loops/{loop_id}/decisions"),
     "streamEvents": ("get", "/v1/api/events"),
 }
-EVENTS = "text/event-stream"
+EVENTS, LINES = "text/event-stream", "text/jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def answers_of(api_document: dict[str, Any], name: str) -> dict[str, dict[str, A
     return {
         status: follow(api_document, answer)
         for status, answer in operation(api_document, name)["responses"].items()
-        if EVENTS not in answer.get("content", {})
+        if not {EVENTS, LINES} & answer.get("content", {}).keys()
     }
 
 
@@ -248,7 +250,7 @@ def test_success_sentences(api_document: dict[str, Any]) -> None:
     found = {}
     for name in OPERATIONS:
         answers = answers_of(api_document, name)
-        if name == "streamEvents":
+        if name in ("streamEvents", "exportDecisions"):
             continue
         (done,) = [status for status in answers if status < "400"]
         schema = answers[done]["content"]["application/json"]["schema"]
@@ -273,6 +275,7 @@ def test_success_sentences(api_document: dict[str, Any]) -> None:
         "updateWebhookEndpoint": (200, "Webhook endpoint updated successfully"),
         "deleteWebhookEndpoint": (200, "Webhook endpoint deleted successfully"),
         "rotateWebhookEndpointSecret": (200, "Webhook secret rotated successfully"),
+        "readLoopStatistics": (200, "Loop statistics retrieved successfully"),
         "giveFeedback": (200, "Feedback added successfully"),
         "readReceipt": (200, "Receipt retrieved successfully"),
         "redeemReceipt": (200, "Approval redeemed successfully"),

@@ -75,6 +75,20 @@ UPDATE = {
     "update_loop.failed": "update: 500 'Failed to update loop'",
 }
 
+TEACHING = {
+    "loop_statistics.shares": "statistics: shares from 0 to 1 of approvals, in all and by tool",
+    "loop_statistics.opening": "statistics: the median of seconds from opening to answer",
+    "loop_statistics.quick": "statistics: may_not_have_been_read, the share within two seconds",
+    "loop_statistics.denied": "statistics: 403 'Access denied to this loop' for others",
+    "loop_statistics.failed": "statistics: 500 'Failed to retrieve loop statistics'",
+    "loop_decisions.lines": "decisions: a line of JSON for each ended request, the newest first",
+    "loop_decisions.span": "decisions: since and until bound the creation; else a 400",
+    "loop_decisions.denied": "decisions: 403 'Access denied to this loop' for others",
+    "loop_decisions.ends": "decisions: breaks off if key, permission, account or loop ends",
+    "loop_decisions.once": "decisions: 409 'Another export is running'",
+    "loop_decisions.failed": "decisions: 500 'Failed to export decisions'",
+}
+
 DELETE = {
     "delete_loop.data": "delete: 200 with data {loop_id}, 'Loop deleted successfully'",
     "delete_loop.gone": "delete: the loop leaves every list and answers 404",

@@ -19,6 +19,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Reading loops": loop_rows.READ,
     "Updating a loop": loop_rows.UPDATE,
     "Deleting a loop": loop_rows.DELETE,
+    "What a loop teaches": loop_rows.TEACHING,
     "Members": loop_rows.MEMBERS,
     "Invitations": loop_rows.INVITES,
     "Request": request_rows.FIELDS,

@@ -122,7 +122,7 @@ def test_only_the_newest_are_read(
     plans = json.loads(explained) if isinstance(explained, str) else explained
     assert scanned(plans[0]["Plan"]) <= 2 * loop_stats.MAX_ANSWERS
     browser = signed_in(owner)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         browser.get(f"/dashboard/loops/{loop.pk}/")
 
 
