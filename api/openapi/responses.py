@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from api.authentication import API_KEYS, REVIEW_TOKENS, Credentials
 from api.errors import (
     AlreadyRedeemed,
+    AnswerRefused,
     ApiError,
     CallUnderWay,
     DifferentArguments,
@@ -16,17 +18,19 @@ from api.errors import (
     RateLimited,
     ReceiptExpired,
     ServiceUnavailable,
-    Unauthorized,
+    StateConflict,
     ValidationFailed,
 )
 from api.openapi.operations import (
     COUNT,
+    ID,
     INTEGER,
     NO_DETAIL,
     STRING,
     TIMESTAMP,
     Schema,
     component,
+    nullable,
     object_of,
     one_of,
 )
@@ -38,6 +42,7 @@ DETAILED: dict[type[ApiError], str] = {
     InvalidResponseConfiguration: "options array required for select response type",
     InvalidDefaultResponse: "default_response must match one of the configured options",
     NoReceipt: "the request is still open",
+    AnswerRefused: "Choose one of the options",
 }
 DESCRIPTIONS = {
     400: "The call is not valid, or the loop or request is in a state that does not allow it.",
@@ -55,8 +60,13 @@ RECEIPT_CONFLICT = (
     "The receipt was redeemed before, or covers other arguments; or, with Retry-After, the first "
     "call with this Idempotency-Key is still running."
 )
+STATE_CONFLICT = (
+    "The request has ended, or somebody else has claimed it; or, with Retry-After, the first call "
+    "with this Idempotency-Key is still running."
+)
 COMMON_ERRORS: dict[str, list[type[ApiError]]] = {
-    "Unauthorized": [*Unauthorized.__subclasses__()],
+    "Unauthorized": [*API_KEYS.errors],
+    "ReviewUnauthorized": [*REVIEW_TOKENS.errors],
     "RateLimited": [RateLimited],
     "Unavailable": [ServiceUnavailable],
 }
@@ -103,6 +113,8 @@ OBJECTS: dict[type[ApiError], tuple[Schema, dict[str, Any]]] = {
     ),
 }
 
+STATE_DETAIL = object_of({"status": component("Status"), "claimed_by": nullable(ID)})
+STATE_EXAMPLE: dict[str, Any] = {"status": "completed", "claimed_by": None}
 TO_BE_REPEATED = (CallUnderWay.status, RateLimited.status, ServiceUnavailable.status)
 IDEMPOTENCY_ERRORS: list[type[ApiError]] = [CallUnderWay, IdempotencyKeyReused, ValidationFailed]
 IDEMPOTENCY_KEY: Schema = {
@@ -142,11 +154,13 @@ def get_schema_name(name: str) -> str:
     return f"{name}Error"
 
 
-def refer_to_common() -> dict[str, Schema]:
-    """Builds references to the error responses of every operation, by status."""
+def refer_to_common(credentials: Credentials) -> dict[str, Schema]:
+    """Builds references to the error responses of every operation with these credentials."""
+    other = "Unauthorized" if credentials is REVIEW_TOKENS else "ReviewUnauthorized"
     return {
         str(errors[0].status): component(name, "responses")
         for name, errors in COMMON_ERRORS.items()
+        if name != other
     }
 
 
@@ -196,7 +210,7 @@ def build_failure(errors: Iterable[type[ApiError]], schema: Schema | None = None
         text, header = OTHER_HEADERS["Retry-After"]
         headers["Retry-After"] = {"description": text, "schema": header}  # not required
     return {
-        "description": RECEIPT_CONFLICT if AlreadyRedeemed in errors else DESCRIPTIONS[status],
+        "description": describe_failure(status, errors),
         "headers": headers,
         "content": {
             "application/json": {
@@ -205,6 +219,15 @@ def build_failure(errors: Iterable[type[ApiError]], schema: Schema | None = None
             }
         },
     }
+
+
+def describe_failure(status: int, errors: Iterable[type[ApiError]]) -> str:
+    """Describes the response of these errors."""
+    if AlreadyRedeemed in errors:
+        return RECEIPT_CONFLICT
+    if any(issubclass(error, StateConflict) for error in errors):
+        return STATE_CONFLICT
+    return DESCRIPTIONS[status]
 
 
 def build_error_schema(errors: Iterable[type[ApiError]]) -> Schema:
@@ -232,6 +255,8 @@ def group_by_detail(errors: Iterable[type[ApiError]]) -> list[list[type[ApiError
 
 def get_detail_schema(error: type[ApiError]) -> Schema:
     """Returns the schema of the error's `data`."""
+    if issubclass(error, StateConflict):
+        return STATE_DETAIL
     if error in OBJECTS:
         return OBJECTS[error][0]
     return STRING if error in DETAILED else NO_DETAIL
@@ -239,5 +264,7 @@ def get_detail_schema(error: type[ApiError]) -> Schema:
 
 def build_example(error: type[ApiError]) -> dict[str, Any]:
     """Builds an example body of the error."""
+    if issubclass(error, StateConflict):
+        return {"error": True, "msg": error.sentence, "data": STATE_EXAMPLE}
     data: Any = OBJECTS[error][1] if error in OBJECTS else DETAILED.get(error, {})
     return {"error": True, "msg": error.sentence, "data": data}
