@@ -8,6 +8,7 @@ from web.phrases import say
 KINDS = {
     "sign_in": say("Sign-ins"),
     "key": say("API keys"),
+    "review_token": say("Review tokens"),
     "webhook_secret": say("Webhook secret"),
     "endpoint": say("Webhook endpoints"),
     "loop": say("Loops"),
@@ -28,6 +29,9 @@ SENTENCES = {
     "key.revoked": say("revoked the key"),
     "key.deleted": say("deleted the key"),
     "key.limit_changed": say("changed the hourly limit of the key"),
+    "review_token.created": say("created the review token"),
+    "review_token.revoked": say("revoked the review token"),
+    "review_token.ended": say("left the last loop, which ended the review token"),
     "webhook_secret.revealed": say("revealed the webhook secret"),
     "webhook_secret.set": say("set a webhook secret"),
     "webhook_secret.rotated": say("rotated the webhook secret"),

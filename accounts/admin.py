@@ -1,4 +1,4 @@
-"""The operator's pages at /admin/: accounts, keys, usage and the audit log, without secrets.
+"""The operator's pages at /admin/: accounts, keys, tokens, usage and audit log, without secrets.
 
 The site is separate from Django's default site, on which other apps would register their tables.
 """
@@ -14,8 +14,8 @@ from django.db.models import Model, PositiveIntegerField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts import operator_services, services
-from accounts.models import ApiKey, AuditEntry, UsageRow, User
+from accounts import operator_services, review_tokens, services
+from accounts.models import ApiKey, AuditEntry, ReviewToken, UsageRow, User
 from web.number_fields import WholeNumberField
 
 NO_SECOND_FACTOR = (
@@ -154,6 +154,26 @@ class KeyAdmin(PermanentRowsAdmin):
         messages.info(request, f"Revoked: {len(revocable)}.")
 
 
+class ReviewTokenAdmin(ReadOnlyAdmin):
+    list_display = ("__str__", "name", "user", "last_used_at", "expires_at", "revoked_at")
+    list_select_related = ("user",)
+    search_fields = ("name", "last_four", "user__email")
+    ordering = ("-created_at",)
+    exclude = ("digest", "hour", "calls", "shown_at")
+    actions = ("revoke",)
+
+    @admin.action(description="Revoke permanently")
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ReviewToken]) -> None:
+        revoked = [
+            token
+            for token in queryset
+            if review_tokens.revoke(
+                user_id=token.user_id, token_id=token.pk, actor_id=get_operator(request).pk
+            )
+        ]
+        messages.info(request, f"Revoked: {len(revoked)}.")
+
+
 class UsageAdmin(ReadOnlyAdmin):
     list_display = ("key", "hour", "calls", "credits", "last_at")
     list_select_related = ("key",)
@@ -178,5 +198,6 @@ def get_operator(request: HttpRequest) -> User:
 site = OperatorSite(name="admin")
 site.register(User, AccountAdmin)
 site.register(ApiKey, KeyAdmin)
+site.register(ReviewToken, ReviewTokenAdmin)
 site.register(UsageRow, UsageAdmin)
 site.register(AuditEntry, AuditAdmin)

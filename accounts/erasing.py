@@ -22,6 +22,7 @@ from accounts.models import (
     ApiKey,
     AuditEntry,
     ReservedId,
+    ReviewToken,
     StoredResponse,
     Usage,
     User,
@@ -125,6 +126,7 @@ def anonymize(person: User, addresses: Sequence[str]) -> None:
     ApiKey.objects.filter(user=person).update(
         state=ApiKey.State.DELETED, name="", prefix="", last_four=""
     )
+    ReviewToken.objects.filter(user=person).delete()
     Secret.objects.filter(account=person).delete()
     WebhookEndpoint.objects.filter(account=person).delete()
 

@@ -1,7 +1,8 @@
-"""Creates and checks the text of API keys. Pure.
+"""Creates and checks the text of API keys and review tokens. Pure.
 
-A key is `rl_live_` + 30 base62 characters + 6 characters of checksum. The checksum shows a mistyped
-key without a query, and lets secret scanners recognize a key with certainty.
+A key is `rl_live_` + 30 base62 characters + 6 characters of checksum, a review token the same after
+`rl_review_`. The checksum shows a mistyped one without a query, and lets secret scanners recognize
+it with certainty.
 """
 
 import hashlib
@@ -10,13 +11,14 @@ import string
 import zlib
 
 PREFIX = "rl_live_"
+REVIEW_PREFIX = "rl_review_"
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM, _CHECKSUM = 30, 6
 
 
-def new_key() -> str:
+def new_key(prefix: str = PREFIX) -> str:
     """Returns a new key, which is shown once and stored only as its digest."""
-    body = PREFIX + "".join(secrets.choice(BASE62) for _ in range(_RANDOM))
+    body = prefix + "".join(secrets.choice(BASE62) for _ in range(_RANDOM))
     return body + checksum(body)
 
 
@@ -29,9 +31,9 @@ def checksum(body: str) -> str:
     return digits
 
 
-def is_well_formed(key: str) -> bool:
+def is_well_formed(key: str, prefix: str = PREFIX) -> bool:
     """Tells whether `key` has our format and a correct checksum."""
-    if not key.startswith(PREFIX) or len(key) != len(PREFIX) + _RANDOM + _CHECKSUM:
+    if not key.startswith(prefix) or len(key) != len(prefix) + _RANDOM + _CHECKSUM:
         return False
     return key.isascii() and checksum(key[:-_CHECKSUM]) == key[-_CHECKSUM:]
 

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
-from accounts import endpoint_services
+from accounts import endpoint_services, review_tokens
 from accounts.audit import record
 from accounts.emails import fold_address, lock_address, match_email
 from accounts.erasing import is_erased
@@ -125,6 +125,7 @@ def secure_account(
         *remove_second_factors(user),
         *remove_other_addresses(user, address),
         *revoke_keys(user),
+        *revoke_review_tokens(user),
     ]
     if replace_secret(account=user):
         changes.append(_("the webhook secret was replaced"))
@@ -169,3 +170,8 @@ def revoke_keys(user: User) -> list[str]:
     keys = ApiKey.objects.filter(user=user, state__in=states)
     revoked = [set_key_state(key=key, state=ApiKey.State.REVOKED) for key in keys]
     return [_("the API keys were revoked")] if revoked else []
+
+
+def revoke_review_tokens(user: User) -> list[str]:
+    """Revokes all review tokens: a stranger may know them."""
+    return [_("the review tokens were revoked")] if review_tokens.revoke_all(user.pk) else []

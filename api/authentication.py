@@ -11,11 +11,13 @@ from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, QueryDict
 from django_ratelimit.core import get_usage
 
-from accounts import quota
+from accounts import quota, review_quota
 from api.errors import (
     EmptyKey,
+    EndedReviewToken,
     InactiveKey,
     InvalidKey,
+    InvalidReviewToken,
     KeyRequired,
     MalformedAuthorization,
     MissingAuthorization,
@@ -31,12 +33,57 @@ FindCaller = Callable[[str], quota.Caller | None]
 the call, `find_caller` does not.
 """
 
+HEADER_ERRORS: tuple[type[Unauthorized], ...] = (
+    MissingAuthorization,
+    KeyRequired,
+    MalformedAuthorization,
+    EmptyKey,
+)
+
 _BEARER = re.compile(r"Bearer (\S+)\Z", re.ASCII)  # é and à arrive as Latin-1, à with a blank
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A kind of secret that calls carry: how its caller is found, and what refuses a wrong one.
+
+    `limit` is the name of the setting with its calls per hour.
+    """
+
+    charge: FindCaller
+    charge_in_transaction: FindCaller
+    find_caller: FindCaller
+    invalid: type[Unauthorized]
+    ended: type[Unauthorized]
+    limit: str
+
+    @property
+    def errors(self) -> list[type[Unauthorized]]:
+        """All that an Authorization header can be refused for."""
+        return [*HEADER_ERRORS, self.invalid, self.ended]
+
+
+API_KEYS = Credentials(
+    quota.charge,
+    quota.charge_in_transaction,
+    quota.find_caller,
+    InvalidKey,
+    InactiveKey,
+    "API_HOURLY_LIMIT",
+)
+REVIEW_TOKENS = Credentials(
+    review_quota.charge,
+    review_quota.charge_in_transaction,
+    review_quota.find_caller,
+    InvalidReviewToken,
+    EndedReviewToken,
+    "REVIEW_HOURLY_LIMIT",
+)
 
 
 @dataclass(slots=True)
 class Call:
-    """An API call with a valid key."""
+    """An API call with a valid key or review token."""
 
     request: HttpRequest
     account: quota.Account
@@ -57,31 +104,31 @@ class Call:
         return read_traceparent(self.request.META.get("HTTP_TRACEPARENT"))
 
 
-def authenticate(request: HttpRequest, find: FindCaller) -> Call:
+def authenticate(request: HttpRequest, find: FindCaller, kind: Credentials) -> Call:
     """Finds the caller of the key in the header. Raises Unauthorized, RateLimited."""
     try:
-        caller = _find_usable(request.META.get("HTTP_AUTHORIZATION"), find)
+        caller = _find_usable(request.META.get("HTTP_AUTHORIZATION"), find, kind)
     except Unauthorized:
         throttle_failures(request)
         raise
     return Call(request, caller.account, caller)
 
 
-def read_quota(request: HttpRequest) -> quota.Quota | None:
+def read_quota(request: HttpRequest, kind: Credentials) -> quota.Quota | None:
     """Returns the key's quota without charging a call; None without a usable key."""
     match = _BEARER.match(request.META.get("HTTP_AUTHORIZATION", ""))
     caller = None
     with suppress(DatabaseError, InterfaceError):  # the response does not depend on the quota
-        caller = quota.find_caller(match[1]) if match else None
+        caller = kind.find_caller(match[1]) if match else None
     return caller.quota if caller and caller.usable else None
 
 
-def _find_usable(header: str | None, find: FindCaller) -> quota.Caller:
+def _find_usable(header: str | None, find: FindCaller, kind: Credentials) -> quota.Caller:
     caller = find(read_key(header))
     if caller is None:
-        raise InvalidKey
+        raise kind.invalid
     if not caller.usable:
-        raise InactiveKey
+        raise kind.ended
     return caller
 
 

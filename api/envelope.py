@@ -61,13 +61,17 @@ def ok_rows(msg: str, data: Mapping[str, Any]) -> HttpResponse:
     return build_response(representation.encode(build_envelope(msg, data)))
 
 
-def set_rate_headers(response: HttpResponse, quota: Quota | None) -> None:
+def set_rate_headers(
+    response: HttpResponse, quota: Quota | None, *, setting: str = "API_HOURLY_LIMIT"
+) -> None:
     """Sets the headers of the quota; without a valid key, the default limit with 0 remaining.
+
+    `setting` is the name of that limit.
 
     RateLimit and RateLimit-Policy are those of draft-ietf-httpapi-ratelimit-headers.
     """
     now = time.time()
-    limit = quota.limit if quota else settings.API_HOURLY_LIMIT
+    limit = quota.limit if quota else getattr(settings, setting)
     remaining = quota.remaining if quota else 0
     reset = quota.reset if quota else next_hour(now)
     response["X-RateLimit-Limit"] = str(limit)

@@ -116,6 +116,10 @@ class ReceiptExpired(BadRequest):
     sentence = "Receipt has expired"
 
 
+class AnswerRefused(BadRequest):
+    sentence = "Invalid answer"
+
+
 # 401: the key (docs/contract.md, `auth`)
 
 
@@ -145,6 +149,14 @@ class InvalidKey(Unauthorized):
 
 class InactiveKey(Unauthorized):
     sentence = "API key is inactive"
+
+
+class InvalidReviewToken(Unauthorized):
+    sentence = "Invalid review token"
+
+
+class EndedReviewToken(Unauthorized):
+    sentence = "Review token has expired or was revoked"
 
 
 # 403: authenticated, but not allowed
@@ -184,6 +196,10 @@ class NotCreatorForRemoval(Forbidden):
 
 class CreatorStays(Forbidden):
     sentence = "Loop creator cannot remove themselves"
+
+
+class NotAskedByPolicy(Forbidden):
+    sentence = "The policy does not let you answer this request"
 
 
 # 404, 405
@@ -235,6 +251,27 @@ class ExportUnderWay(ApiError):
     status = 409
     sentence = "Another export is running"
     retry_after = 30
+
+
+# 409: what a reviewer does
+
+
+class StateConflict(ApiError):
+    """`data` has the `status` of the request, and `claimed_by`: the id of a person or null."""
+
+    status = 409
+
+
+class NotClaimable(StateConflict):
+    sentence = "Request cannot be claimed in current state"
+
+
+class NotReleasable(StateConflict):
+    sentence = "Request cannot be released in current state"
+
+
+class NotAnswerable(StateConflict):
+    sentence = "Request cannot be answered in current state"
 
 
 # 409, 422: Idempotency-Key
@@ -370,6 +407,26 @@ class DeleteEndpointFailed(ServerFailure):
 
 class RotateSecretFailed(ServerFailure):
     sentence = "Failed to rotate webhook secret"
+
+
+class ListReviewRequestsFailed(ServerFailure):
+    sentence = "Failed to retrieve review requests"
+
+
+class ReadReviewRequestFailed(ServerFailure):
+    sentence = "Failed to retrieve review request"
+
+
+class ClaimFailed(ServerFailure):
+    sentence = "Failed to claim request"
+
+
+class ReleaseFailed(ServerFailure):
+    sentence = "Failed to release request"
+
+
+class AnswerFailed(ServerFailure):
+    sentence = "Failed to answer request"
 
 
 class ReadEventsFailed(ServerFailure):

@@ -67,16 +67,22 @@ def read_list_params(query: Any, *, with_loop: bool) -> ListParams:
     """
     status = _read_choice(query, "status", states.STATUSES)
     priority = _read_choice(query, "priority", PRIORITIES)
-    loop_id = None
-    if with_loop and "loop_id" in query:
-        loop_id = normalize_id(query["loop_id"])
-        if loop_id is None:
-            raise InvalidLoopId
+    loop_id = read_loop_filter(query) if with_loop else None
     page = read_page(query)
     sort = _read_choice(query, "sort", tuple(ORDERS)) or DEFAULT_ORDER
     cursor = _read_cursor(query, sort, page)
     metadata = _read_metadata(query)
     return ListParams(status, priority, loop_id, page, sort, cursor, metadata)
+
+
+def read_loop_filter(query: Any) -> str | None:
+    """Reads loop_id; None without one. Raises InvalidLoopId."""
+    if "loop_id" not in query:
+        return None
+    loop_id = normalize_id(query["loop_id"])
+    if loop_id is None:
+        raise InvalidLoopId
+    return loop_id
 
 
 def _read_cursor(query: Any, sort: str, page: Page) -> dict[str, Any] | None:

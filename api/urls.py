@@ -12,6 +12,13 @@ from api.openapi import pages
 from api.openapi.webhook_schema import PATH, webhook_schema
 from api.receipts import RequestReceipt, RequestRedemption, jwks
 from api.requests import LoopRequests, RequestDetails, RequestFeedback, Requests
+from api.reviewing import (
+    ReviewAnswer,
+    ReviewClaim,
+    ReviewRelease,
+    ReviewRequest,
+    ReviewRequests,
+)
 from api.views import UnknownPath
 from api.webhook_endpoints import (
     WebhookEndpointDetail,
@@ -21,6 +28,7 @@ from api.webhook_endpoints import (
 
 LOOP = r"^v1/api/loops/(?P<loop_id>[^/]+)"
 ENDPOINT = r"^v1/api/webhook-endpoints/(?P<endpoint_id>[^/]+)"
+REVIEW = r"^v1/review/requests/(?P<request_id>[^/]+)"
 REQUEST = r"^v1/api/requests/(?P<request_id>[^/]+)"
 
 # Django tries the paths in this order: the most frequent ones come first.
@@ -41,6 +49,11 @@ urlpatterns = [
     re_path(r"^v1/api/webhook-endpoints/?\Z", WebhookEndpoints.as_view()),
     re_path(ENDPOINT + r"/?\Z", WebhookEndpointDetail.as_view()),
     re_path(ENDPOINT + r"/rotate/?\Z", WebhookEndpointSecret.as_view()),
+    re_path(r"^v1/review/requests/?\Z", ReviewRequests.as_view()),
+    re_path(REVIEW + r"/?\Z", ReviewRequest.as_view()),
+    re_path(REVIEW + r"/claim/?\Z", ReviewClaim.as_view()),
+    re_path(REVIEW + r"/release/?\Z", ReviewRelease.as_view()),
+    re_path(REVIEW + r"/answer/?\Z", ReviewAnswer.as_view()),
     re_path(r"^v1/test/?\Z", KeyCheck.as_view()),
     re_path(r"^v1(?:/[\s\S]*)?\Z", UnknownPath.as_view()),
     re_path(r"^mcp/?\Z", endpoint),

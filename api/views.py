@@ -17,8 +17,15 @@ from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.views import APIView
 
-from accounts.quota import Quota, charge, charge_in_transaction, find_caller
-from api.authentication import Call, FindCaller, authenticate, read_quota
+from accounts.quota import Quota
+from api.authentication import (
+    API_KEYS,
+    Call,
+    Credentials,
+    FindCaller,
+    authenticate,
+    read_quota,
+)
 from api.envelope import build_error_response, count_seconds, set_rate_headers
 from api.errors import (
     ApiError,
@@ -61,6 +68,7 @@ class ApiView(APIView):
     failures: ClassVar[Mapping[str, type[ServerFailure]]] = {}
     open_to_inactive_accounts: ClassVar[bool] = False
     has_secret: ClassVar[bool] = False  # in a response, which is then stored encrypted
+    credentials: ClassVar[Credentials] = API_KEYS
     quota: Quota | None  # after this call; unset until the key is read
 
     def dispatch(self, request: HttpRequest, **ids: str) -> HttpResponse:
@@ -69,15 +77,15 @@ class ApiView(APIView):
             if key is None:
                 # a resumed call is already charged
                 is_charged = get_resumed(request.META) is None and FREE not in request.META
-                find = charge if is_charged else find_caller
+                find = self.credentials.charge if is_charged else self.credentials.find_caller
                 response = self.handle(self.authorize(request, find), ids)
             else:
                 response = self.handle_keyed(request, key, ids)
         except Exception as exc:
             response = self.handle_error(exc)
         if not hasattr(self, "quota"):  # 404 and 405 cost nothing but report the quota
-            self.quota = read_quota(request)
-        set_rate_headers(response, self.quota)
+            self.quota = read_quota(request, self.credentials)
+        set_rate_headers(response, self.quota, setting=self.credentials.limit)
         return response
 
     def handle(self, call: Call, ids: dict[str, str]) -> HttpResponse:
@@ -93,13 +101,13 @@ class ApiView(APIView):
         stored. Raises ApiError.
         """
         try:
-            call = self.authorize(request, find_caller)
+            call = self.authorize(request, self.credentials.find_caller)
             keyed = KeyedCall(request, key, call.account.id)
             response = keyed.replay() or self.handle_first(keyed, call, ids)
         except FREE_OF_CHARGE:
             raise
         except Exception:
-            self.authorize(request)
+            self.authorize(request, self.credentials.charge)
             raise
         return response
 
@@ -112,19 +120,16 @@ class ApiView(APIView):
         if not call.caller.quota.remaining:
             raise build_quota_error(call.caller.quota)
         response = self.handle(call, ids)
-        self.authorize(call.request, charge_in_transaction)
+        self.authorize(call.request, self.credentials.charge_in_transaction)
         keyed.store(response, is_sealed=self.has_secret)
         return response
 
-    def authorize(self, request: HttpRequest, find: FindCaller = charge) -> Call:
-        """Finds the caller, and checks quota, account and permission. Raises ApiError.
-
-        The call is charged unless `find` says otherwise.
-        """
+    def authorize(self, request: HttpRequest, find: FindCaller) -> Call:
+        """Finds the caller, and checks quota, account and permission. Raises ApiError."""
         if request.method not in self.allowed_methods:
             raise MethodNotAllowed
         self.quota = None
-        call = authenticate(request, find)
+        call = authenticate(request, find, self.credentials)
         self.quota = call.caller.quota
         if call.caller.exhausted:
             raise build_quota_error(self.quota)
@@ -189,5 +194,5 @@ class UnknownPath(ApiView):
 
     schema = None
 
-    def authorize(self, request: HttpRequest, find: FindCaller = charge) -> Call:
+    def authorize(self, request: HttpRequest, find: FindCaller) -> Call:
         raise NotFound

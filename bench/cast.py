@@ -31,8 +31,8 @@ def fill(count: int) -> Cast:
     from accounts.services import create_api_key
     from bench import seed
     from loops.services import create_loop, join_loop
-    from portal.open_questions import read_waiting
     from reviews.models import Request
+    from reviews.queries.open_questions import read_waiting
 
     made = [seed.account(number) for number in range(ACCOUNTS)]
     users, loops = [user for user, _ in made], [loop for _, loop in made]

@@ -273,6 +273,9 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.read_sender(
 # Limits
 
 API_HOURLY_LIMIT = read_number("API_HOURLY_LIMIT", default=100, at_least=1, at_most=2**31 - 1)
+REVIEW_HOURLY_LIMIT = read_number(
+    "REVIEW_HOURLY_LIMIT", default=1_000, at_least=1, at_most=2**31 - 1
+)
 FAILED_KEY_RATE = variables.read_rate("FAILED_KEY_RATE", "1000/m")
 JOIN_CODE_RATE = variables.read_rate("JOIN_CODE_RATE", "30/m")
 CLAIM_LEASE_SECONDS = read_number("CLAIM_LEASE_SECONDS", default=600, at_least=1, at_most=604_800)

@@ -26,8 +26,6 @@ from web.keyset import read_cursor
 from web.languages import gettext_lazy as _lazy
 from web.reauthentication import confirmed
 
-COOKIE = settings.NEW_KEY_COOKIE
-SECRET_PAGE_MINUTES = 10
 PAGE_EXPIRED = _lazy("This page had expired. Nothing was created. Please submit it again.")
 SHOWN_ONCE = _lazy("A key is shown only once. If you didn’t store this one, roll it.")
 
@@ -77,7 +75,7 @@ def show(request: SignedInRequest, key_id: str) -> HttpResponse:
 def show_secret(request: SignedInRequest, key_id: str) -> HttpResponse:
     """Shows the secret of a new key, on the first GET only."""
     key = find_own_key(request, key_id)
-    token = request.COOKIES.get(COOKIE, "")
+    token = request.COOKIES.get(settings.NEW_KEY_COOKIE, "")
     secret = None
     for purpose in ("create", f"roll.{key.replaces.pk}" if hasattr(key, "replaces") else ""):
         secret = secret or key_tokens.read(token, purpose, request.user.pk)
@@ -107,10 +105,10 @@ def show_secret(request: SignedInRequest, key_id: str) -> HttpResponse:
 
 @action("key")
 def store(request: SignedInRequest, key_id: str) -> HttpResponse:
-    """Deletes the cookie with the secret, which a browser could otherwise show again."""
+    """Deletes the cookie with the secret."""
     key = find_own_key(request, key_id)
     response = redirect("key", key_id=key.pk)
-    response.delete_cookie(COOKIE, path=reverse("keys"))
+    key_tokens.forget(response, path=reverse("keys"))
     return response
 
 
@@ -243,15 +241,7 @@ def redirect_to_secret(request: SignedInRequest, key: ApiKey) -> HttpResponse:
         messages.info(request, SHOWN_ONCE)
         return redirect("key", key_id=key.pk)
     response = redirect("key-secret", key_id=key.pk)
-    response.set_cookie(
-        COOKIE,
-        request.POST["token"],
-        max_age=SECRET_PAGE_MINUTES * 60,
-        path=reverse("keys"),
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Lax",
-    )
+    key_tokens.keep(response, request.POST["token"], path=reverse("keys"))
     return response
 
 

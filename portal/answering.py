@@ -7,7 +7,6 @@ from django.urls import reverse
 from portal import saved_answers
 from portal.access import action, find_request, page, read_own_answer
 from portal.answer_form import read_page
-from portal.open_questions import read_waiting
 from portal.posted import Posted
 from portal.progress import Progress, find_unskipped, read_next
 from portal.question import question_page
@@ -16,6 +15,7 @@ from reviews.comments import InvalidComment
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.prose import render_headline
+from reviews.queries.open_questions import read_waiting
 from reviews.response_types import InvalidAnswer, InvalidFields, Unconfirmed, get_response_type
 from reviews.response_types.base import ANSWER
 from web.guards import SignedInRequest

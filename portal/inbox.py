@@ -7,13 +7,14 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from loops.models import Loop
-from portal import filtered_questions, polling
+from portal import polling
 from portal.access import page
 from portal.inbox_filter import InboxFilter
-from portal.open_questions import Queue, build_paginator
 from reviews import bulk_answers
 from reviews.models import Request
 from reviews.plain_text import extract_headline
+from reviews.queries import filtered_questions
+from reviews.queries.open_questions import Queue, build_paginator
 from reviews.response_types import TYPES
 from web.guards import SignedInRequest
 from web.humanize import format_count, format_time_left

@@ -12,19 +12,15 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from db.ids import normalize_id
-from reviews.queries import search
+from reviews.queries.queue_filter import QueueFilter
 from reviews.response_types import TYPES
 
 MAX_TYPED = 200  # characters of a search
 
 
 @dataclass(frozen=True, slots=True)
-class InboxFilter:
-    """The chosen filter; '' is not set."""
-
-    loop: str = ""
-    type: str = ""
-    q: str = ""
+class InboxFilter(QueueFilter):
+    """The chosen filter, as the URLs of pages have it."""
 
     @classmethod
     def read(cls, request: HttpRequest) -> "InboxFilter":
@@ -35,11 +31,6 @@ class InboxFilter:
             type=chosen if chosen in TYPES else "",
             q=request.GET.get("q", "").replace("\0", " ").strip()[:MAX_TYPED],
         )
-
-    @property
-    def is_narrow(self) -> bool:
-        """Tells whether rows must be scanned: counters exist only for loops."""
-        return bool(self.type or self.q)
 
     @property
     def params(self) -> dict[str, str]:
@@ -56,18 +47,5 @@ class InboxFilter:
         """Builds the URL of a question that is opened from this list."""
         return reverse("review", kwargs={"request_id": request_id}) + self.build_query()
 
-    def build_sql(self) -> str:
-        """Builds the condition on the row `r`, with the parameters `type` and `words`."""
-        conditions = ["r.response_type = %(type)s"] if self.type else []
-        if self.q:
-            conditions.append(search.HAS_WORDS)
-        return " AND ".join(conditions) or "TRUE"
 
-    def build_params(self, user_id: str) -> dict[str, Any]:
-        """Builds the parameters of `build_sql` and of `portal.queue.MINE`."""
-        return {
-            "person": user_id,
-            "loop": self.loop or None,
-            "type": self.type,
-            "words": search.parse_words(self.q),
-        }
+UNFILTERED = InboxFilter()

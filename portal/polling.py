@@ -19,10 +19,10 @@ from django.utils import timezone
 
 from accounts.session_store import hash_key
 from portal.inbox_filter import InboxFilter
-from portal.queue import MINE, build_first_sql, build_scope
 from reviews.lifecycle.conditions import lapsed, overdue
 from reviews.lifecycle.settling import read_settled, scope_to_request
 from reviews.lifecycle.states import CLAIMED, PENDING
+from reviews.queries.queue import MINE, build_first_sql, build_scope
 
 MAX_ROWS = 100  # more than a page of the inbox has
 TOKEN_LIFETIME = 12 * 3600  # seconds

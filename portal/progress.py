@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from db.ids import normalize_id
-from portal.inbox_filter import InboxFilter
-from portal.open_questions import EVERYTHING, Waiting, read_waiting
+from portal.inbox_filter import UNFILTERED, InboxFilter
+from reviews.queries.open_questions import Waiting, read_waiting
 
 MAX_READ = 100  # questions in which the next and the previous one are looked for
 MAX_SKIPPED = 30
@@ -28,7 +28,7 @@ class Progress:
     answered: int = 0
     skipped: tuple[str, ...] = ()
     sent: str | None = None
-    chosen: InboxFilter = EVERYTHING
+    chosen: InboxFilter = UNFILTERED
 
     @classmethod
     def read(cls, request: HttpRequest) -> "Progress":

@@ -12,12 +12,12 @@ from db.ids import normalize_id
 from portal.access import page, select_requests
 from portal.answer_form import AnswerForm, build_comment
 from portal.inbox_filter import InboxFilter
-from portal.open_questions import read_waiting
 from reviews import bulk_answers, proposal_table
 from reviews.bulk_answers import MAX_REQUESTS, Fate, Result
 from reviews.comments import InvalidComment
 from reviews.models import Request, RequestQuerySet
 from reviews.plain_text import extract_headline
+from reviews.queries.open_questions import read_waiting
 from reviews.response_types import TYPES
 from reviews.response_types.widgets import Choice, Radio
 from web.guards import SignedInRequest, action

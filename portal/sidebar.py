@@ -10,10 +10,10 @@ from typing import Any
 from django.db.models import F
 from django.db.models.functions import Left, Now
 
-from portal.open_questions import Waiting
 from portal.progress import Progress
 from reviews.models import Request
 from reviews.plain_text import extract_headline
+from reviews.queries.open_questions import Waiting
 from web.humanize import format_time_left
 
 MAX_LISTED = 20

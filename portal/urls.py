@@ -14,11 +14,13 @@ from portal import (
     notifications,
     polling,
     several,
+    tokens,
     work,
 )
 
 QUESTION = "inbox/<id:request_id>/"
 SETTINGS = "settings/notifications/"
+TOKENS = "settings/tokens/"
 DEVICE = f"{SETTINGS}devices/<id:device_id>/"
 
 urlpatterns = [
@@ -48,6 +50,10 @@ urlpatterns = [
     path(f"{DEVICE}switch/", notifications.switch, name="switch-device"),
     path(f"{DEVICE}remove/", notifications.remove, name="remove-device"),
     path(f"{DEVICE}test/", notifications.test, name="test-device"),
+    path(TOKENS, tokens.tokens, name="review-tokens"),
+    path(f"{TOKENS}new/", tokens.create, name="new-review-token"),
+    path(f"{TOKENS}<id:token_id>/", tokens.show, name="review-token"),
+    path(f"{TOKENS}<id:token_id>/revoke/", tokens.revoke, name="revoke-review-token"),
     path("unsubscribe/<str:token>/", notifications.unsubscribe, name="unsubscribe"),
     path("manifest.webmanifest", app_files.manifest, name="manifest"),
     path("sw.js", app_files.service_worker, name="service-worker"),

@@ -2,7 +2,7 @@
 
 The object has the account with its addresses, browsers and devices; the loops, requests and
 receipts that it owns; the person's answers in other accounts' loops; and its keys, webhook
-endpoints, usage and audit log. It has no passwords, keys or secrets.
+endpoints, review tokens, usage and audit log. It has no passwords, keys or secrets.
 """
 
 import json
@@ -17,7 +17,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import F, Q, Sum
 from django.db.models.functions import TruncDay
 
-from accounts.models import ApiKey, AuditEntry, Usage, User, WebhookEndpoint
+from accounts.models import ApiKey, AuditEntry, ReviewToken, Usage, User, WebhookEndpoint
 from loops.models import Loop, Membership
 from reviews.lifecycle.settling import scope_to_account, settle_unlocked
 from reviews.models import (
@@ -160,6 +160,10 @@ SECTIONS: dict[str, Read] = {
     "webhook_endpoints": lambda person: read_rows(
         WebhookEndpoint.objects.of_account(person.pk),
         *("id", "url", "events", "loop_ids", "is_on", "created_at", "updated_at"),
+    ),
+    "review_tokens": lambda person: read_rows(
+        ReviewToken.objects.filter(user=person),
+        *("id", "name", "last_four", "created_at", "expires_at", "last_used_at", "revoked_at"),
     ),
     "usage": read_usage,
     "audit": lambda person: read_rows(

@@ -43,9 +43,7 @@ def describe(request: Request, reader_id: str) -> Progress | None:
     if request.policy is None:
         return None
     rule = policy.read(request.policy)
-    answers = request.answers.in_order()
-    if not request.shows_answers:
-        answers = answers.filter(person_id=reader_id)
+    answers = request.list_readable_answers(reader_id)
     given = [_build_given(request, answer) for answer in answers]
     return Progress(
         rule=describe_rule(rule),

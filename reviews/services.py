@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce, Least, Now
 
-from accounts import quota
+from accounts import quota, review_tokens
 from db.time_limits import allow_longer
 from loops.models import Loop, Membership
 from loops.services import lock_loop, lock_membership, record_audit, touch
@@ -106,10 +106,11 @@ def add_feedback(*, request: Request, feedback: dict[str, Any]) -> dict[str, Any
     return stored
 
 
-def claim_request(*, request: Request, reviewer_id: str) -> None:
+def claim_request(*, request: Request, reviewer_id: str, token_id: str | None = None) -> None:
     """Claims the request for a lease, or renews the reviewer's own claim.
 
-    A request of several answers has no claims. Raises NotAReviewer, NotAsked, TransitionLost.
+    A request of several answers has no claims. `token_id` is the review token with which the
+    reviewer acts. Raises NotAReviewer, NotAsked, TokenEnded, TransitionLost.
     """
     if not request.asks(reviewer_id):
         raise NotAsked
@@ -119,7 +120,7 @@ def claim_request(*, request: Request, reviewer_id: str) -> None:
     by = {"account_id": request.creator_id, "person_id": reviewer_id}
 
     def attempt() -> bool:
-        _lock_membership(request, reviewer_id)
+        _lock_membership(request, reviewer_id, token_id)
         if renew_claim(request=request, reviewer_id=reviewer_id):
             return True
         if not transitions.claim(request.pk, **by, lease=lease):
@@ -157,20 +158,32 @@ def leave_claim(*, request: Request, reviewer_id: str) -> None:
     own.filter(pk=request.pk).update(claim_expires_at=soon)
 
 
-def release_claim(*, request: Request, reviewer_id: str) -> None:
-    """Releases the reviewer's claim on the request. Raises TransitionLost."""
+def release_claim(*, request: Request, reviewer_id: str, token_id: str | None = None) -> None:
+    """Releases the reviewer's claim on the request. Raises TokenEnded, TransitionLost."""
     by = {"account_id": request.creator_id, "person_id": reviewer_id}
-    move_or_raise(states.RELEASE, request.pk, lambda: transitions.release(request.pk, **by))
+
+    def attempt() -> bool:
+        if token_id is not None:
+            review_tokens.hold(token_id, user_id=reviewer_id)
+        return transitions.release(request.pk, **by)
+
+    move_or_raise(states.RELEASE, request.pk, attempt)
 
 
 def answer_request(
-    *, request: Request, reviewer_id: str, answer: object, comment: str = ""
+    *,
+    request: Request,
+    reviewer_id: str,
+    answer: object,
+    comment: str = "",
+    token_id: str | None = None,
 ) -> bool:
     """Completes the request with the answer. The same answer by the same reviewer succeeds again.
 
     Where a policy needs several answers, a further one of the reviewer replaces the one before.
-    Returns False if that answer was there before. Raises InvalidAnswer, InvalidComment,
-    NotAReviewer, NotAsked, TransitionLost.
+    `token_id` is the review token with which the reviewer answers. Returns False if that answer was
+    there before. Raises InvalidAnswer, InvalidComment, NotAReviewer, NotAsked, TokenEnded,
+    TransitionLost.
     """
     if not request.asks(reviewer_id):
         raise NotAsked
@@ -180,7 +193,7 @@ def answer_request(
     by = {"account_id": request.creator_id, "person_id": reviewer_id}
 
     def attempt() -> bool:
-        _lock_membership(request, reviewer_id)
+        _lock_membership(request, reviewer_id, token_id)
         return transitions.answer(request.pk, **by, value=value, comment=words)
 
     try:
@@ -220,7 +233,8 @@ def remove_member(
 ) -> datetime:
     """Ends a membership and releases the member's claims; returns the time of removal.
 
-    Requests that need the member's answer by their policy end.
+    Requests that need the member's answer by their policy end. So do the review tokens of a person
+    who is in no loop any more.
 
     `account_id` is the loop's. `member_id` may also be an id that an invitation had reserved for
     the member. `actor_id` is the member's own id if the member leaves.
@@ -237,6 +251,7 @@ def remove_member(
     row = members.filter(pk=pk)
     removed_at: datetime = row.select_for_update().values_list(Now(), flat=True).get()
     row.delete()
+    _end_review_tokens(member_id)
     touch(loop_id, account_id=account_id)
     transitions.release_all(loop_id, person_id=member_id)
     transitions.count_without(loop_id, person_id=member_id)
@@ -248,8 +263,22 @@ def remove_member(
     return removed_at
 
 
-def _lock_membership(request: Request, reviewer_id: str) -> None:
+def _end_review_tokens(person_id: str) -> None:
+    """Ends the tokens of a person who has just left the last loop.
+
+    The tokens are locked before memberships are counted, so that of two loops left at a time the
+    second one ends them.
+    """
+    has_tokens = bool(review_tokens.lock_all(person_id))
+    if has_tokens and not Membership.objects.active().filter(user_id=person_id).exists():
+        review_tokens.end_all(person_id)
+
+
+def _lock_membership(request: Request, reviewer_id: str, token_id: str | None) -> None:
+    """Locks what lets the person review: the membership, then the token if there is one."""
     if not lock_membership(
         loop_id=request.loop_id, account_id=request.creator_id, user_id=reviewer_id
     ):
         raise NotAReviewer
+    if token_id is not None:
+        review_tokens.hold(token_id, user_id=reviewer_id)

@@ -1,4 +1,4 @@
-"""Users, API keys, webhook secrets and endpoints, usage, codes and the audit log: their tables."""
+"""The tables of users, keys, review tokens, secrets, webhook endpoints, usage, codes and audit."""
 
 from accounts.models.audit import AuditEntry as AuditEntry
 from accounts.models.keys import PERMISSIONS as PERMISSIONS
@@ -9,6 +9,7 @@ from accounts.models.keys import UsageRow as UsageRow
 from accounts.models.people import EmailedCode as EmailedCode
 from accounts.models.people import ReservedId as ReservedId
 from accounts.models.people import User as User
+from accounts.models.review_tokens import ReviewToken as ReviewToken
 from accounts.models.webhook_endpoints import MAX_ENDPOINTS as MAX_ENDPOINTS
 from accounts.models.webhook_endpoints import WebhookEndpoint as WebhookEndpoint
 from accounts.models.webhook_secrets import WebhookSecret as WebhookSecret

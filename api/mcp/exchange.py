@@ -13,8 +13,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse, QueryDict
 
 from accounts.free_polls import take_free_poll
-from accounts.quota import find_caller
-from api.authentication import ASKED_THROUGH, Call, authenticate, read_key
+from api.authentication import API_KEYS, ASKED_THROUGH, Call, authenticate, read_key
 from api.envelope import dumps, set_rate_headers
 from api.errors import ApiError, ResourceDenied, Unauthorized
 from api.mcp.errors import ToolFailed, build_access_error
@@ -113,7 +112,7 @@ class Exchange:
     def _find_call(self) -> Call:
         """Reads the key without a charge. Raises RpcError."""
         try:
-            return authenticate(self.request, find_caller)
+            return authenticate(self.request, API_KEYS.find_caller, API_KEYS)
         except ApiError as error:
             refusal = build_access_error(error.sentence, error.detail, status=error.status)
             if error.retry_after is not None:

@@ -28,6 +28,7 @@ from api.serializers.requests import (
     RequestInput,
     RequestListed,
 )
+from api.serializers.reviewing import AnswerInput
 from reviews.lifecycle import states
 from reviews.models import CONTENT_TYPES, PLATFORMS, PRIORITIES, PROCESSING_TYPES
 from reviews.models.metadata import MAX_KEY, MAX_PAIRS, MAX_VALUE
@@ -223,6 +224,11 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
     (RequestDetail, "superseded_by"): {
         **ID,
         "description": "The next version of this request; only where there is one.",
+    },
+    (AnswerInput, "answer"): {
+        "anyOf": [STRING, NUMBER, STRINGS, OBJECT],
+        "description": "The value that response_data will have; the request's response_type "
+        "decides on its shape.",
     },
     (RequestDetail, "answered_by"): nullable(one_of(["human", "default"])),
     (RequestDetail, "feedback"): nullable(component(FeedbackFields.__name__)),

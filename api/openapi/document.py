@@ -11,6 +11,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction
 from rest_framework.fields import Field
 
+from api.authentication import REVIEW_TOKENS
 from api.errors import ApiError, NotFound, ResourceDenied
 from api.fields import Identifier, Input, StrictText, Timestamp, WebUrl
 from api.openapi import (
@@ -23,6 +24,7 @@ from api.openapi import (
     receipts,
     requests,
     responses,
+    reviewing,
     streams,
     webhook_endpoints,
 )
@@ -44,7 +46,8 @@ Programs ask people for a decision: create a *loop* of reviewers, let them join 
 *requests*, and read the answers.
 
 **Key.** Every call carries `Authorization: Bearer <API_KEY>`. A key acts for the account that
-owns it, within the permissions of the key.
+owns it, within the permissions of the key. Only the paths below `/v1/review` take a review token
+instead, which acts for the person who made it.
 
 **Envelope.** Every body is `{"error", "msg", "data"}`. Times are UTC with milliseconds, ids are
 24 hexadecimal characters. Unknown fields in a body are ignored; null counts as left out.
@@ -65,7 +68,11 @@ SECURITY = {
     "scheme": "bearer",
     "description": "An API key. It begins with `rl_live_`.",
 }
-
+REVIEW_SECURITY = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "A review token of a person. It begins with `rl_review_`.",
+}
 
 OPERATIONS: Operations = {
     **keys.OPERATIONS,
@@ -73,6 +80,7 @@ OPERATIONS: Operations = {
     **listings.OPERATIONS,
     **requests.OPERATIONS,
     **receipts.OPERATIONS,
+    **reviewing.OPERATIONS,
     **streams.OPERATIONS,
     **webhook_endpoints.OPERATIONS,
     **decisions.OPERATIONS,
@@ -85,6 +93,7 @@ TAGS = {
     "Requests": "Questions to a loop, their answers, and feedback on them.",
     "Events": "What happens to requests: as a stream, and posted to its `callback_url` "
     "and to the webhook endpoints of the account.",
+    "Review": "What a person answers without a browser, with a review token.",
 }
 
 
@@ -116,7 +125,8 @@ class ContractSchema(AutoSchema):
         return [self.operation.tag]
 
     def get_auth(self) -> list[Schema]:
-        return [{"key": []}]
+        view = cast(ApiView, self.view)
+        return [{"reviewToken" if view.credentials is REVIEW_TOKENS else "key": []}]
 
     def _get_parameters(self) -> list[Schema]:
         path = [
@@ -194,7 +204,7 @@ class ContractSchema(AutoSchema):
         if self.method == "POST":
             errors += responses.IDEMPOTENCY_ERRORS
         errors.append(view.failures[self.method])
-        failures: Schema = responses.refer_to_common()
+        failures: Schema = responses.refer_to_common(view.credentials)
         for status in sorted({error.status for error in errors}):
             failures[str(status)] = responses.build_failure(
                 error for error in dict.fromkeys(errors) if error.status == status
@@ -275,7 +285,7 @@ def complete(result: Schema, **_: Any) -> Schema:
     result["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
     result["security"] = [{"key": []}]
     components = result["components"]
-    components["securitySchemes"] = {"key": SECURITY}
+    components["securitySchemes"] = {"key": SECURITY, "reviewToken": REVIEW_SECURITY}
     shared = responses.build_components()
     components["schemas"].update(shared.pop("schemas") | COMPONENTS)
     components.update(shared)

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from api.authentication import API_KEYS, REVIEW_TOKENS, Credentials
 from api.errors import (
     AlreadyRedeemed,
+    AnswerRefused,
     ApiError,
     CallUnderWay,
     DifferentArguments,
@@ -17,17 +19,19 @@ from api.errors import (
     RateLimited,
     ReceiptExpired,
     ServiceUnavailable,
-    Unauthorized,
+    StateConflict,
     ValidationFailed,
 )
 from api.openapi.operations import (
     COUNT,
+    ID,
     INTEGER,
     NO_DETAIL,
     STRING,
     TIMESTAMP,
     Schema,
     component,
+    nullable,
     object_of,
     one_of,
 )
@@ -39,6 +43,7 @@ DETAILED: dict[type[ApiError], str] = {
     InvalidResponseConfiguration: "options array required for select response type",
     InvalidDefaultResponse: "default_response must match one of the configured options",
     NoReceipt: "the request is still open",
+    AnswerRefused: "Choose one of the options",
 }
 DESCRIPTIONS = {
     400: "The call is not valid, or the loop or request is in a state that does not allow it.",
@@ -52,13 +57,22 @@ DESCRIPTIONS = {
     500: "The service failed. Try again later, waiting longer each time.",
     503: "The service cannot reach its database. Try again shortly.",
 }
+_RECEIPT_CONFLICT = (
+    "The receipt was redeemed before, or covers other arguments; or, with Retry-After, the first "
+    "call with this Idempotency-Key is still running."
+)
+_STATE_CONFLICT = (
+    "The request has ended, or somebody else has claimed it; or, with Retry-After, the first call "
+    "with this Idempotency-Key is still running."
+)
 CONFLICTS: dict[type[ApiError], str] = {
-    AlreadyRedeemed: "The receipt was redeemed before, or covers other arguments; or, with "
-    "Retry-After, the first call with this Idempotency-Key is still running.",
+    AlreadyRedeemed: _RECEIPT_CONFLICT,
     ExportUnderWay: "Another export of the account is running.",
+    **dict.fromkeys(StateConflict.__subclasses__(), _STATE_CONFLICT),
 }
 COMMON_ERRORS: dict[str, list[type[ApiError]]] = {
-    "Unauthorized": [*Unauthorized.__subclasses__()],
+    "Unauthorized": [*API_KEYS.errors],
+    "ReviewUnauthorized": [*REVIEW_TOKENS.errors],
     "RateLimited": [RateLimited],
     "Unavailable": [ServiceUnavailable],
 }
@@ -105,6 +119,8 @@ OBJECTS: dict[type[ApiError], tuple[Schema, dict[str, Any]]] = {
     ),
 }
 
+STATE_DETAIL = object_of({"status": component("Status"), "claimed_by": nullable(ID)})
+STATE_EXAMPLE: dict[str, Any] = {"status": "completed", "claimed_by": None}
 TO_BE_REPEATED = (CallUnderWay.status, RateLimited.status, ServiceUnavailable.status)
 IDEMPOTENCY_ERRORS: list[type[ApiError]] = [CallUnderWay, IdempotencyKeyReused, ValidationFailed]
 IDEMPOTENCY_KEY: Schema = {
@@ -144,11 +160,13 @@ def get_schema_name(name: str) -> str:
     return f"{name}Error"
 
 
-def refer_to_common() -> dict[str, Schema]:
-    """Builds references to the error responses of every operation, by status."""
+def refer_to_common(credentials: Credentials) -> dict[str, Schema]:
+    """Builds references to the error responses of every operation with these credentials."""
+    other = "Unauthorized" if credentials is REVIEW_TOKENS else "ReviewUnauthorized"
     return {
         str(errors[0].status): component(name, "responses")
         for name, errors in COMMON_ERRORS.items()
+        if name != other
     }
 
 
@@ -235,6 +253,8 @@ def group_by_detail(errors: Iterable[type[ApiError]]) -> list[list[type[ApiError
 
 def get_detail_schema(error: type[ApiError]) -> Schema:
     """Returns the schema of the error's `data`."""
+    if issubclass(error, StateConflict):
+        return STATE_DETAIL
     if error in OBJECTS:
         return OBJECTS[error][0]
     return STRING if error in DETAILED else NO_DETAIL
@@ -242,5 +262,7 @@ def get_detail_schema(error: type[ApiError]) -> Schema:
 
 def build_example(error: type[ApiError]) -> dict[str, Any]:
     """Builds an example body of the error."""
+    if issubclass(error, StateConflict):
+        return {"error": True, "msg": error.sentence, "data": STATE_EXAMPLE}
     data: Any = OBJECTS[error][1] if error in OBJECTS else DETAILED.get(error, {})
     return {"error": True, "msg": error.sentence, "data": data}

@@ -1,7 +1,7 @@
 """Requests and the feedback on their answers."""
 
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -21,6 +21,9 @@ from reviews.lifecycle.conditions import ENDED, IS_DUE, is_free_for
 from reviews.models.metadata import PAIRS
 from web.languages import translate
 from webhooks.trace_context import LENGTH
+
+if TYPE_CHECKING:
+    from reviews.models.answers import AnswerQuerySet
 
 PROCESSING_TYPES = ("time-sensitive", "deferred")
 CONTENT_TYPES = ("markdown", "image")
@@ -319,6 +322,12 @@ class Request(models.Model):
         return self.policy is not None and (
             self.status in states.FINAL or not policy.read(self.policy).blind
         )
+
+    def list_readable_answers(self, reader_id: str) -> "AnswerQuerySet":
+        """Selects the answers that a reviewer may see, the oldest first: all of them by the
+        policy, or the reviewer's own."""
+        answers: AnswerQuerySet = self.answers.in_order()
+        return answers if self.shows_answers else answers.filter(person_id=reader_id)
 
     def asks(self, person_id: str) -> bool:
         """Tells whether the person, a member, is among those who may answer."""

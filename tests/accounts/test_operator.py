@@ -14,11 +14,12 @@ from pytest_django import DjangoAssertNumQueries
 from accounts import secret_services
 from accounts.models import ApiKey, AuditEntry, User
 from accounts.services import create_account, create_api_key
+from tests.accounts.tokens import row_of, token_of
 from tests.conftest import PASSWORD, Api
 from tests.portal import signed_in, words
 
 pytestmark = pytest.mark.django_db
-LISTS = ("user", "apikey", "usagerow", "auditentry")
+LISTS = ("user", "apikey", "reviewtoken", "usagerow", "auditentry")
 
 
 def actions(account: User) -> list[tuple[str, str, str]]:
@@ -149,6 +150,15 @@ class TestKeys:
         key.refresh_from_db()
         assert key.state == ApiKey.State.REVOKED
         assert actions(owner)[-1] == ("key.revoked", f"CI ({key})", operator.email)
+
+
+def test_revoking_a_review_token(operator: User, owner: User) -> None:
+    row = row_of(token_of(owner, name="CI"))
+    form = {"action": "revoke", "_selected_action": [row.pk]}
+    for revoked in (1, 0):
+        response = signed_in(operator).post("/admin/accounts/reviewtoken/", form, follow=True)
+        assert f"Revoked: {revoked}." in words(response)
+    assert actions(owner)[-1] == ("review_token.revoked", f"CI ({row})", operator.email)
 
 
 def test_no_page_shows_a_secret(operator: User, owner: User) -> None:

@@ -9,12 +9,13 @@ from django.db import connection
 
 from accounts import key_format
 from accounts.key_services import NotRollable, create_api_key_once, roll_api_key
-from accounts.models import PERMISSIONS, ApiKey, User
+from accounts.models import PERMISSIONS, ApiKey, ReviewToken, User
 from accounts.proofs import confirm_address
 from accounts.secret_services import read_secrets, reveal_secrets, set_secret
 from accounts.secured import AccountSecured
 from accounts.services import create_account
 from tests.accounts.test_key_services import HOUR
+from tests.accounts.tokens import token_of
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +44,7 @@ def make_key(user: User) -> ApiKey:
     "move",
     [
         make_key,
+        token_of,
         lambda user: reveal_secrets(account=user),
         lambda user: set_secret(account=user, text="known to me"),
     ],
@@ -54,6 +56,7 @@ def test_a_request_that_began_before_changes_nothing(move: Callable[[User], obje
     with pytest.raises(AccountSecured):
         move(stranger)
     assert not ApiKey.objects.exists()
+    assert not ReviewToken.objects.exists()
     assert read_secrets(stranger.pk) == secret
 
 

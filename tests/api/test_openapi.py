@@ -51,6 +51,11 @@ OPERATIONS = {
     "rotateWebhookEndpointSecret": ("post", "/v1/api/webhook-endpoints/{endpoint_id}/rotate"),
     "readLoopStatistics": ("get", "/v1/api/loops/{loop_id}/statistics"),
     "exportDecisions": ("get", "/v1/api/loops/{loop_id}/decisions"),
+    "listReviewRequests": ("get", "/v1/review/requests"),
+    "readReviewRequest": ("get", "/v1/review/requests/{request_id}"),
+    "claimReviewRequest": ("post", "/v1/review/requests/{request_id}/claim"),
+    "releaseReviewRequest": ("post", "/v1/review/requests/{request_id}/release"),
+    "answerReviewRequest": ("post", "/v1/review/requests/{request_id}/answer"),
     "streamEvents": ("get", "/v1/api/events"),
 }
 EVENTS, LINES = "text/event-stream", "text/jsonl"
@@ -156,10 +161,11 @@ def test_an_operation_says_what_it_is(api_document: dict[str, Any], name: str) -
     described = operation(api_document, name)
     assert described["summary"]
     assert described["description"].endswith(".")
-    assert described["security"] == [{"key": []}]
+    assert described["security"] == [{"reviewToken" if "/review/" in path else "key": []}]
     in_path = {item["name"] for item in described.get("parameters", []) if item["in"] == "path"}
     assert in_path == set(re.findall(r"{(\w+)}", path))
-    assert ("requestBody" in described) == (method in ("post", "put"))
+    has_body = method in ("post", "put") and not path.endswith(("/claim", "/release"))
+    assert ("requestBody" in described) == has_body
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -279,6 +285,11 @@ def test_success_sentences(api_document: dict[str, Any]) -> None:
         "giveFeedback": (200, "Feedback added successfully"),
         "readReceipt": (200, "Receipt retrieved successfully"),
         "redeemReceipt": (200, "Approval redeemed successfully"),
+        "listReviewRequests": (200, "Review requests retrieved successfully"),
+        "readReviewRequest": (200, "Review request retrieved successfully"),
+        "claimReviewRequest": (200, "Request claimed successfully"),
+        "releaseReviewRequest": (200, "Request released successfully"),
+        "answerReviewRequest": (200, "Request answered successfully"),
     }
 
 

@@ -17,6 +17,7 @@ from accounts.models import ApiKey, Usage, User
 from accounts.services import create_api_key, set_key_state
 from accounts.session_store import SessionStore, hash_key
 from reviews.notifications.mail import unsubscribe_link
+from tests.accounts.tokens import revoke, token_of
 from tests.signin.authenticator import keep_passkey
 
 HOUR = timedelta(hours=1)
@@ -42,6 +43,9 @@ def fill_the_account(owner: User, member: User) -> dict[str, str]:
     old, _ = create_api_key(user=owner, name="Nightly import")
     note_calls(old, 0, 7)
     roll_api_key(key=old, secret=key_format.new_key(), overlap=24 * HOUR)
+    revoke(token_of(owner, name="Phone that was lost"))
+    token_of(owner, name="Terminal at work", days=-1)
+    token_of(owner, name="Laptop")
     secret_services.read_secrets(owner.pk)
     secret_services.rotate_secret(account=owner)
     secret_services.read_secrets(member.pk)

@@ -429,6 +429,26 @@ PORTAL = [
     Stop("inbox-filtered", "inbox", query="?type=text&q=reply", who="member", pictured=False),
     Stop("inbox-nothing", "inbox", query="?loop=x&q=zebra", who="member", pictured=False),
     Stop("notifications", "notifications", who="member", pictured=False),
+    Stop("tokens", "review-tokens", pictured=False),
+    Stop("tokens-none", "review-tokens", who="member", pictured=False),
+    Stop("tokens-revoke", "review-tokens", opens="details.confirm > summary", pictured=False),
+    Stop("token-new", "new-review-token", pictured=False),
+    Stop(
+        "token-new-wrong",
+        "new-review-token",
+        opens=SENT,
+        leads=True,
+        status=422,
+        pictured=False,
+    ),
+    Stop(
+        "token-secret",
+        "new-review-token",
+        typed=(("#id_name", "Night shift"),),
+        opens=SENT,
+        leads=True,
+        pictured=False,
+    ),
     Stop("gone", "/inbox/x/", who="member", status=404, pictured=False),
 ]
 EVERY_PAGE = [*STRANGERS, *ERRORS, *ACCOUNT, *KEYS, *LOOPS, *REQUESTS, *DASHBOARD, *PORTAL]

@@ -221,7 +221,7 @@ def test_the_operator_too_can_read_everything(
     chromium: Browser, site: str, scene: Scene, operator: User
 ) -> None:
     """Django's own pages: their weight is not ours to choose."""
-    names = ("user", "apikey", "usagerow", "auditentry")
+    names = ("user", "apikey", "reviewtoken", "usagerow", "auditentry")
     paths = ["/admin/", *(f"/admin/accounts/{name}/" for name in names)]
     paths += [f"/admin/accounts/user/{scene.owner.pk}/{rest}/" for rest in ("change", "history")]
     paths += [f"/admin/accounts/apikey/{scene.ids['key']}/change/"]

@@ -4,9 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,8 @@ class Shell:
     key: str
     folder: Path
     stdout: int = subprocess.PIPE
+    stdin: int | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def start(self, *words: str, **environment: str) -> "subprocess.Popen[str]":
         variables = {
@@ -72,12 +74,14 @@ class Shell:
             "REVIEW_LOOP_URL": self.url,
             "REVIEW_LOOP_KEY": self.key,
             "REVIEW_LOOP_STATE": str(self.folder / "state"),
+            **self.variables,
             **environment,
         }
         return subprocess.Popen(
             [sys.executable, "-m", "reviewloop", *words],
             cwd=self.folder,
             env=variables,
+            stdin=self.stdin,
             stdout=self.stdout,
             stderr=subprocess.PIPE,
             encoding="utf-8",

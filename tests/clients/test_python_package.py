@@ -20,6 +20,7 @@ from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews.models import Request
 from reviews.services import answer_request, delete_loop
+from tests.accounts.tokens import token_of
 from tests.clients.conftest import SOURCE, finish
 from tests.conftest import account
 from tests.processes.stack import ROOT
@@ -178,6 +179,7 @@ def test_the_samples_in_python(
     service: str, key: str, owner: User, member: User, installed: Path, tmp_path: Path
 ) -> None:
     variables = environment(installed, service, key, tmp_path)
+    variables["REVIEW_LOOP_REVIEW_TOKEN"] = token_of(member)
     second = account("second")
     for path, block in PYTHON:
         for loop in Loop.objects.alive():  # each begins with the only loop, or makes it

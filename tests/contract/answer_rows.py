@@ -51,7 +51,7 @@ STATES = {
     "claim.cancel": "a claimed request: 400 'Request cannot be cancelled in current state'",
     "claim.deleted": "a claimed request is cancelled when its loop is deleted",
     "claim.race": "of two reviewers and a cancel exactly one wins",
-    "answer.portal": "reviewers answer in the pages only",
+    "answer.portal": "reviewers answer in the pages, or with a review token; no API key answers",
     "answer.twice": "the same answer by the same reviewer again is a success",
     "answer.late": "any other late answer is told who answered first",
 }

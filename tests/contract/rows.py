@@ -4,7 +4,14 @@ A test holds a promise by the marker `@pytest.mark.contract("loop.name", ...)`; 
 tests.contract` writes docs/contract.md from the two.
 """
 
-from tests.contract import answer_rows, endpoint_rows, http_rows, loop_rows, request_rows
+from tests.contract import (
+    answer_rows,
+    endpoint_rows,
+    http_rows,
+    loop_rows,
+    request_rows,
+    review_rows,
+)
 
 SECTIONS: dict[str, dict[str, str]] = {
     "Envelope": http_rows.ENVELOPE,
@@ -29,6 +36,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Feedback": request_rows.FEEDBACK,
     "Receipts": request_rows.RECEIPTS,
     "Webhook endpoints": endpoint_rows.ENDPOINTS,
+    "Review tokens": review_rows.TOKENS,
     "Response configurations and defaults": answer_rows.CONFIGURATIONS,
     "Answers": answer_rows.ANSWERS,
     "States, deadlines and claims": answer_rows.STATES,

@@ -14,9 +14,9 @@ from loops.services import (
     join_loop,
     rotate_invite_code,
 )
-from portal import open_questions
 from reviews import services
 from reviews.models import Request
+from reviews.queries import open_questions
 from tests.reviews.conftest import FIELDS, Make, acting, make
 
 __all__ = ["make"]

@@ -10,12 +10,11 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import User
 from loops.models import Loop
 from loops.services import create_loop, join_loop
-from portal import filtered_questions
 from portal.inbox_filter import InboxFilter
-from portal.open_questions import read_waiting
 from reviews import services
 from reviews.models import Request
-from reviews.queries import search
+from reviews.queries import filtered_questions, search
+from reviews.queries.open_questions import read_waiting
 from tests.dashboard.many import copies
 from tests.portal import attribute, signed_in, words
 from tests.portal.test_inbox_page import in_loop, listed

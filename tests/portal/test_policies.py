@@ -6,10 +6,10 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import User
 from loops.models import Loop
 from loops.services import join_loop
-from portal.open_questions import read_waiting
 from reviews import services
 from reviews.models import Request
 from reviews.policy import Policy
+from reviews.queries.open_questions import read_waiting
 from tests.conftest import account
 from tests.portal import signed_in, words
 from tests.reviews.conftest import Make

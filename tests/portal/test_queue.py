@@ -13,12 +13,12 @@ from accounts.models import User
 from bench import seed
 from loops.models import Loop
 from loops.services import create_loop, join_loop
-from portal import queue
 from portal.inbox_filter import InboxFilter
-from portal.open_questions import EVERYTHING, Queue, read_waiting
 from reviews import services
 from reviews.lifecycle.settling import settle_first
 from reviews.models import PRIORITIES, Request
+from reviews.queries import queue
+from reviews.queries.open_questions import EVERYTHING, Queue, read_waiting
 from tests.reviews.conftest import FIELDS, acting, by_the_clock, let_lease_run_out, make_overdue
 
 pytestmark = pytest.mark.django_db

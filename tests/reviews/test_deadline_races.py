@@ -14,11 +14,11 @@ from django.db.models.functions import Now
 from accounts.models import User
 from dashboard import request_list, stats
 from loops.models import Loop
-from portal import open_questions, polling
+from portal import polling
 from reviews import counters, services, tasks
 from reviews.lifecycle import settling, transitions
 from reviews.models import Request
-from reviews.queries import listing, single_read
+from reviews.queries import listing, open_questions, single_read
 from reviews.representation import encode
 from tests.backends import waiting_for_locks
 from tests.reviews.conftest import Make, make_overdue

@@ -18,7 +18,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.erasing import is_erased
-from accounts.models import AuditEntry, ReservedId, User
+from accounts.models import AuditEntry, ReservedId, ReviewToken, User
 from accounts.services import create_account, create_api_key
 from loops.models import Loop, Membership
 from loops.services import create_loop, invite_member, join_loop
@@ -28,6 +28,7 @@ from reviews import counters, erasing, services, tasks
 from reviews.models import Counter, Erasure, PushSubscription, Request
 from reviews.queries import people
 from reviews.viewers import record_opened
+from tests.accounts.tokens import token_of
 from tests.conftest import PASSWORD, Api, key_of
 from tests.portal import signed_in
 from tests.reviews.conftest import FIELDS, Make, acting
@@ -62,6 +63,7 @@ def own(ada: User, outsider: User) -> Request:
     join_loop(user=outsider, code=loop.invite_code)
     invite_member(loop=loop, email="nora@example.net")
     key, _ = create_api_key(user=ada, name="Ada's laptop")
+    token_of(ada, name="Ada's terminal")
     fields = {**FIELDS, "callback_url": "https://ada.example/hook"}
     request = services.create_request(
         loop_id=loop.pk, account=acting(ada), fields=fields, api_key_id=key.pk
@@ -197,6 +199,7 @@ class TestTheirOwn:
         assert left == []
         assert not Request.objects.filter(creator=ada).exists()
         assert not Loop.objects.filter(creator=ada).exists()
+        assert not ReviewToken.objects.filter(user=ada).exists()
         assert not Delivery.objects.filter(account=ada).exists()
         assert not Counter.objects.filter(creator_id=ada.pk).exists()
         assert not ReservedId.objects.filter(email__contains="ada").exists()
@@ -289,6 +292,7 @@ class TestCommands:
         assert [row["name"] for row in found["loops"]] == ["Ada's loop"]
         assert [row["name"] for row in found["keys"]] == ["Ada's laptop"]
         assert [row["url"] for row in found["webhook_endpoints"]] == ["https://ada.example/hook"]
+        assert [row["name"] for row in found["review_tokens"]] == ["Ada's terminal"]
         assert {row["loop_name"] for row in found["memberships"]} == {"Ada's loop", "Refund desk"}
         assert "member.joined" in {row["action"] for row in found["audit"]}
         text = json.dumps(found)

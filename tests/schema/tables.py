@@ -6,6 +6,7 @@
 OWNED = {
     "accounts_apikey": "user_id",
     "accounts_auditentry": "account_id",
+    "accounts_reviewtoken": "user_id",
     "accounts_storedresponse": "account_id",
     "accounts_usage": "account_id",
     "accounts_webhookendpoint": "account_id",

@@ -15,6 +15,7 @@ from reviews import erasing, tasks
 from reviews.models import Request
 from reviews.notifications import services as notifications
 from reviews.notifications.push.channel import DISPATCHER
+from tests.accounts.tokens import token_of
 from tests.api.bodies import QUESTION
 from tests.conftest import Api, account
 from tests.portal import signed_in
@@ -81,6 +82,7 @@ def live(owner: User, member: User, client: Api) -> None:
     secret_services.read_status(owner.pk)
     chosen = {"url": HOOK, "events": ["request.completed"]}
     assert client.post("/v1/api/webhook-endpoints", chosen).status_code == 201
+    token_of(member)
     notifications.choose_mails(user_id=member.pk, mails="every")
     asked = {"callback_url": HOOK, **QUESTION}
     path = f"/v1/api/loops/{loop.pk}/requests"

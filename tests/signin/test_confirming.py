@@ -41,6 +41,11 @@ def new_key(browser: Client, owner: User) -> tuple[str, dict[str, str]]:
     return path, {"name": "Bot", "permissions": "loops:read", "token": token_on(browser, path)}
 
 
+def new_review_token(browser: Client, owner: User) -> tuple[str, dict[str, str]]:
+    path = "/settings/tokens/new/"
+    return path, {"name": "Laptop", "days": "7", "token": token_on(browser, path)}
+
+
 def roll(browser: Client, owner: User) -> tuple[str, dict[str, str]]:
     path = f"{KEYS}{key_of(owner).pk}/"
     return f"{path}roll/", {"overlap": "24", "token": token_on(browser, path)}
@@ -114,8 +119,9 @@ def make_primary(browser: Client, owner: User) -> tuple[str, dict[str, str]]:
 
 Change = Callable[[Client, User], tuple[str, dict[str, str]]]
 CHANGES: list[Change] = [
-    new_key, roll, switch, revoke, delete_key, reveal, set_secret, rotate, end_overlap, delete_loop,
-    end_sessions, download_data, delete_account, add_address, remove_address, make_primary,
+    new_key, new_review_token, roll, switch, revoke, delete_key, reveal, set_secret, rotate,
+    end_overlap, delete_loop, end_sessions, download_data, delete_account, add_address,
+    remove_address, make_primary,
 ]  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from tests.signin.test_confirming import (
     add_address,
     make_primary,
     new_key,
+    new_review_token,
     remove_address,
     reveal,
     roll,
@@ -37,6 +38,7 @@ SAID = "account.email_added", "account.email_removed", "account.email_changed"
 MADE_BY: list[tuple[str, Change]] = [
     ("key.created", new_key),
     ("key.rolled", roll),
+    ("review_token.created", new_review_token),
     ("webhook_secret.revealed", reveal),
     ("webhook_secret.set", set_secret),
     ("webhook_secret.rotated", rotate),

@@ -17,6 +17,7 @@ from accounts.secret_services import read_secrets
 from accounts.services import create_account, create_api_key, set_key_state
 from reviews.models import PushSubscription
 from tests.accounts.test_audit import SEED, code_now
+from tests.accounts.tokens import token_of
 from tests.conftest import PASSWORD, Api
 from tests.portal import confirmed, unconfirmed, words
 from tests.signin.test_code_by_mail import CONFIRM, NORA, SIGN_UP, ask, code_in, give
@@ -99,6 +100,7 @@ def test_a_stranger_keeps_no_way_in(way: str) -> None:
     squatter = squat()
     user = User.objects.get()
     _, secret = create_api_key(user=user, name="mine")
+    token = token_of(user)
     hidden, asleep = create_api_key(user=user, name="asleep")
     set_key_state(key=hidden, state=ApiKey.State.INACTIVE)
     old = read_secrets(user.pk).current.text
@@ -113,6 +115,7 @@ def test_a_stranger_keeps_no_way_in(way: str) -> None:
         "two-factor sign-in was turned off",
         f"{EVIL} no longer belongs to it",
         "the API keys were revoked",
+        "the review tokens were revoked",
         "the webhook secret was replaced",
     ):
         assert part in page
@@ -125,6 +128,7 @@ def test_a_stranger_keeps_no_way_in(way: str) -> None:
     ]
     for each in (secret, asleep):
         assert Api(each).get("/v1/test").status_code == 401
+    assert Api(token).get("/v1/review/requests").status_code == 401
     assert set(ApiKey.objects.values_list("state", flat=True)) == {"revoked"}
     assert not PushSubscription.objects.exists()
     assert not Authenticator.objects.exists()

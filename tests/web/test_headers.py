@@ -62,6 +62,8 @@ class TestPages:
             response = signed_in(owner).get(f"/dashboard/{path}")
             assert response.status_code == 200
             assert "no-store" in response["Cache-Control"], path
+        for path in ("/settings/tokens/", "/settings/tokens/new/"):
+            assert "no-store" in signed_in(owner).get(path)["Cache-Control"], path
 
     def test_a_file_may_be_stored(self) -> None:
         response = Client().get("/static/favicon.svg")

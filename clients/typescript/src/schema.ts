@@ -20,6 +20,14 @@ export interface components {
             /** Format: date-time */
             response_at: string;
         };
+        /** @description The body of POST /review/requests/{id}/answer. */
+        AnswerInput: {
+            /** @description The value that response_data will have; the request's response_type decides on its shape. */
+            answer: string | number | string[] | {
+                [key: string]: unknown;
+            };
+            comment?: string | null;
+        };
         /** @description A call that people approve, edit, reject or reply to. */
         ApprovalConfig: {
             /** @description The call that may run. */
@@ -576,6 +584,87 @@ export interface components {
         };
         /** @enum {string} */
         ResponseType: "text" | "single_select" | "multi_select" | "rating" | "number" | "form" | "approval";
+        /** @description A request as a reviewer reads it. */
+        ReviewDetail: {
+            id: string;
+            loop_id: string;
+            type: components["schemas"]["ContentType"];
+            priority: components["schemas"]["Priority"];
+            request_text: string;
+            response_type: components["schemas"]["ResponseType"];
+            status: components["schemas"]["Status"];
+            response_data: components["schemas"]["Answer"];
+            response_by: string | null;
+            /** Format: date-time */
+            response_at: string | null;
+            /** Format: date-time */
+            timeout_at: string;
+            /** Format: date-time */
+            created_at: string;
+            image_url: string | null;
+            context: components["schemas"]["Context"] | null;
+            /** @description As it was sent; the request's response_type decides on its shape. */
+            response_config: {
+                [key: string]: unknown;
+            };
+            default_response: string | number | string[] | {
+                [key: string]: unknown;
+            };
+            timeout_seconds: number;
+            claimed_by: string | null;
+            /** Format: date-time */
+            claimed_at: string | null;
+            answered_by: ("human" | "default") | null;
+            /** @description What the reviewer wrote beside the answer; null without a comment. */
+            response_comment: string | null;
+            response_by_user: components["schemas"]["Person"] | null;
+            /**
+             * Format: date-time
+             * @description When the texts of the request were removed, because its loop keeps them for a limited time; null while it has them.
+             */
+            texts_removed_at: string | null;
+            policy?: components["schemas"]["StoredPolicy"];
+            outcome?: string;
+            answers_received?: number;
+            answers?: components["schemas"]["AnswerGiven"][];
+            /** @description The request that this one is the next version of; only where there is one. */
+            replaces?: string;
+            /** @description The next version of this request; only where there is one. */
+            superseded_by?: string;
+            /** Format: date-time */
+            claim_expires_at: string | null;
+            loop_name: string;
+            /** @description Nobody else is on it, and the policy asks you. */
+            may_answer: boolean;
+            your_answer: components["schemas"]["AnswerGiven"] | null;
+        };
+        /** @description A request in a reviewer's list. */
+        ReviewListed: {
+            id: string;
+            loop_id: string;
+            type: components["schemas"]["ContentType"];
+            priority: components["schemas"]["Priority"];
+            request_text: string;
+            response_type: components["schemas"]["ResponseType"];
+            status: components["schemas"]["Status"];
+            /** Format: date-time */
+            timeout_at: string;
+            /** Format: date-time */
+            created_at: string;
+            claimed_by: string | null;
+            /** Format: date-time */
+            claimed_at: string | null;
+            loop_name: string;
+            /** @description Nobody else is on it, and the policy asks you. */
+            may_answer: boolean;
+        };
+        ReviewUnauthorizedError: {
+            /** @constant */
+            error: true;
+            /** @enum {string} */
+            msg: "Missing Authorization header" | "API key required" | "Invalid Authorization header format. Use 'Bearer <api_key>'" | "Empty API key" | "Invalid review token" | "Review token has expired or was revoked";
+            data: Record<string, never>;
+        };
         /** @description The body of POST /api/webhook-endpoints/{id}/rotate. */
         RotateInput: {
             /** @description Rotate again within 24 hours, which ends the older secret. */

@@ -23,10 +23,12 @@ from reviewloop.errors import (
     ResumeConflict,
     ReviewLoopError,
     ServerFailed,
+    StateConflict,
     Unauthorized,
 )
 from reviewloop.events import EventStream, StreamEvent
 from reviewloop.receipts import verify_receipt
+from reviewloop.reviewer import Reviewer
 from reviewloop.transport import __version__
 from reviewloop.types import Decision
 
@@ -54,7 +56,9 @@ __all__ = [
     "ReceiptConflict",
     "ResumeConflict",
     "ReviewLoopError",
+    "Reviewer",
     "ServerFailed",
+    "StateConflict",
     "StreamEvent",
     "Unauthorized",
     "__version__",

@@ -15,13 +15,15 @@ from reviewloop.client import Client
 from reviewloop.durations import RULE, read_seconds
 from reviewloop.errors import Cancelled, ReviewLoopError
 from reviewloop.listening import add_listen
+from reviewloop.reviewing import add_review_commands
 from reviewloop.transport import __version__
 from reviewloop.types import Value
 
 HUMAN, ERROR, DEFAULT, CANCELLED, REJECTED, INTERRUPTED = 0, 1, 3, 4, 5, 130
 ENDING = """\
 REVIEW_LOOP_URL is the service's address, such as http://127.0.0.1:8000/v1, and REVIEW_LOOP_KEY
-an API key.
+an API key. inbox, show, answer and watch are for the person who answers: they read
+REVIEW_LOOP_REVIEW_TOKEN instead, a review token. Do not give one to the program that asks.
 
 exit codes of ask: 0 a person answered, with --approve: approved, and the arguments that may run
 are printed; 3 nobody did and this is the default, 4 cancelled, 5 with --approve: a person rejected
@@ -42,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("urllib3").setLevel(logging.ERROR)
     try:
-        with Client() as client:
+        with getattr(args, "connect", Client)() as client:
             sys.exit(args.run(client, args))
     except (ReviewLoopError, OSError) as error:
         print(f"reviewloop: {error}", file=sys.stderr)
@@ -78,6 +80,7 @@ def build_parser() -> argparse.ArgumentParser:
     loops.set_defaults(run=run_loops)
     add_redeem(commands.add_parser("redeem", help="redeem an approval, once, before you run it"))
     add_listen(commands.add_parser("listen", help="print events as they happen, until Ctrl-C"))
+    add_review_commands(commands)
     return parser
 
 

@@ -77,6 +77,10 @@ class ArgumentsDiffer(ReceiptConflict):
         return str(self.data["path"])
 
 
+class StateConflict(ApiError):
+    """409: the request has ended, or somebody else has claimed it; `data` has its `status`."""
+
+
 class KeyReused(ApiError):
     """422: this Idempotency-Key was used for another call."""
 
@@ -107,6 +111,8 @@ def get_error_class(status: int, data: Any = None) -> type[ApiError]:
             return AlreadyRedeemed
         if "path" in data:
             return ArgumentsDiffer
+        if "status" in data:
+            return StateConflict
     return BY_STATUS.get(status) or (ServerFailed if status >= 500 else ApiError)
 
 

@@ -29,6 +29,7 @@ from reviewloop.errors import (
     RateLimited,
     ReceiptConflict,
     ReviewLoopError,
+    StateConflict,
     get_error_class,
 )
 
@@ -60,17 +61,30 @@ class Result:
     headers: Any
 
 
+@dataclass(frozen=True)
+class Secret:
+    """What a client calls with: its variable in the environment, and what it is in words."""
+
+    variable: str
+    words: str
+
+
+API_KEY = Secret("REVIEW_LOOP_KEY", "an API key, such as rl_live_…")
+
+
 class Transport:
     """Calls one service with one key; several threads may share it.
 
     `patience` is the number of seconds for which a call is repeated.
     """
 
-    def __init__(self, url: str | None, key: str | None, patience: float) -> None:
+    def __init__(
+        self, url: str | None, key: str | None, patience: float, secret: Secret = API_KEY
+    ) -> None:
         self.url = read_url(url)
         self.patience = patience
         self._session = requests.Session()
-        self._session.auth = Bearer(read_key(key))
+        self._session.auth = Bearer(read_key(key, secret))
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
     def call(
@@ -170,7 +184,7 @@ class Patience:
         if isinstance(failure, ConnectionFailed):
             may_pass = failure.may_pass
         else:
-            is_final = isinstance(failure, ReceiptConflict)
+            is_final = isinstance(failure, (ReceiptConflict, StateConflict))
             may_pass = (failure.status in PASSING and not is_final) or failure.status >= 500
         pause = choose_pause(failure, self.repeats)
         if is_quota_free and isinstance(failure, RateLimited):
@@ -220,14 +234,15 @@ def read_url(url: str | None) -> str:
     return given if parts.path.endswith("/v1") else f"{given}/v1"
 
 
-def read_key(key: str | None) -> str:
+def read_key(key: str | None, secret: Secret = API_KEY) -> str:
     """Returns the key. Raises ConfigurationError."""
-    given = (key or os.environ.get("REVIEW_LOOP_KEY", "")).strip()
+    given = (key or os.environ.get(secret.variable, "")).strip()
     if not given:
-        raise ConfigurationError("REVIEW_LOOP_KEY is not set: it is an API key, such as rl_live_…")
+        raise ConfigurationError(f"{secret.variable} is not set: it is {secret.words}")
     if not (given.isascii() and given.isprintable()):
+        what = secret.words.partition(",")[0].partition(" ")[2]
         raise ConfigurationError(
-            "REVIEW_LOOP_KEY is no API key: it has other characters than those"
+            f"{secret.variable} is no {what}: it has other characters than those"
         )
     return given
 

@@ -121,6 +121,43 @@ class Request(ListedRequest, WithMetadata, WithVersions, WithPolicy):
     texts_removed_at: str | None
 
 
+class ListedReview(TypedDict):
+    """A request in the list of a reviewer."""
+
+    id: str
+    loop_id: str
+    loop_name: str
+    type: str
+    priority: str
+    request_text: str
+    response_type: str
+    status: str
+    timeout_at: str
+    created_at: str
+    claimed_by: str | None
+    claimed_at: str | None
+    may_answer: bool  # nobody else is on it, and the policy asks you
+
+
+class Review(ListedReview, WithVersions, WithPolicy):
+    """A request as a reviewer reads it."""
+
+    image_url: str | None
+    context: dict[str, Any] | None
+    response_config: dict[str, Any]
+    default_response: Value
+    timeout_seconds: int
+    response_data: Value | None
+    response_by: str | None
+    response_by_user: dict[str, Any] | None
+    response_at: str | None
+    response_comment: str | None
+    answered_by: str | None
+    texts_removed_at: str | None
+    claim_expires_at: str | None
+    your_answer: GivenAnswer | None
+
+
 class CreatedRequest(TypedDict):
     """What the create returns."""
 

@@ -8,16 +8,16 @@ from django.db import connection
 from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 
-from portal import filtered_questions
-from portal.inbox_filter import InboxFilter
-from portal.queue import MINE, ORDER, build_first_sql, build_hidden_sql, build_scope
 from reviews import counters
 from reviews.lifecycle import states
 from reviews.lifecycle.conditions import free_for
 from reviews.lifecycle.settling import read_settled
 from reviews.models import Request
+from reviews.queries import filtered_questions
+from reviews.queries.queue import MINE, ORDER, build_first_sql, build_hidden_sql, build_scope
+from reviews.queries.queue_filter import QueueFilter
 
-EVERYTHING = InboxFilter()
+EVERYTHING = QueueFilter()
 
 # How many requests with these statuses are open for the person.
 _COUNT = f"""
@@ -45,7 +45,7 @@ class Waiting:
     is_partial: bool = False
 
 
-def read_waiting(user_id: str, limit: int, chosen: InboxFilter = EVERYTHING) -> Waiting:
+def read_waiting(user_id: str, limit: int, chosen: QueueFilter = EVERYTHING) -> Waiting:
     """Reads the open requests not claimed by somebody else, and up to `limit` of their ids.
 
     One statement; up to two for a filter by type or words.
@@ -61,7 +61,7 @@ def read_waiting(user_id: str, limit: int, chosen: InboxFilter = EVERYTHING) -> 
     return read_settled(scope, read)
 
 
-def _read_all(user_id: str, limit: int, chosen: InboxFilter) -> tuple[Waiting, bool]:
+def _read_all(user_id: str, limit: int, chosen: QueueFilter) -> tuple[Waiting, bool]:
     scope = build_scope(user_id, chosen.loop or None, mine="mine")
     pending = build_first_sql(limit, "r.status = 'pending'", mine="mine")
     statement = f"""
@@ -82,7 +82,7 @@ class Queue:
     Counting takes one statement, reading the rows another, and looking words up a third.
     """
 
-    def __init__(self, user_id: str, loop_ids: list[str], chosen: InboxFilter) -> None:
+    def __init__(self, user_id: str, loop_ids: list[str], chosen: QueueFilter) -> None:
         self.user_id = user_id
         self.chosen = chosen
         self.loop_ids = [chosen.loop] if chosen.loop else loop_ids

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from portal.inbox_filter import InboxFilter
-from portal.queue import MINE, ORDER, build_first_sql, build_hidden_sql, build_scope
 from reviews.lifecycle.conditions import OPEN
 from reviews.queries import search
+from reviews.queries.queue import MINE, ORDER, build_first_sql, build_hidden_sql, build_scope
+from reviews.queries.queue_filter import QueueFilter
 
 MAX_SCANNED = search.MAX_SCANNED
 
@@ -28,7 +28,7 @@ class Found:
     is_due: bool  # whether a request in the person's loops is due
 
 
-def find(user_id: str, chosen: InboxFilter, which: str = "TRUE") -> Found:
+def find(user_id: str, chosen: QueueFilter, which: str = "TRUE") -> Found:
     """Finds requests that match the filter and `which` (SQL on `r`). At most two statements."""
     params = chosen.build_params(user_id)
     matches = f"{chosen.build_sql()} AND {which}"

@@ -1,0 +1,170 @@
+"""`reviewloop inbox`, `show`, `answer` and `watch`: a person reviews in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from contextlib import suppress
+from time import sleep
+from typing import Any
+
+from reviewloop.errors import ReviewLoopError
+from reviewloop.reviewer import Reviewer
+from reviewloop.showing import describe, describe_row, write_value
+from reviewloop.types import Review
+
+LEAST_INTERVAL, INTERVAL = 5.0, 10.0  # seconds
+AS_JSON = ("rating", "number", "form")
+USAGE = 2
+
+
+def add_review_commands(commands: Any) -> None:
+    """Adds the commands of a reviewer, who has a review token instead of an API key."""
+    inbox = commands.add_parser("inbox", help="list the questions that wait for you")
+    inbox.set_defaults(run=run_inbox)
+    show = commands.add_parser("show", help="show a question")
+    show.add_argument("request", metavar="ID", help="id of the request")
+    show.set_defaults(run=run_show)
+    add_answer(commands.add_parser("answer", help="answer a question"))
+    watch = commands.add_parser("watch", help="print questions as they arrive, until Ctrl-C")
+    watch.add_argument(
+        "--interval", type=check_interval, default=INTERVAL, help="seconds between two looks (10)"
+    )
+    watch.set_defaults(run=run_watch)
+    for command in (inbox, watch):
+        command.add_argument("--loop", metavar="ID", help="only of this loop")
+    for name in ("inbox", "show", "answer", "watch"):
+        command = commands.choices[name]
+        command.add_argument("--json", action="store_true", help="print JSON")
+        command.set_defaults(connect=Reviewer)
+
+
+def add_answer(answer: argparse.ArgumentParser) -> None:
+    answer.add_argument("request", metavar="ID", help="id of the request")
+    answer.add_argument(
+        "value",
+        nargs="?",
+        metavar="ANSWER",
+        help="text, an option, options with commas, a number, a form as JSON; of an approval: "
+        "approve, edit, reject or respond. Without it you are asked",
+    )
+    answer.add_argument(
+        "--arguments", metavar="JSON", type=read_json, help="with edit: all arguments, changed"
+    )
+    answer.add_argument("--message", help="with reject and respond: a reason or a reply")
+    answer.add_argument("--comment", default="", help="words beside the answer")
+    answer.set_defaults(run=run_answer)
+
+
+def run_inbox(reviewer: Reviewer, args: argparse.Namespace) -> int:
+    """Prints a line for each question."""
+    rows = list(reviewer.inbox(args.loop))
+    if args.json:
+        print(json.dumps(rows, indent=2))
+        return 0
+    for row in rows:
+        print(describe_row(row))
+    if not rows:
+        print("No questions wait for you.", file=sys.stderr)
+    return 0
+
+
+def run_show(reviewer: Reviewer, args: argparse.Namespace) -> int:
+    """Prints the question."""
+    print_request(reviewer.read(args.request), args)
+    return 0
+
+
+def run_answer(reviewer: Reviewer, args: argparse.Namespace) -> int:
+    """Sends the answer and prints what it made of the question."""
+    request = reviewer.read(args.request)
+    if args.value is None:
+        if not sys.stdin.isatty():
+            print("reviewloop: ANSWER is missing, and nobody can be asked", file=sys.stderr)
+            return USAGE
+        answered = ask_person(reviewer, request, args)
+    else:
+        answered = reviewer.answer(
+            args.request, build_answer(request, args, args.value), comment=args.comment
+        )
+    if args.json:
+        print(json.dumps(answered, indent=2))
+    elif answered["status"] == "completed":
+        print(f"Answered: {write_value(answered['response_data'])}")
+    else:
+        print("Your answer is stored. The question waits for others.")
+    return 0
+
+
+def ask_person(reviewer: Reviewer, request: Review, args: argparse.Namespace) -> Review:
+    """Claims the question, shows it and asks the person; releases it if there is no answer."""
+    try:
+        print(describe(reviewer.claim(request["id"])))
+        value = input("\nYour answer: ").strip()
+        return reviewer.answer(
+            request["id"], build_answer(request, args, value), comment=args.comment
+        )
+    except (KeyboardInterrupt, EOFError, ReviewLoopError) as error:
+        with suppress(ReviewLoopError):  # there is no claim, or no service
+            reviewer.release(request["id"])
+        if isinstance(error, EOFError):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def build_answer(request: Review, args: argparse.Namespace, value: str) -> Any:
+    """Reads a typed answer as a value of the response type; the service reports what is wrong."""
+    kind = request["response_type"]
+    if kind == "approval":
+        decision = {"action": value, "arguments": args.arguments, "message": args.message}
+        return {name: part for name, part in decision.items() if part is not None}
+    if kind == "multi_select":
+        return [option.strip() for option in value.split(",") if option.strip()]
+    if kind in AS_JSON:
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def run_watch(reviewer: Reviewer, args: argparse.Namespace) -> int:
+    """Prints a line for each question that arrives until Ctrl-C or the end of a reading pipe."""
+    seen: set[str] = set()
+    try:
+        print("Watching", file=sys.stderr, flush=True)
+        while True:
+            rows = list(reviewer.inbox(args.loop))
+            for row in rows:
+                if row["id"] not in seen:
+                    print(json.dumps(row) if args.json else describe_row(row), flush=True)
+            seen = {row["id"] for row in rows}
+            sleep(args.interval)
+    except KeyboardInterrupt:
+        pass
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def print_request(request: Review, args: argparse.Namespace) -> None:
+    print(json.dumps(request, indent=2) if args.json else describe(request))
+
+
+def read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
+
+
+def check_interval(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError("not a number") from None
+    if not LEAST_INTERVAL <= seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"at least {LEAST_INTERVAL:.0f} and at most 3600 seconds")
+    return seconds
