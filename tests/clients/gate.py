@@ -45,6 +45,7 @@ class Gate:
         self.site = site
         self.url = ""
         self.calls: list[Call] = []
+        self.sent: list[bytes] = []  # heads and bodies
         self.faults: list[Fault] = []
         self.crowded = 0
         self.is_old = False
@@ -92,6 +93,7 @@ class Handler(BaseHTTPRequestHandler):
         call = Call(self.command, self.path, self.headers.get("Idempotency-Key"))
         self.gate.calls.append(call)
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.gate.sent.append(f"{self.path}\n{self.headers}".encode() + sent)
         if self.gate.keeps(call, "before"):
             return
         fault = self.gate.take_fault(self.command)

@@ -118,7 +118,7 @@ def test_its_project() -> None:
 
 
 def test_what_is_installed(installed: Path) -> None:
-    files = {path.name for path in (installed / "reviewloop").iterdir()}
+    files = {path.name for path in (installed / "reviewloop").rglob("*")}
     assert {"py.typed", *(path.name for path in MODULES)} <= files
     assert (installed / "bin" / "reviewloop").exists()
     assert not (PACKAGE / "build").exists()

@@ -14,6 +14,7 @@ from reviewloop.answers import Answer
 from reviewloop.client import Client
 from reviewloop.durations import RULE, read_seconds
 from reviewloop.errors import Cancelled, ReviewLoopError
+from reviewloop.hooks.command import HELP, run_command
 from reviewloop.listening import add_listen
 from reviewloop.reviewing import add_review_commands
 from reviewloop.transport import __version__
@@ -37,8 +38,11 @@ NOBODY = {"action": "reject"}  # the default of a proposed call
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command and ends the process."""
     print_any_text()
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["hook"]:
+        sys.exit(run_command(words[1:]))
     parser = build_parser()
-    args = parser.parse_args(arguments)
+    args = parser.parse_args(words)
     if "check" in args:
         args.check(parser, args)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
@@ -79,6 +83,7 @@ def build_parser() -> argparse.ArgumentParser:
     loops.add_argument("--json", action="store_true", help="print JSON")
     loops.set_defaults(run=run_loops)
     add_redeem(commands.add_parser("redeem", help="redeem an approval, once, before you run it"))
+    commands.add_parser("hook", help=HELP)  # its words go to run_command
     add_listen(commands.add_parser("listen", help="print events as they happen, until Ctrl-C"))
     add_review_commands(commands)
     return parser

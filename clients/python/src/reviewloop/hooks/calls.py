@@ -1,0 +1,58 @@
+"""Reads what a coding agent sends to its hook."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+MAX_BYTES = 1 << 20  # the service takes no larger call
+
+
+class Silence(Exception):
+    """The hook decides nothing, for this reason: the agent asks at its own prompt."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """An event of a tool call. The agents give no id of the call."""
+
+    event: str
+    tool: str
+    input: dict[str, Any]
+    session: str
+    folder: str  # the name of the project's folder
+
+
+def read_call(raw: bytes) -> Call:
+    """Raises Silence for what no known version of the agents sends."""
+    if len(raw) > MAX_BYTES:
+        raise Silence(f"the call has {len(raw)} bytes, and at most {MAX_BYTES} are asked about")
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise Silence(f"the input is not JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise Silence("the input is not a JSON object")
+    return Call(
+        event=_read(body, "hook_event_name", str),
+        tool=_read(body, "tool_name", str),
+        input=_read(body, "tool_input", dict),
+        session=_read(body, "session_id", str),
+        folder=PurePath(_read(body, "cwd", str)).name,
+    )
+
+
+def _read(body: dict[str, Any], name: str, kind: type) -> Any:
+    value = body.get(name)
+    if not isinstance(value, kind):
+        raise Silence(f"{name} of the input is no {'object' if kind is dict else 'string'}")
+    return value
+
+
+def digest_call(tool: str, arguments: dict[str, Any]) -> str:
+    """Returns the same digest for equal calls. Nobody can tell from it what they were."""
+    text = json.dumps([tool, arguments], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

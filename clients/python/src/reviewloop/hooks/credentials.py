@@ -1,0 +1,38 @@
+"""The file with the address and the key: an agent's hooks may not get the shell's environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from reviewloop.errors import ConfigurationError
+from reviewloop.transport import read_key, read_url
+
+
+def find_file() -> Path:
+    return Path.home() / ".config" / "reviewloop" / "hook.json"
+
+
+def load(path: Path) -> tuple[str, str]:
+    """Returns address and key: of the file, or of the environment if there is none.
+
+    Raises ConfigurationError.
+    """
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return read_url(stored["url"]), read_key(stored["key"])
+    except FileNotFoundError:
+        return read_url(None), read_key(None)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"{path}: {error!r}") from None
+
+
+def store(path: Path, url: str, key: str) -> None:
+    """Writes a file that only its owner reads."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with open(descriptor, "w", encoding="utf-8") as file:
+        json.dump({"url": url, "key": key}, file, indent=1)
+    os.replace(draft, path)

@@ -1,0 +1,101 @@
+"""Files by which the hooks of one call know of each other.
+
+Claude Code asks its user at the same time as its hook asks people, and never tells the hook that
+the user was first. But once the call has run, another hook comes, which knows by the first one's
+note whether that one allowed it. If not, it ends the hook that waits. And where a person edited the
+call, it tells the model, which would otherwise not know what ran. No file has anything of the call
+in it but names of arguments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from reviewloop.hooks.calls import Call, digest_call
+from reviewloop.state import get_folder
+from reviewloop.unique import new_key
+
+KEPT_SECONDS = 2 * 86400
+
+
+@contextlib.contextmanager
+def known_as_waiting(call: Call) -> Iterator[None]:
+    """Lets the hook that comes when this call has run end this process meanwhile.
+
+    The process has its file locked, so that nobody ends another one with the same number later.
+    """
+    path = _name(call, call.input, "waiting")
+    with open(path, "w", encoding="ascii", opener=_open_privately) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(str(os.getpid()))
+        file.flush()
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def end_waiting(call: Call) -> None:
+    """Ends the hook that waits for this call. Of several equal calls it ends one."""
+    for path in _list(call, "waiting"):
+        with contextlib.suppress(FileNotFoundError), path.open(encoding="ascii") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.kill(int(file.read()), signal.SIGTERM)
+                path.unlink(missing_ok=True)
+                return
+            path.unlink(missing_ok=True)  # its process was killed
+
+
+def note_allowed(call: Call, allowed: dict[str, Any], edited: list[str]) -> None:
+    """Leaves a note for the hook that comes when the call has run."""
+    path = _name(call, allowed, "allowed")
+    with open(path, "w", encoding="utf-8", opener=_open_privately) as file:
+        json.dump(edited, file)
+
+
+def take_note(call: Call) -> list[str] | None:
+    """Takes the note about this call: the names of the arguments that a person edited."""
+    for path in _list(call, "allowed"):
+        with contextlib.suppress(FileNotFoundError):
+            names: list[str] = json.loads(path.read_text(encoding="utf-8"))
+            path.unlink()
+            return names
+    return None
+
+
+def _name(call: Call, arguments: dict[str, Any], kind: str) -> Path:
+    folder = _find_folder()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_mtime < time.time() - KEPT_SECONDS:
+                path.unlink()
+    return folder / f"{_digest(call, arguments)}-{new_key()}.{kind}"
+
+
+def _list(call: Call, kind: str) -> list[Path]:
+    return list(_find_folder().glob(f"{_digest(call, call.input)}-*.{kind}"))
+
+
+def _digest(call: Call, arguments: dict[str, Any]) -> str:
+    session = hashlib.sha256(call.session.encode(errors="surrogatepass")).hexdigest()[:16]
+    return f"{session}-{digest_call(call.tool, arguments)}"
+
+
+def _find_folder() -> Path:
+    return get_folder() / "hooks"
+
+
+def _open_privately(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
