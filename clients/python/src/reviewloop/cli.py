@@ -15,6 +15,7 @@ from reviewloop.client import Client
 from reviewloop.durations import RULE, read_seconds
 from reviewloop.errors import Cancelled, ReviewLoopError
 from reviewloop.listening import add_listen
+from reviewloop.mcp_gate.command import add_mcp_gate
 from reviewloop.transport import __version__
 from reviewloop.types import Value
 
@@ -78,6 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
     loops.set_defaults(run=run_loops)
     add_redeem(commands.add_parser("redeem", help="redeem an approval, once, before you run it"))
     add_listen(commands.add_parser("listen", help="print events as they happen, until Ctrl-C"))
+    add_mcp_gate(commands.add_parser("mcp-gate", help="stand before an MCP server, and ask first"))
     return parser
 
 
