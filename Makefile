@@ -6,7 +6,7 @@ RUN = .venv/bin/python -m
 PROGRESS = $(PYTHON) -m local.progress
 # The tests generate clients in TypeScript too, where there is a Node.
 NODE_MODULES := $(if $(shell command -v npm),node_modules/.package-lock.json)
-EXAMPLE_MODULES := $(if $(NODE_MODULES),examples/ai-sdk/node_modules/.package-lock.json)
+EXAMPLE_MODULES := $(if $(NODE_MODULES),$(addsuffix /node_modules/.package-lock.json,examples/ai-sdk examples/ai-sdk-7))
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo >&2 \
 	'Review Loop needs Python 3.11 or newer: install it, or name it with make PYTHON=python3.12 …'; \
 	exit 1; }
@@ -25,7 +25,7 @@ help:  ## List the commands
 	@echo 'make check   lint, types and the tests that need no server (a minute)'
 	@echo 'make test    lint, types and every test; starts its own servers (10 to 15 minutes)'
 	@echo '             ARGS=tests/api/test_claims.py a file, a folder or any option of pytest'
-	@echo 'make test-examples  test examples/ against the libraries of others (installs 200 MB first)'
+	@echo 'make test-examples  test examples/ against the libraries of others (installs 1 GB first)'
 	@echo 'make coverage  show which lines the tests run'
 	@echo 'make chaos   cause faults and check the results (15 minutes; rewrites docs/reliability.md)'
 	@echo 'make soak    twenty minutes of load beside all maintenance; nothing may grow'
@@ -53,7 +53,7 @@ run:
 test: .venv/dev.stamp staticfiles/staticfiles.json $(NODE_MODULES)
 	@$(RUN) tests $(ARGS)
 
-test-examples: .venv/dev.stamp .venv-examples/made.stamp $(EXAMPLE_MODULES) $(NODE_MODULES)
+test-examples: .venv/dev.stamp .venv-examples/made.stamp .venv-airflow/made.stamp $(EXAMPLE_MODULES) $(NODE_MODULES)
 	@$(RUN) pytest -q tests/examples $(ARGS)
 
 check: .venv/dev.stamp
@@ -110,9 +110,9 @@ node_modules/.package-lock.json: package.json package-lock.json
 	@echo 'Installing the packages for Node'
 	@$(PROGRESS) npm ci --silent --ignore-scripts
 
-examples/ai-sdk/node_modules/.package-lock.json: examples/ai-sdk/package-lock.json
-	@echo 'Installing AI SDK'
-	@$(PROGRESS) npm ci --silent --ignore-scripts --prefix examples/ai-sdk
+examples/%/node_modules/.package-lock.json: examples/%/package-lock.json
+	@echo 'Installing the packages of examples/$*'
+	@$(PROGRESS) npm ci --silent --ignore-scripts --prefix examples/$*
 
 # The libraries of the examples: they are heavy, and what they need differs from what we need.
 .venv-examples/made.stamp: requirements-examples.txt $(shell find clients/python -name '*.py')
@@ -122,6 +122,13 @@ examples/ai-sdk/node_modules/.package-lock.json: examples/ai-sdk/package-lock.js
 		-r requirements-examples.txt ./clients/python
 	@.venv-examples/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
 		--upgrade --target .venv-examples/mcp-1 mcp==1.30.0
+	@touch $@
+
+.venv-airflow/made.stamp: requirements-airflow.txt $(shell find clients/python -name '*.py')
+	@echo 'Installing Airflow'
+	@$(PROGRESS) $(PYTHON) -m venv .venv-airflow
+	@.venv-airflow/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+		-r requirements-airflow.txt ./clients/python
 	@touch $@
 
 # The files that pages load, compressed and with a hash in each name.

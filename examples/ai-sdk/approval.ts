@@ -1,4 +1,5 @@
-// Has people approve the tool calls of the Vercel AI SDK that need it (`needsApproval`).
+// Has people approve the tool calls of the Vercel AI SDK that need it: `toolApproval` of AI SDK 7,
+// or `needsApproval` of AI SDK 6.
 //
 // The conversation is in the store before anybody is asked: a process that starts again under the
 // same name finds its questions and goes on.
@@ -50,14 +51,13 @@ async function decide(
   { name, store }: { name: string; store: Store },
   { approvalId, toolCallId, toolName, input }: Asked,
 ): Promise<ToolApprovalResponse> {
-  const shown = JSON.stringify(input, null, 2).slice(0, 1500);
-  const answer = await client.ask(`Call **${toolName}**?\n\n\`\`\`json\n${shown}\n\`\`\``, {
-    options: ["approve", "refuse"],
-    default: "refuse",
-    context: { toolName, input },
+  const answer = await client.ask(`**Call ${toolName}?**`, {
+    responseType: "approval",
+    responseConfig: { proposal: { name: toolName, arguments: input as Record<string, unknown> } },
+    default: { action: "reject" },
     resume: { name: `${name} ${toolCallId}`, store },
   });
-  const reason = answer.comment ?? (answer.byHuman ? "" : "Nobody answered in time.");
-  const approved = answer.value === "approve";
+  const reason = answer.decision?.message ?? (answer.byHuman ? "" : "Nobody answered in time.");
+  const approved = answer.arguments !== null;
   return { type: "tool-approval-response", approvalId, approved, ...(reason && { reason }) };
 }

@@ -101,25 +101,35 @@ def test_a_module_is_written_for_python_39(path: Path) -> None:
     needed = {"requests", "reviewloop"}
     if path.stem == "receipts":
         needed |= {"jwt", "rfc8785"}  # where they are installed
+    if path.parent.stem == "mcp_gate":
+        needed |= {"anyio", "httpx2", "mcp", "mcp_types", "tomli"}
     assert roots <= {*sys.stdlib_module_names, *needed}
 
 
 def test_its_project() -> None:
     project = PROJECT["project"]
+    requirements = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
+    (sdk,) = re.findall(r"^mcp==\S+", requirements, re.M)  # the version that the tests install
     assert project["version"] == reviewloop.__version__
     assert [re.match(r"\w+", name)[0] for name in project["dependencies"]] == ["requests"]  # type: ignore[index]
     assert project["optional-dependencies"] == {
-        "receipts": ["PyJWT[crypto]>=2.10", "rfc8785>=0.1.4"]
+        "receipts": ["PyJWT[crypto]>=2.10", "rfc8785>=0.1.4"],
+        "gate": [
+            f"{sdk}; python_version >= '3.10'",
+            "tomli>=2; python_version < '3.11'",
+        ],
     }
     (builder,) = PROJECT["build-system"]["requires"]
     assert re.fullmatch(r"hatchling==[\d.]+", builder)
     assert "hatchling" in pinned("requirements-dev.txt")
-    assert builder in (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
+    assert builder in requirements
 
 
 def test_what_is_installed(installed: Path) -> None:
-    files = {path.name for path in (installed / "reviewloop").rglob("*")}
-    assert {"py.typed", *(path.name for path in MODULES)} <= files
+    package = installed / "reviewloop"
+    files = {str(path.relative_to(package)) for path in package.rglob("*")}
+    modules = {str(path.relative_to(SOURCE / "reviewloop")) for path in MODULES}
+    assert {"py.typed", *modules} <= files
     assert (installed / "bin" / "reviewloop").exists()
     assert not (PACKAGE / "build").exists()
 

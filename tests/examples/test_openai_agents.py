@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 
 from accounts import secret_services
 from accounts.models import User
@@ -89,6 +90,9 @@ def test_a_run_is_parked_and_goes_on(
     assert printed(billing.run("start")) == ""  # its process has ended
     request = Request.objects.get()
     assert request.context == {"run": "refund-1042", "call": "call_1042"}
+    assert request.response_config == {
+        "proposal": {"name": "refund", "arguments": {"order": "1042"}}
+    }
     assert (billing.output(), billing.refunded()) == (None, [])
     if end == "timeout":
         make_overdue(request)
@@ -96,8 +100,8 @@ def test_a_run_is_parked_and_goes_on(
     elif end == "cancel":
         cancel_request(request_id=request.pk, account_id=request.creator_id)
     else:
-        comment = "Third refund this year." if end == "reject" else ""
-        answer_request(request=request, reviewer_id=member.pk, answer=end, comment=comment)
+        message = {"message": "Third refund this year."} if end == "reject" else {}
+        answer_request(request=request, reviewer_id=member.pk, answer={"action": end, **message})
     billing.serve(port)
     deliver()
     wait_until(lambda: billing.output() is not None, 30)
@@ -110,15 +114,16 @@ def test_it_goes_on_once_all_tool_calls_are_decided(
     billing.variables["ORDERS"] = "1042 1043"
     printed(billing.run("start"))
     first, second = Request.objects.order_by("id")
-    answer_request(request=first, reviewer_id=member.pk, answer="approve")
+    answer_request(request=first, reviewer_id=member.pk, answer={"action": "approve"})
     billing.serve(port)
     deliver()
     assert (billing.output(), billing.refunded()) == (None, [])
-    answer_request(request=second, reviewer_id=member.pk, answer="reject")
+    answer_request(request=second, reviewer_id=member.pk, answer={"action": "reject"})
     deliver()
     wait_until(lambda: billing.output() is not None, 30)
     assert (billing.output(), billing.refunded()) == ("Not approved. | refunded 1042", ["1042"])
-    Delivery.objects.update(state="waiting", delivered_at=None)  # the same events again
+    # the same events again
+    Delivery.objects.update(state="waiting", delivered_at=None, next_attempt_at=Now())
     deliver()
     assert billing.refunded() == ["1042"]
 
@@ -137,7 +142,9 @@ def test_a_process_that_dies_before_it_has_asked(billing: Billing, gate: Gate) -
 
 def test_an_event_that_somebody_else_signed(billing: Billing, port: int, member: User) -> None:
     printed(billing.run("start"))
-    answer_request(request=Request.objects.get(), reviewer_id=member.pk, answer="approve")
+    answer_request(
+        request=Request.objects.get(), reviewer_id=member.pk, answer={"action": "approve"}
+    )
     billing.variables["WEBHOOK_SECRET"] = "another one"
     billing.serve(port)
 

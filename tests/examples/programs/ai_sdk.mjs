@@ -1,7 +1,9 @@
 // The sample of the Vercel AI SDK, with its mock of a model: it refunds orders, and then says what
 // came of it.
 
-import { MockLanguageModelV3 } from "ai/test";
+import * as mocks from "ai/test";
+
+const Model = mocks.MockLanguageModelV4 ?? mocks.MockLanguageModelV3;
 
 const orders = (process.env.ORDERS ?? "1042").split(" ");
 const usage = {
@@ -14,7 +16,7 @@ function describe({ output }) {
   return output.value;
 }
 
-const model = new MockLanguageModelV3({
+const model = new Model({
   doGenerate: async ({ prompt }) => {
     const parts = prompt.filter(({ role }) => role === "tool").flatMap(({ content }) => content);
     const results = parts.filter(({ type }) => type === "tool-result").map(describe);

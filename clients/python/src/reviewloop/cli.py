@@ -16,6 +16,7 @@ from reviewloop.durations import RULE, read_seconds
 from reviewloop.errors import Cancelled, ReviewLoopError
 from reviewloop.hooks.command import HELP, run_command
 from reviewloop.listening import add_listen
+from reviewloop.mcp_gate.command import add_mcp_gate
 from reviewloop.reviewing import add_review_commands
 from reviewloop.transport import __version__
 from reviewloop.types import Value
@@ -86,6 +87,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands.add_parser("hook", help=HELP)  # its words go to run_command
     add_listen(commands.add_parser("listen", help="print events as they happen, until Ctrl-C"))
     add_review_commands(commands)
+    add_mcp_gate(commands.add_parser("mcp-gate", help="stand before an MCP server, and ask first"))
     return parser
 
 

@@ -1,0 +1,1 @@
+"""A proxy before an MCP server, which asks people before it lets a tool be called."""
