@@ -103,6 +103,15 @@ class TestChoosing:
         Request.objects.update(priority="critical")
         assert "Answer several" not in words(browser.get("/inbox/"))
 
+    def test_one_that_somebody_is_on_makes_no_group(
+        self, make: Make, owner: User, member: User
+    ) -> None:
+        held, _ = make(), make()
+        services.claim_request(request=held, reviewer_id=owner.pk)
+        assert "Answer several" not in words(signed_in(member).get("/inbox/"))
+        services.release_claim(request=held, reviewer_id=owner.pk)
+        assert "Answer several" in words(signed_in(member).get("/inbox/"))
+
     def test_no_more_than_the_limit(self, make: Make, member: User) -> None:
         made = [make() for _ in range(52)]
         page = signed_in(member).get(CHOOSE)
