@@ -419,7 +419,7 @@ PORTAL = [
     Stop(
         "several-sent",
         "review-several",
-        query="?selected={deploy_0}&selected={deploy_1}&selected={cancelled}",
+        query="?selected={deploy_0}&selected={deploy_1}",
         who="member",
         first="#answer-form .choice",
         opens="#answer-form .btn-primary",
