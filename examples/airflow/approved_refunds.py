@@ -11,8 +11,8 @@ import os
 from typing import Any
 
 import requests
-from airflow.exceptions import AirflowSkipException
 from airflow.sdk import dag, get_current_context, task
+from airflow.sdk.exceptions import AirflowSkipException
 from reviewloop import AlreadyRedeemed, Client, webhooks
 
 NAME = "issue_refund"  # of the proposed call
