@@ -9,6 +9,8 @@ from django.db import connection
 from dashboard.loop_stats import MAX_ANSWERS, SPAN
 from loops.models import Loop
 from reviews import policy
+from reviews.queries.decision_figures import ACTIONS as FIGURED
+from reviews.queries.decision_figures import READ, Figures, build_figures
 from reviews.response_types.approval.words import DONE_LABELS
 from web.phrases import Phrase, say
 
@@ -44,6 +46,12 @@ SELECT 'outcome', outcome, count(*),
        coalesce(sum(answers_agreed), 0)
   FROM ended WHERE outcome IS NOT NULL GROUP BY 2
 """  # noqa: S608
+_FIGURES = ", ".join(("tool", "is_all", "count", *FIGURED, "median", "opened", "quick"))
+_BOTH = f"""
+SELECT (SELECT json_agg(json_build_array(kind, name, count, received, agreed))
+          FROM ({_ENDED}) AS each (kind, name, count, received, agreed)),
+       (SELECT json_agg(json_build_array({_FIGURES})) FROM ({READ}) AS each ({_FIGURES}))
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +78,25 @@ class Decisions:
         return round(100 * self.agreed / self.answers)
 
 
-def read_decisions(loop: Loop) -> Decisions:
-    """Reads the decisions among the newest ended requests of the last 90 days."""
-    params: dict[str, Any] = {"loop": loop.pk, "span": SPAN}
+def read_decisions(loop: Loop) -> tuple[Decisions, list[Figures]]:
+    """Reads the decisions among the newest ended requests of the last 90 days, and the figures of
+    approvals by tool. One statement."""
+    params: dict[str, Any] = {"loop": loop.pk, "account": loop.creator_id, "span": SPAN}
     counts: dict[str, dict[str, int]] = {"action": {}, "outcome": {}}
     answers = agreed = 0
     with connection.cursor() as cursor:
-        cursor.execute(_ENDED, params)
-        for kind, name, count, received, equal in cursor.fetchall():
-            counts[kind][name] = count
-            answers, agreed = answers + int(received), agreed + int(equal)
-    return Decisions(
+        cursor.execute(_BOTH, params)
+        ended, figures = cursor.fetchone()
+    for kind, name, count, received, equal in ended or ():
+        counts[kind][name] = count
+        answers, agreed = answers + received, agreed + equal
+    decisions = Decisions(
         _build_rates(counts["action"], ACTIONS),
         _build_rates(counts["outcome"], OUTCOMES),
         agreed=agreed,
         answers=answers,
     )
+    return decisions, build_figures(figures or ())
 
 
 def _build_rates(counts: Mapping[str, int], labels: Mapping[str, Phrase | str]) -> list[Rate]:

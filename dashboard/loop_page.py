@@ -15,7 +15,7 @@ from dashboard.forms.loops import InviteForm
 from loops.models import Loop
 from reviews.policy import read
 from reviews.policy_words import describe_rule
-from reviews.queries.decision_figures import ACTIONS, QUICK, read_figures
+from reviews.queries.decision_figures import ACTIONS, QUICK, Figures
 from web.form_recovery import refill
 from web.guards import SignedInRequest
 from web.humanize import format_count, format_duration
@@ -34,6 +34,7 @@ def loop_page(
     refill(request, form, "invite-member", loop_id=loop.pk)
     records = loop_stats.read_records(loop)
     answered = sum(record.answered for record in records.values())
+    decisions, figures = read_decisions(loop)
     context = {
         "loop": loop,
         "count": count,
@@ -42,8 +43,8 @@ def loop_page(
         "newest": format_count(loop_stats.MAX_ANSWERS)
         if answered == loop_stats.MAX_ANSWERS
         else None,
-        "decisions": read_decisions(loop),
-        "figures": describe_figures(loop),
+        "decisions": decisions,
+        "figures": describe_figures(figures),
         "decisions_form": DecisionsForm(auto_id="decisions-%s"),
         "invite_form": form,
         "must_confirm": lacks_confirmation(request.user),
@@ -53,9 +54,8 @@ def loop_page(
     return render(request, "dashboard/loops/show.html", context, status=status)
 
 
-def describe_figures(loop: Loop) -> dict[str, Any]:
+def describe_figures(found: list[Figures]) -> dict[str, Any]:
     """Returns how approvals were decided, by tool; its shares are in percent."""
-    found = read_figures(loop.pk, account_id=loop.creator_id)
     rows = [
         {
             "tool": each.tool,

@@ -1,6 +1,6 @@
 """Counts how a loop's approvals were decided, by the tool that asked, from its newest ones."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -22,7 +22,7 @@ _NEWEST = f"""
   WHERE loop_id = %(loop)s AND creator_id = %(account)s AND status = '{{}}'
     AND created_at > statement_timestamp() - %(span)s
   ORDER BY created_at DESC, id DESC LIMIT {LOOKED_AT})"""  # noqa: S608 (a number of ours)
-_READ = f"""
+READ = f"""
 WITH decided AS MATERIALIZED (
     SELECT r.response_config->'proposal'->>'name' AS tool,
            CASE WHEN status = 'timeout' THEN 'timeout' ELSE
@@ -77,8 +77,12 @@ def read_figures(loop_id: str, *, account_id: str) -> list[Figures]:
     """
     params: dict[str, Any] = {"loop": loop_id, "account": account_id, "span": SPAN}
     with connection.cursor() as cursor:
-        cursor.execute(_READ, params)
-        rows = cursor.fetchall()
+        cursor.execute(READ, params)
+        return build_figures(cursor.fetchall())
+
+
+def build_figures(rows: Sequence[Sequence[Any]]) -> list[Figures]:
+    """Builds the figures from the rows of READ."""
     found = []
     for tool, is_all, count, *rest in rows:
         *counts, median, opened, quick = rest

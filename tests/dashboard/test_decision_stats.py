@@ -112,7 +112,7 @@ def test_only_the_newest_are_read(
     answer(request, second, "yes")
     older(read(request), 3 * loop_stats.MAX_ANSWERS)
     with django_assert_num_queries(1):
-        found = decision_stats.read_decisions(loop)
+        found, _figures = decision_stats.read_decisions(loop)
     assert found.outcomes[0].count == loop_stats.MAX_ANSWERS
     assert (found.agreed, found.answers) == (4000, 4000)
     params: dict[str, Any] = {"loop": loop.pk, "span": loop_stats.SPAN}
@@ -122,7 +122,7 @@ def test_only_the_newest_are_read(
     plans = json.loads(explained) if isinstance(explained, str) else explained
     assert scanned(plans[0]["Plan"]) <= 2 * loop_stats.MAX_ANSWERS
     browser = signed_in(owner)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         browser.get(f"/dashboard/loops/{loop.pk}/")
 
 

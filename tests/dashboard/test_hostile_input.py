@@ -63,6 +63,8 @@ def ids(owner: User, member: User) -> dict[str, str]:
         "member_id": invite_member(loop=drawn["loop"], email="ada@example.org").member_id,
         "delivery_id": Delivery.objects.values_list("pk", flat=True)[0],
         "device_id": new_id(),
+        "token_id": new_id(),
+        "endpoint_id": new_id(),
         "code": drawn["loop"].invite_code,
     }
 

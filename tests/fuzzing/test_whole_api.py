@@ -23,6 +23,7 @@ from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
 from reviews.models import Request
+from tests.accounts.tokens import token_of
 from tests.conftest import account, key_of
 from tests.processes.stack import ROOT
 from tests.serving import serving
@@ -87,7 +88,9 @@ def world(transactional_db: None, owner: User, outsider: User) -> dict[str, list
     }
 
 
-def run(site: str, key: str, world: dict[str, list[str]], folder: Path) -> tuple[int, str]:
+def run(
+    site: str, key: str, token: str, world: dict[str, list[str]], folder: Path
+) -> tuple[int, str]:
     """The exit status of schemathesis and what it printed; leaves `calls.har` in the folder."""
     command: list[str | Path] = [
         *(Path(sys.executable).with_name("st"), "--no-color"),
@@ -99,6 +102,7 @@ def run(site: str, key: str, world: dict[str, list[str]], folder: Path) -> tuple
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "FUZZING_KEY": key,
+        "FUZZING_TOKEN": token,
         "FUZZING_WORLD": json.dumps(world),
     }
     done = subprocess.run(
@@ -152,7 +156,7 @@ def test_every_answer_is_in_the_document(
     key = key_of(owner, hourly_limit=HOUR_FOR_EVERYTHING)
     # Nobody answers here, so no call should wait for it, and no stream for events.
     with serving(tmp_path / "server.log", "--waiting", "0", "--streams", "0") as site:
-        status, printed = run(site, key, world, tmp_path)
+        status, printed = run(site, key, token_of(owner), world, tmp_path)
     assert status == 0, printed
     calls = json.loads((tmp_path / "calls.har").read_text(encoding="utf-8"))["log"]["entries"]
     missing = to_be_reached() - reached(calls)
