@@ -11,9 +11,9 @@ import codecs
 import json
 import math
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from web.json_paths import walk
 from web.sanitize import UNSTORABLE
 
 if TYPE_CHECKING:
@@ -181,32 +181,11 @@ def _get_children(value: Any) -> list[Any]:
 
 def find_unstorable(value: Any) -> str | None:
     """Says which field of a value of JSON PostgreSQL cannot store; None if it can store all."""
-    stack: list[tuple[str, Any]] = [("", value)]
-    while stack:
-        path, item = stack.pop()
+    for path, item in walk("", value):
         if isinstance(item, str) and (found := UNSTORABLE.search(item)):
             what = "NUL characters" if found[0] == "\0" else "lone surrogates"
             return f"{_shorten(path) or 'body'} must not contain {what}"
-        stack.extend(reversed(list(_list_parts(path, item))))
     return None
-
-
-def _list_parts(path: str, item: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the names and values in an object or array, each with its path."""
-    if isinstance(item, dict):
-        for name, child in item.items():
-            yield f"a name in {path or 'body'}", name
-            yield _join(path, name), child
-    elif isinstance(item, list):
-        for place, child in enumerate(item):
-            yield _join(path, place), child
-
-
-def _join(path: str, part: str | int) -> str:
-    """Returns the path of a child such as `context.items[2]`, as much of it as is shown."""
-    if len(path) > MAX_QUOTED:
-        return path
-    return f"{path}[{part}]" if isinstance(part, int) else f"{path}.{part}".removeprefix(".")
 
 
 def measure_depth(value: Any) -> int:
