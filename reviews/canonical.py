@@ -6,15 +6,14 @@ digests refuse it, and a lone surrogate is no text.
 """
 
 import hashlib
-from collections.abc import Iterator
 from typing import Any
 
 import rfc8785
 
+from web.json_paths import join, walk
 from web.sanitize import UNSTORABLE
 
 MAX_NUMBER = 2**53 - 1
-MAX_PATH = 120  # characters
 
 
 class NotCanonical(ValueError):
@@ -35,7 +34,7 @@ def compute_digest(value: Any) -> str:
 
 def find_fault(value: Any, path: str = "value") -> str | None:
     """Says what has no digest, and where below `path`; None if the value has one."""
-    for place, item in _walk(path, value):
+    for place, item in walk(path, value):
         if isinstance(item, str) and UNSTORABLE.search(item):
             what = "NUL characters" if "\0" in item else "lone surrogates"
             return f"{place} must not contain {what}"
@@ -56,7 +55,7 @@ def find_difference(approved: Any, sent: Any, path: str = "value") -> str | None
     else:
         return None if canonicalize(approved) == canonicalize(sent) else path
     for name in names:
-        below = _join(path, name)
+        below = join(path, name)
         if not (_has(approved, name) and _has(sent, name)):
             return below
         if different := find_difference(approved[name], sent[name], below):
@@ -66,26 +65,3 @@ def find_difference(approved: Any, sent: Any, path: str = "value") -> str | None
 
 def _has(holder: Any, name: str | int) -> bool:
     return name in holder if isinstance(holder, dict) else name < len(holder)  # type: ignore[operator]
-
-
-def _walk(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the value and all names and values in it, each with its path."""
-    stack = [(path, value)]
-    while stack:
-        place, item = stack.pop()
-        yield place, item
-        below: list[tuple[str, Any]] = []
-        if isinstance(item, dict):
-            for name, child in item.items():
-                below += [(f"a name in {place}", name), (_join(place, name), child)]
-        elif isinstance(item, list):
-            below = [(_join(place, number), child) for number, child in enumerate(item)]
-        stack.extend(reversed(below))
-
-
-def _join(path: str, part: str | int) -> str:
-    """Returns the path of a child such as `arguments.items[2]`, as much of it as is shown."""
-    if len(path) > MAX_PATH:
-        return path
-    longer = f"{path}[{part}]" if isinstance(part, int) else f"{path}.{part}"
-    return longer if len(longer) <= MAX_PATH else f"{longer[:MAX_PATH]}…"

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from web.json_paths import join
+
 MAX_CHANGES = 30
 _WORD = re.compile(r"\w+(?:[.,]\w+)*|\s+|.", re.DOTALL)
 _MISSING = object()
@@ -71,8 +73,8 @@ def _compare(before: Any, after: Any, path: str) -> Iterator[Change]:
             yield _build_change(path, before, after)
         return
     for name in [*old, *(name for name in new if name not in old)]:
-        inner = f"{path}.{name}" if path else name
-        yield from _compare(old.get(name, _MISSING), new.get(name, _MISSING), inner)
+        inside = old.get(name, _MISSING), new.get(name, _MISSING)
+        yield from _compare(*inside, join(path, name))
 
 
 def _list_entries(value: Any) -> dict[str, Any] | None:

@@ -22,7 +22,13 @@ from reviews.response_types.faults import (
 from reviews.response_types.fields import Config, read_flag
 from reviews.response_types.flat_schema import MAX_FIELDS, Field, read_fields
 from reviews.response_types.flat_values import find_fault, normalize
-from reviews.response_types.form_fields import build_field, find_typed, parse_field, write_value
+from reviews.response_types.form_fields import (
+    build_field,
+    find_typed,
+    is_untouched,
+    parse_field,
+    write_value,
+)
 from reviews.response_types.widgets import Fields
 from web.phrases import Count, say
 
@@ -139,7 +145,7 @@ class Form(ResponseType):
         for field in fields:
             name = get_posted_name(field)
             try:
-                value = parse_field(field, typed.get(name, []), page)
+                value = _parse(field, typed.get(name, []), page)
             except InvalidAnswer as error:
                 errors[name] = error.args[0]
                 continue
@@ -214,6 +220,16 @@ class Form(ResponseType):
 def get_posted_name(field: Field) -> str:
     """Returns the name under which a field's values are posted."""
     return f"{ANSWER}.{field.name}"
+
+
+def _parse(field: Field, posted: list[str], page: Page) -> Any:
+    """Parses a field. One that was left as it was shown keeps its default, to the last second.
+
+    Raises InvalidAnswer.
+    """
+    if any(posted) and is_untouched(find_typed(field, page), posted):
+        return field.default
+    return parse_field(field, posted, page)
 
 
 def _find_errors(

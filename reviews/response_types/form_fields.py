@@ -1,5 +1,7 @@
 """The fields of a form on the page: parses what was posted for each, and builds its controls."""
 
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
@@ -18,6 +20,7 @@ MAX_RADIOS = 7  # more options are a list to choose from
 MAX_LINE = 200  # characters; longer texts have several lines
 CHECKED = "true"
 _INPUT_TYPES = {"email": "email", "uri": "url", "date": "date", "date-time": "datetime-local"}
+_OFFSET = re.compile(r"(?:[Zz]|[+-]\d\d:\d\d)\Z")
 
 
 def parse_field(field: Field, posted: list[str], page: Page) -> Any:
@@ -89,9 +92,24 @@ def find_typed(field: Field, page: Page) -> list[str]:
     if isinstance(default, list):
         return default
     if field.format == "date-time":
-        local = _read_stored(default).astimezone(page.zone)
-        return [local.replace(tzinfo=None).isoformat(timespec="minutes")]
+        return [_write_typed(default, page.zone)]
     return [default if isinstance(default, str) else write_number(default, point=page.point)]
+
+
+def _write_typed(default: str, zone: tzinfo) -> str:
+    """Writes a moment in the time zone, or with its own offset where calendars end before it."""
+    try:
+        local = _read_stored(default).astimezone(zone)
+    except (ValueError, OverflowError):
+        return default
+    return local.replace(tzinfo=None).isoformat(timespec="minutes")
+
+
+def is_untouched(shown: Sequence[str], posted: Sequence[str]) -> bool:
+    """Tells whether a field is posted as it was shown; an empty text is no value."""
+    return [unify_newlines(each) for each in posted if each] == [
+        unify_newlines(each) for each in shown if each
+    ]
 
 
 def build_field(
@@ -118,7 +136,10 @@ def build_field(
             return _build_number(field, typed, common)
     text = get_first(typed)
     if field.format:
-        return FormField(kind="line", input_type=_INPUT_TYPES[field.format], typed=text, **common)
+        # a browser would show no moment with an offset in a datetime-local
+        has_offset = field.format == "date-time" and _OFFSET.search(text)
+        input_type = "text" if has_offset else _INPUT_TYPES[field.format]
+        return FormField(kind="line", input_type=input_type, typed=text, **common)
     most = MAX_TEXT if field.most is None else int(field.most)
     kind = "line" if most <= MAX_LINE else "textarea"
     return FormField(kind=kind, typed=text, most=most, **common)

@@ -1,6 +1,7 @@
 """Answering a form: its fields without scripts, what each refuses, and what the program reads."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -277,6 +278,45 @@ def test_moments_are_in_the_time_zone_of_the_person(
     request = make(**form_of(a={"type": "string", "format": "date-time"}))
     signed_in(in_berlin(member)).post(f"/inbox/{request.pk}/answer/", {"answer.a": typed})
     assert services.read_request(request.pk).response_data == {"a": stored}
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "2026-12-31T18:00:30Z",  # has seconds, which are not shown
+        "2026-10-25T01:30:00Z",  # the second of two at 02:30
+        "0001-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59Z",
+        "9999-12-31T23:59:59-12:00",
+    ],
+)
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_a_default_moment_that_is_left_stays_as_it_was(
+    member: User, make: Make, zone: str, moment: str
+) -> None:
+    field = {"type": "string", "format": "date-time", "default": moment}
+    request = make(**form_of(a=field, b={"type": "string"}))
+    User.objects.filter(pk=member.pk).update(time_zone=zone)
+    browser = signed_in(member)
+    shown = control(browser.get(f"/inbox/{request.pk}/"), "answer.a")
+    typed = attribute_of(shown, "value")
+    assert attribute_of(shown, "type") == ("text" if typed == moment else "datetime-local")
+    browser.post(f"/inbox/{request.pk}/answer/", {"answer.a": typed, "answer.b": "x"})
+    assert services.read_request(request.pk).response_data == {"a": moment, "b": "x"}
+
+
+def test_a_default_text_keeps_its_line_breaks(member: User, make: Make) -> None:
+    request = make(**form_of(a={"type": "string", "default": "a\r\nb\rc"}))
+    typed = {"answer.a": "a\r\nb\r\nc"}
+    signed_in(member).post(f"/inbox/{request.pk}/answer/", typed)
+    assert services.read_request(request.pk).response_data == {"a": "a\r\nb\rc"}
+
+
+def attribute_of(html: str, name: str) -> str:
+    found = re.search(rf'\b{name}="([^"]*)"', html)
+    assert found, html
+    return unescape(found[1])
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from reviews.response_types.approval.values import (
 from reviews.response_types.decimals import to_json_number
 from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.flat_values import find_fault, normalize
+from web.json_paths import join
 from web.phrases import Phrase, say
 from web.strict_json import MAX_BYTES, MAX_DEPTH, find_unstorable, measure_depth
 
@@ -57,7 +58,7 @@ def check_edit(proposal: Proposal, name: str, value: Any) -> Any:
         raise InvalidAnswer(say("This can’t be changed"))
     field = proposal.fields.get(name)
     if field is None:
-        value = _keep_type(proposal.arguments[name], value)
+        value = _keep_type(name, proposal.arguments[name], value)
     elif fault := find_fault(field, value, name=field.title):
         raise InvalidAnswer(fault)
     else:
@@ -84,7 +85,8 @@ def check_edit(proposal: Proposal, name: str, value: Any) -> Any:
     return value
 
 
-def _keep_type(proposed: Any, value: Any) -> Any:
+def _keep_type(path: str, proposed: Any, value: Any, *, is_inside: bool = False) -> Any:
+    """Returns the value in the type of the proposed one, and so everything inside it."""
     number = to_json_number(value)
     if isinstance(proposed, float):
         value, is_kept = number, number is not None
@@ -93,5 +95,28 @@ def _keep_type(proposed: Any, value: Any) -> Any:
     else:
         is_kept = type(value) is type(proposed)
     if not is_kept:
-        raise InvalidAnswer(OTHER_TYPE.get(type(proposed), say("This can’t be changed")))
+        fault = OTHER_TYPE.get(type(proposed), say("This can’t be changed"))
+        raise InvalidAnswer(
+            say("%(name)s: %(fault)s", name=path, fault=fault) if is_inside else fault
+        )
+    if isinstance(proposed, dict):
+        return {name: _keep_inside(path, proposed, name, value[name]) for name in value}
+    if isinstance(proposed, list) and proposed:
+        return [_keep_inside(path, proposed, place, each) for place, each in enumerate(value)]
     return value
+
+
+def _keep_inside(path: str, proposed: Any, part: str | int, value: Any) -> Any:
+    """Keeps the type of a part of an object or array. An object gets no new names.
+
+    Further items of an array have the type of its last one.
+    """
+    if isinstance(part, int):
+        before = proposed[min(part, len(proposed) - 1)]
+    elif part in proposed:
+        before = proposed[part]
+    else:
+        raise InvalidAnswer(
+            say("%(field)s must not have a field named %(name)s", field=path, name=join("", part))
+        )
+    return _keep_type(join(path, part), before, value, is_inside=True)

@@ -1,7 +1,8 @@
 """Compares and checks JSON values that a program proposes or a person edits."""
 
-from collections.abc import Iterator
 from typing import Any, Final
+
+from web.json_paths import walk
 
 # Beyond it a double skips whole numbers, so JavaScript and RFC 8785 would change the value.
 MAX_EXACT: Final = 2**53 - 1
@@ -36,16 +37,3 @@ def find_forbidden_name(path: str, value: Any) -> str | None:
     """Returns the path of the first object with a forbidden name, None without one."""
     objects = ((place, each) for place, each in walk(path, value) if isinstance(each, dict))
     return next((place for place, each in objects if FORBIDDEN_NAME in each), None)
-
-
-def walk(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the value and all values inside it, each with its path, such as `items[2].sku`."""
-    stack = [(path, value)]
-    while stack:
-        place, each = stack.pop()
-        yield place, each
-        if isinstance(each, dict):
-            stack.extend((f"{place}.{name}", child) for name, child in reversed(each.items()))
-        elif isinstance(each, list):
-            parts = [(f"{place}[{number}]", child) for number, child in enumerate(each)]
-            stack.extend(reversed(parts))
