@@ -181,7 +181,7 @@ def several(loop: Loop, owner: User, count: int) -> list[str]:
     """Ids of so many requests, the newest first, each answered by the same two people."""
     both = people_of(loop, 2)
     policy = Policy("unanimous", 2, exclude_creator=True).store()
-    made = []
+    made: list[str] = []
     for _ in range(count):
         request = services.create_request(
             loop_id=loop.pk, account=acting(owner), fields={**FIELDS, "policy": policy}
