@@ -10,7 +10,7 @@ from django.db import connection
 
 from reviews.lifecycle.conditions import OPEN
 from reviews.queries import search
-from reviews.queries.queue import MINE, ORDER, build_first_sql, build_hidden_sql, build_scope
+from reviews.queries.queue import MINE, ORDER, build_first_sql, build_not_hidden_sql, build_scope
 from reviews.queries.queue_filter import QueueFilter
 
 MAX_SCANNED = search.MAX_SCANNED
@@ -61,6 +61,6 @@ WITH indexed AS MATERIALIZED ({indexed})
 SELECT ARRAY(SELECT r.id FROM indexed JOIN reviews_request r USING (id)
                JOIN ({MINE}) AS mine USING (loop_id)
               WHERE {OPEN} AND {matches}
-                AND r.id <> ALL (ARRAY(SELECT id FROM ({build_hidden_sql()}) AS hidden))
+                AND {build_not_hidden_sql()}
               ORDER BY r.priority_rank DESC, r.timeout_at, r.id LIMIT {MAX_SCANNED:d}),
        (SELECT count(*) FROM indexed) > {search.MAX_INDEXED:d}"""  # noqa: S608

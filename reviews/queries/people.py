@@ -83,12 +83,16 @@ def _fold(typed: str) -> str:
 
 
 def _merge(newest: RequestQuerySet, keys: list[str], count: int) -> list[str]:
-    """Returns the ids of the newest `count` requests; each key's are read in its index's order."""
+    """Returns the ids of the newest `count` requests; each key's are read in its index's order.
+
+    Several people may have answered one request, which counts once.
+    """
     sql, params = newest.values("id", "created_at")[:count].query.sql_with_params()
     return _fetch(
-        f"""SELECT request.id FROM unnest(%s::text[]) AS found (key)
-             CROSS JOIN LATERAL ({sql}) AS request
-             ORDER BY request.created_at DESC, request.id DESC LIMIT {count:d}""",  # noqa: S608
+        f"""SELECT id FROM (SELECT DISTINCT request.id, request.created_at
+              FROM unnest(%s::text[]) AS found (key)
+             CROSS JOIN LATERAL ({sql}) AS request) AS merged
+             ORDER BY created_at DESC, id DESC LIMIT {count:d}""",  # noqa: S608
         [keys, *params],
     )
 

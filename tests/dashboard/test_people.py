@@ -8,17 +8,19 @@ from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from dashboard import request_list
+from dashboard import export, request_list
 from loops.models import Loop
 from loops.services import create_loop, join_loop
 from reviews import services
 from reviews.models import Request
+from reviews.policy import Policy
 from reviews.queries import people
 from tests.conftest import account
 from tests.dashboard.many import older
 from tests.dashboard.test_export import download
 from tests.portal import signed_in, words
 from tests.reviews.conftest import FIELDS, Make, acting
+from tests.reviews.test_policies import people as people_of
 
 pytestmark = pytest.mark.django_db
 LIST = "/dashboard/requests/"
@@ -151,6 +153,43 @@ def test_words_are_searched_for_to_the_end(
     assert set(seen) == cups
     assert len(seen) == 2
     assert {row["id"] for row in json.loads(download(owner, "json", **chosen))} == cups
+
+
+@pytest.mark.parametrize("chosen", [{}, {"q": "refund"}], ids=["person", "words"])
+def test_answers_of_several_count_once(
+    owner: User, monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str]
+) -> None:
+    loop = create_loop(owner_id=owner.pk, name="Shared", icon="star")
+    asked = several(loop, owner, 10)
+    for module, name in ((request_list, "PER_PAGE"), (export, "PAGE")):
+        monkeypatch.setattr(module, name, 3)
+    monkeypatch.setattr(request_list, "MAX_OF_A_PERSON", 3)
+    browser = signed_in(owner)
+    seen: list[str] = []
+    before: dict[str, str] | None = {}
+    while before is not None:
+        page = browser.get(LIST, {"person": "person", **chosen, **before})
+        window = page.context["window"]
+        seen += [row.pk for row in window.rows]
+        before = {"before": window.older} if window.older else None
+    assert seen == asked
+    rows = json.loads(download(owner, "json", person="person", **chosen))
+    assert [row["id"] for row in rows] == asked
+
+
+def several(loop: Loop, owner: User, count: int) -> list[str]:
+    """Ids of so many requests, the newest first, each answered by the same two people."""
+    both = people_of(loop, 2)
+    policy = Policy("unanimous", 2, exclude_creator=True).store()
+    made: list[str] = []
+    for _ in range(count):
+        request = services.create_request(
+            loop_id=loop.pk, account=acting(owner), fields={**FIELDS, "policy": policy}
+        )
+        for person in both:
+            answered(services.read_request(request.pk), person)
+        made.insert(0, request.pk)
+    return made
 
 
 def test_nobody_found(owner: User, loop: Loop, make: Make) -> None:
