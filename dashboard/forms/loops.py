@@ -90,6 +90,9 @@ class LoopForm(PolicyForm):
         built = self.build_policy(
             lambda line: votes.get(line, policy.read_any_vote(line)), stored=self.stored
         )
+        typed = unify_newlines(self["policy_veto"].value() or "")
+        if built and typed == policy.build_initial(self.stored).get("policy_veto"):
+            built["veto"] = (self.stored or built)["veto"]  # a veto may have lines
         try:
             cleaned["policy"] = built and parse(built).store()
         except InvalidPolicy as error:

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar, Literal
 
 from reviews.policy import FIRST, MAJORITY, UNANIMOUS, Ballot
@@ -141,7 +141,7 @@ class ResponseType(ABC):
         return Ballot(
             key=self.get_key(answer),
             number=self.get_number(answer),
-            is_veto=any(are_equal(vote, each) for each in veto),
+            is_veto=any(is_vote(vote, each) for each in veto),
         )
 
     def get_key(self, answer: Any) -> str:
@@ -227,3 +227,16 @@ class OneField(ResponseType):
 def are_equal(one: object, other: object) -> bool:
     """Tells whether two JSON values are equal; true is not 1."""
     return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def is_vote(vote: object, veto: object) -> bool:
+    """Tells whether the vote is the veto.
+
+    A loop's veto is typed for requests of all types, so the option "5" is also the number 5.
+    """
+    if isinstance(vote, str) and isinstance(veto, int | float) and not isinstance(veto, bool):
+        try:
+            return Decimal(vote.replace(",", ".")) == Decimal(repr(veto))
+        except InvalidOperation:
+            return False
+    return are_equal(vote, veto)

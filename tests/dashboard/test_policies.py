@@ -8,7 +8,9 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
+from dashboard.forms.loops import LoopForm
 from dashboard.forms.new_request import NewRequestForm
+from dashboard.forms.policy import build_initial
 from loops.models import Loop
 from loops.services import create_loop, join_loop, update_loop
 from reviews import services
@@ -18,7 +20,7 @@ from tests.conftest import account
 from tests.dashboard.test_new_request import APPROVAL, NEW, command, fields
 from tests.dashboard.test_request_versions import error_at
 from tests.portal import signed_in, words
-from tests.reviews.conftest import Make, acting
+from tests.reviews.conftest import FIELDS, Make, acting
 
 pytestmark = pytest.mark.django_db
 
@@ -343,3 +345,32 @@ class TestLoop:
         request = Request.objects.get()
         services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
         assert services.read_request(request.pk).status == "pending"
+
+
+class TestVetoOfLoop:
+    @pytest.mark.parametrize(
+        ("typed", "option"), [("5", "5"), ("007", "007"), ("2.50", "2.50"), ("no", "no")]
+    )
+    def test_an_option_of_digits_is_a_veto(self, owner: User, typed: str, option: str) -> None:
+        signed_in(owner).post(f"{LIST}new/", {**LOOP, **TWO, "policy_veto": typed})
+        loop = Loop.objects.get()
+        join_loop(user=account("second"), code=loop.invite_code)
+        request = services.create_request(
+            loop_id=loop.pk,
+            account=acting(owner),
+            fields={
+                **FIELDS,
+                "response_config": {"options": ["1", option]},
+                "default_response": "1",
+            },
+        )
+        request = services.read_request(request.pk)
+        services.answer_request(request=request, reviewer_id=owner.pk, answer=option)
+        assert services.read_request(request.pk).outcome == "vetoed"
+
+    @pytest.mark.parametrize("veto", [["a\nb", "5", 5], ["no"]])
+    def test_unchanged_text_keeps_the_stored_list(self, veto: list[Any]) -> None:
+        kept = stored(veto=veto)
+        form = LoopForm({**LOOP, **build_initial(kept)}, stored=kept)
+        assert form.is_valid(), form.errors
+        assert form.cleaned_data["policy"]["veto"] == veto
