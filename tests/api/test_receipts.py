@@ -281,6 +281,16 @@ def test_other_arguments_spend_nothing(
     granted(api(plenty).post(address, {"arguments": {**ARGUMENTS, "amount": 40.0}}), REDEEMED)
 
 
+@pytest.mark.contract("redeem.name")
+@pytest.mark.parametrize("name", ["delete_everything", "Refund", "refund ", ""])
+def test_another_call_spends_nothing(api: Api, plenty: str, approved: Approved, name: str) -> None:
+    address = f"/v1/api/requests/{approved()}/redeem"
+    response = api(plenty).post(address, {"name": name, "arguments": ARGUMENTS})
+    refused(response, 409, "Name differs from the approved one", {"path": "name"})
+    assert not Receipt.objects.exclude(redeemed_at=None).exists()
+    granted(api(plenty).post(address, {"name": "refund", "arguments": ARGUMENTS}), REDEEMED)
+
+
 LARGEST = 2**53 - 1
 
 
@@ -290,6 +300,7 @@ LARGEST = 2**53 - 1
     [
         ({}, "Validation failed", "arguments is required"),
         ({"arguments": []}, "Validation failed", "arguments must be an object"),
+        ({"arguments": {}, "name": 1}, "Validation failed", "name must be a string"),
         (
             {"arguments": {"a": [LARGEST + 1]}},
             "Validation failed",

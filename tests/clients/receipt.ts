@@ -17,12 +17,16 @@ async function redeem() {
     typ: "approval-receipt+jwt",
   });
   const differs = await client.requests.redeem(id, {}).catch((error) => error);
-  const redeemed = await client.requests.redeem(id, scenario.arguments);
+  const other = await client.requests
+    .redeem(id, scenario.arguments, { name: "delete_everything" })
+    .catch((error) => error);
+  const redeemed = await client.requests.redeem(id, scenario.arguments, { name: "refund" });
   const again = await client.requests.redeem(id, scenario.arguments).catch((error) => error);
   return {
     claims,
     independent: independent.payload,
     path: differs instanceof ArgumentsDiffer && differs.path,
+    otherPath: other instanceof ArgumentsDiffer && other.path,
     isSame: redeemed.receipt === before.receipt,
     redeemedAt: redeemed.redeemed_at,
     again: again instanceof AlreadyRedeemed && again.redeemedAt,
@@ -32,8 +36,8 @@ async function redeem() {
 /** Returns the name of the error of each token, or its subject. */
 async function verify() {
   const results: string[] = [];
-  for (const { token, keys, args } of scenario.tokens) {
-    const options = { keys, issuer: scenario.issuer, arguments: args };
+  for (const { token, keys, args, more } of scenario.tokens) {
+    const options = { keys, issuer: scenario.issuer, arguments: args, ...more };
     const verified = verifyReceipt(token, options);
     results.push(await verified.then((claims) => claims.sub, (error) => error.name));
   }

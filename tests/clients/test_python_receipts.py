@@ -49,7 +49,10 @@ class TestService:
         with pytest.raises(reviewloop.ArgumentsDiffer) as differs:
             client.requests.redeem(approved, {**ARGUMENTS, "amount": 41})
         assert differs.value.path == "arguments.amount"
-        receipt = client.requests.redeem(approved, ARGUMENTS)
+        with pytest.raises(reviewloop.ArgumentsDiffer) as differs:
+            client.requests.redeem(approved, ARGUMENTS, name="delete_everything")
+        assert differs.value.path == "name"
+        receipt = client.requests.redeem(approved, ARGUMENTS, name="refund")
         assert receipt == client.requests.receipt(approved)
         with pytest.raises(reviewloop.AlreadyRedeemed) as again:
             client.requests.redeem(approved, ARGUMENTS)
@@ -79,7 +82,11 @@ class TestService:
         code, printed, complaint = finish(shell.start(*words, "{}"))
         assert (code, printed) == (1, "")
         assert "Arguments differ from the approved ones: {'path': 'arguments.order'}" in complaint
-        code, printed, _ = finish(shell.start(*words, json.dumps(ARGUMENTS)))
+        other = (*words, json.dumps(ARGUMENTS), "--name", "delete_everything")
+        code, printed, complaint = finish(shell.start(*other))
+        assert (code, printed) == (1, "")
+        assert "Name differs from the approved one: {'path': 'name'}" in complaint
+        code, printed, _ = finish(shell.start(*words, json.dumps(ARGUMENTS), "--name", "refund"))
         assert code == 0
         assert printed.count(".") == 2
         code, _, complaint = finish(shell.start(*words, json.dumps(ARGUMENTS), "--json"))
@@ -106,6 +113,16 @@ class TestVerifying:
     def test_forgeries(self, name: str) -> None:
         with pytest.raises(InvalidReceipt):
             verify_receipt(FORGERIES[name], public(KEY), issuer=ISSUER, arguments=ARGUMENTS)
+
+    def test_it_is_for_one_call(self) -> None:
+        expected: dict[str, Any] = {"name": "refund", "loop_id": "b" * 24, "request_id": "a" * 24}
+        given: dict[str, Any] = {"issuer": ISSUER, "arguments": ARGUMENTS}
+        token = sign(KEY, claims())
+        assert verify_receipt(token, public(KEY), **given, **expected)["sub"] == "a" * 24
+        for check in expected:
+            for wrong in ("another", "", None):
+                with pytest.raises(InvalidReceipt, match="the receipt has another"):
+                    verify_receipt(token, public(KEY), **given, **{**expected, check: wrong})
 
     def test_no_key_is_no_key(self) -> None:
         with pytest.raises(InvalidReceipt, match="none of these keys"):

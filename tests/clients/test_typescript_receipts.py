@@ -43,10 +43,11 @@ def test_it_verifies_and_is_redeemed_once(
     assert done["claims"] == done["independent"]
     assert done["claims"]["sub"] == request.pk
     assert done["path"] == "arguments.order"
+    assert done["otherPath"] == "name"
     assert done["isSame"] is True
     assert done["redeemedAt"] is not None
     assert done["again"] == done["redeemedAt"]
-    assert len(gate.keys()) == 3  # no refusal is repeated
+    assert len(gate.keys()) == 4  # no refusal is repeated
 
 
 @pytest.mark.django_db(transaction=True)
@@ -64,7 +65,7 @@ def test_the_sample_of_its_readme(
     rest = f"{keys}, {json.dumps(settings.SITE_URL)}, (args) => console.log(args.amount)"
     call = f"""
 import {{ Client }} from "reviewloop";
-await runOnce(new Client({client}), "{request.pk}", {json.dumps(ARGUMENTS)}, {rest});
+await runOnce(new Client({client}), "{request.pk}", "refund", {json.dumps(ARGUMENTS)}, {rest});
 """
     (project / "redeems.mjs").write_text(sample + call)
     assert finish(run_node(["redeems.mjs"], project))[:2] == (0, "40\n")
@@ -92,6 +93,17 @@ def test_what_it_accepts_and_what_it_does_not(project: Path) -> None:
     assert found[: len(good)] == ["a" * 24] * len(good)
     refused = dict(zip([*names, *range(5)], found[len(good) :], strict=True))
     assert {name for name, what in refused.items() if what != "InvalidReceipt"} == set()
+
+
+def test_it_is_for_one_call(project: Path) -> None:
+    expected = {"name": "refund", "loopId": "b" * 24, "requestId": "a" * 24}
+    wrong = [{**expected, check: other} for check in expected for other in ("another", "", None)]
+    tokens = [
+        {"token": sign(KEY, claims()), "keys": public(KEY), "args": ARGUMENTS, "more": more}
+        for more in ({}, expected, *wrong)
+    ]
+    found = run(project, name="verify", tokens=tokens, issuer=ISSUER)
+    assert found == ["a" * 24] * 2 + ["InvalidReceipt"] * len(wrong)
 
 
 ARGUMENTS_OF_ALL_KINDS: dict[str, Any] = {

@@ -305,17 +305,20 @@ export class Requests {
   }
 
   /**
-   * Redeems an approval, once: call it right before you run what was approved. `args` are those that
-   * you are about to run. Throws AlreadyRedeemed, ArgumentsDiffer, and InvalidCall if nobody approved
-   * it or its receipt has expired.
+   * Redeems an approval, once: call it right before you run what was approved. `args` and `name` are
+   * those of the call that you are about to run; without a name only the arguments are compared. A
+   * string instead of the options is the idempotency key. Throws AlreadyRedeemed, ArgumentsDiffer, and
+   * InvalidCall if nobody approved it or its receipt has expired.
    */
   async redeem(
     requestId: string,
     args: Record<string, unknown>,
-    idempotencyKey: string = newKey(),
+    given: string | { name?: string; idempotencyKey?: string } = {},
   ): Promise<Receipt> {
+    const { name, idempotencyKey = newKey() } =
+      typeof given === "string" ? { name: undefined, idempotencyKey: given } : given;
     const path = `/api/requests/${encodeURIComponent(requestId)}/redeem`;
-    const options = { body: { arguments: args }, idempotencyKey };
+    const options = { body: { arguments: args, name }, idempotencyKey };
     return (await this.#transport.call<Receipt>("POST", path, options)).data;
   }
 

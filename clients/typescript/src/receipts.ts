@@ -39,11 +39,18 @@ export interface VerifyReceipt {
   issuer: string;
   /** What you are about to run; null skips the check. */
   arguments: Record<string, unknown> | null;
+  /** The name of what you are about to run, the loop and the request that you expect. A check that is
+   * there and undefined fails. */
+  name?: string;
+  loopId?: string;
+  requestId?: string;
   /** Seconds by which the clocks may differ. */
   leeway?: number;
   /** Unix seconds. */
   now?: number;
 }
+
+const CHECKS = [["name", "name"], ["loopId", "loop_id"], ["requestId", "sub"]] as const;
 
 /**
  * Returns what a receipt states, if one of your pinned keys signed it and it is still valid. Throws
@@ -73,6 +80,11 @@ export async function verifyReceipt(token: string, options: VerifyReceipt): Prom
   if (claims.iss !== issuer) throw new InvalidReceipt(`the receipt is not from ${issuer}`);
   if (!(claims.exp > now - leeway)) throw new InvalidReceipt("the receipt has expired");
   if (!(claims.iat <= now + leeway)) throw new InvalidReceipt("the receipt is from the future");
+  for (const [option, claim] of CHECKS) {
+    if (option in options && options[option] !== claims[claim]) {
+      throw new InvalidReceipt(`the receipt has another ${claim}: ${claims[claim]}`);
+    }
+  }
   if (options.arguments && (await digest(options.arguments)) !== claims.arguments_sha256) {
     throw new InvalidReceipt("the receipt is for other arguments");
   }

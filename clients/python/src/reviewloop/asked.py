@@ -137,17 +137,26 @@ class Requests:
         return cast("Receipt", data)
 
     def redeem(
-        self, request_id: str, arguments: Mapping[str, Any], *, idempotency_key: str | None = None
+        self,
+        request_id: str,
+        arguments: Mapping[str, Any],
+        *,
+        name: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Receipt:
         """Redeems an approval, once: call it right before you run what was approved.
 
-        `arguments` are those that you are about to run. Raises AlreadyRedeemed, ArgumentsDiffer,
-        and InvalidCall if nobody approved it or its receipt has expired.
+        `name` and `arguments` are those of the call that you are about to run; without a name only
+        the arguments are compared. Raises AlreadyRedeemed, ArgumentsDiffer, and InvalidCall if
+        nobody approved it or its receipt has expired.
         """
+        body: dict[str, Any] = {"arguments": dict(arguments)}
+        if name is not None:
+            body["name"] = name
         result = self._transport.call(
             "POST",
             f"/api/requests/{request_id}/redeem",
-            body={"arguments": dict(arguments)},
+            body=body,
             idempotency_key=idempotency_key or new_key(),
         )
         return cast("Receipt", result.data)

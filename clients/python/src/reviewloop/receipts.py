@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any, Union, cast
 
 from reviewloop.errors import ConfigurationError, InvalidReceipt
@@ -18,18 +19,28 @@ Keys = Union[Jwk, Sequence[Jwk]]
 """The pinned public keys: a JWK, several, or the JWK Set of /.well-known/jwks.json."""
 
 
+class Unchecked(Enum):
+    """What a check that is left out has instead of a value. None is a value, which nothing has."""
+
+    ANY = "any"
+
+
 def verify_receipt(
     token: str,
     keys: Keys,
     *,
     issuer: str,
     arguments: Mapping[str, Any] | None,
+    name: str | Unchecked = Unchecked.ANY,
+    loop_id: str | Unchecked = Unchecked.ANY,
+    request_id: str | Unchecked = Unchecked.ANY,
     leeway: float = LEEWAY,
 ) -> ReceiptClaims:
     """Returns what a receipt states, if one of your pinned `keys` signed it and it is still valid.
 
     `issuer` is the address of the service (SITE_URL). `arguments` are those that you are about to
-    run; None skips their check. Needs `pip install reviewloop[receipts]`.
+    run; None skips their check. `name`, `loop_id` and `request_id` are those that you expect; give
+    `name` wherever the program can run more than one thing. Needs `pip install reviewloop[receipts]`.
 
     Raises InvalidReceipt, and ConfigurationError without these packages.
     """
@@ -52,6 +63,9 @@ def verify_receipt(
         )
     except jwt.PyJWTError as error:
         raise InvalidReceipt(f"the receipt is not valid: {error}") from None
+    for claim, expected in (("name", name), ("loop_id", loop_id), ("sub", request_id)):
+        if expected is not Unchecked.ANY and claims.get(claim) != expected:
+            raise InvalidReceipt(f"the receipt has another {claim}: {claims.get(claim)!r}")
     if arguments is not None:
         try:
             digest = hashlib.sha256(rfc8785.dumps(dict(arguments))).hexdigest()
