@@ -20,7 +20,9 @@ async function redeem() {
   const other = await client.requests
     .redeem(id, scenario.arguments, { name: "delete_everything" })
     .catch((error) => error);
-  const redeemed = await client.requests.redeem(id, scenario.arguments, { name: "refund" });
+  const own = { name: "refund", idempotencyKey: "refund-1042" };
+  const redeemed = await client.requests.redeem(id, scenario.arguments, own);
+  const replay = await client.requests.redeem(id, scenario.arguments, own).catch((error) => error);
   const again = await client.requests.redeem(id, scenario.arguments).catch((error) => error);
   return {
     claims,
@@ -29,6 +31,7 @@ async function redeem() {
     otherPath: other instanceof ArgumentsDiffer && other.path,
     isSame: redeemed.receipt === before.receipt,
     redeemedAt: redeemed.redeemed_at,
+    replay: replay instanceof AlreadyRedeemed && replay.redeemedAt,
     again: again instanceof AlreadyRedeemed && again.redeemedAt,
   };
 }

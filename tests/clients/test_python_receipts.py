@@ -70,6 +70,20 @@ class TestService:
             client.requests.redeem(approved, ARGUMENTS)
         assert len(gate.keys()) == 3
 
+    def test_under_one_key_one_process_runs_it(
+        self, client: Client, gate: Gate, approved: str
+    ) -> None:
+        """A worker that waited for the first one gets its response too, and does not run it."""
+        gate.faults = [Fault(is_forwarded=True, method="POST")]  # its response is lost
+        first = client.requests.redeem(approved, ARGUMENTS, idempotency_key="refund-1042")
+        with pytest.raises(reviewloop.AlreadyRedeemed) as again:
+            client.requests.redeem(approved, ARGUMENTS, idempotency_key="refund-1042")
+        assert again.value.redeemed_at == first["redeemed_at"]
+        gate.faults = [Fault(409, {"Retry-After": "0"}, method="POST")]  # the first is still running
+        with pytest.raises(reviewloop.AlreadyRedeemed):
+            client.requests.redeem(approved, ARGUMENTS, idempotency_key="refund-1042")
+        assert len(gate.keys()) == 5
+
     def test_who_was_not_approved(self, client: Client, make: Make) -> None:
         request = make()
         with pytest.raises(reviewloop.InvalidCall, match="response_type must be approval"):

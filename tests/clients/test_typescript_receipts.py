@@ -46,8 +46,8 @@ def test_it_verifies_and_is_redeemed_once(
     assert done["otherPath"] == "name"
     assert done["isSame"] is True
     assert done["redeemedAt"] is not None
-    assert done["again"] == done["redeemedAt"]
-    assert len(gate.keys()) == 4  # no refusal is repeated
+    assert done["again"] == done["replay"] == done["redeemedAt"]
+    assert len(gate.keys()) == 5  # no refusal is repeated
 
 
 @pytest.mark.django_db(transaction=True)
