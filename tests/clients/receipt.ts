@@ -2,7 +2,7 @@
 // JSON. The library jose verifies too: it knows neither the service nor this package.
 
 import { createLocalJWKSet, jwtVerify } from "jose";
-import { AlreadyRedeemed, ArgumentsDiffer, Client, verifyReceipt } from "reviewloop";
+import { ANY_ARGUMENTS, AlreadyRedeemed, ArgumentsDiffer, Client, verifyReceipt } from "reviewloop";
 
 const scenario = JSON.parse(process.env.SCENARIO ?? "{}");
 
@@ -40,7 +40,14 @@ async function redeem() {
 async function verify() {
   const results: string[] = [];
   for (const { token, keys, args, more } of scenario.tokens) {
-    const options = { keys, issuer: scenario.issuer, arguments: args, ...more };
+    const known: Record<string, unknown> = {
+      any: ANY_ARGUMENTS,
+      undefined: undefined,
+      NaN: { amount: NaN },
+      Infinity: { lines: [-Infinity] },
+    };
+    const given = typeof args === "string" ? known[args] : args;
+    const options = { keys, issuer: scenario.issuer, arguments: given, ...more };
     const verified = verifyReceipt(token, options);
     results.push(await verified.then((claims) => claims.sub, (error) => error.name));
   }
