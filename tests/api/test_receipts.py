@@ -24,6 +24,7 @@ from loops.models import Loop
 from reviews.models import Receipt, Request, SigningKey
 from reviews.receipts import signing_keys
 from tests.api import moments
+from tests.api.bodies import QUESTION
 from tests.api.test_query_counts import statements
 from tests.api.wire import NOWHERE, Api, Ask, granted, json_of, refused
 from tests.reviews.approvals import (
@@ -339,6 +340,17 @@ def test_an_expired_one_cannot_be_redeemed(api: Api, plenty: str, approved: Appr
     shown = granted(api(plenty).get(f"{path}/receipt"), READ)  # it is still a proof
     response = api(plenty).post(f"{path}/redeem", {"arguments": ARGUMENTS})
     refused(response, 400, "Receipt has expired", {"expires_at": shown["expires_at"]})
+
+
+def test_one_that_was_replaced_is_only_linked(
+    api: Api, plenty: str, loop: Loop, approved: Approved
+) -> None:
+    request_id = approved()
+    path = f"/v1/api/requests/{request_id}"
+    newer = {**QUESTION, "replaces": request_id}
+    assert api(plenty).post(f"/v1/api/loops/{loop.pk}/requests", newer).status_code == 201
+    assert json_of(api(plenty).get(path))["data"]["request"]["superseded_by"]
+    granted(api(plenty).post(f"{path}/redeem", {"arguments": ARGUMENTS}), REDEEMED)
 
 
 def test_one_that_expired_before_it_was_issued(api: Api, plenty: str, approved: Approved) -> None:
