@@ -244,6 +244,11 @@ class DifferentArguments(ApiError):
     sentence = "Arguments differ from the approved ones"
 
 
+class DifferentName(ApiError):
+    status = 409
+    sentence = "Name differs from the approved one"
+
+
 # 409: exports
 
 

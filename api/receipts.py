@@ -11,6 +11,7 @@ from api.envelope import dumps, ok
 from api.errors import (
     AlreadyRedeemed,
     DifferentArguments,
+    DifferentName,
     NoReceipt,
     ReadReceiptFailed,
     ReceiptExpired,
@@ -54,12 +55,16 @@ class RequestRedemption(ApiView):
         request = find_request(request_id, Request.objects.created_by(call.account.id))
         try:
             services.require_approval(request)
-            arguments = RedeemInput().check(self.read_body(call))["arguments"]
-            receipt = services.redeem(request, arguments, key_id=call.caller.key_id)
+            body = RedeemInput().check(self.read_body(call))
+            receipt = services.redeem(
+                request, body["arguments"], name=body.get("name"), key_id=call.caller.key_id
+            )
         except services.NoReceipt as error:
             raise NoReceipt(str(error)) from None
         except services.AlreadyRedeemed as error:
             raise AlreadyRedeemed({"redeemed_at": iso(error.at)}) from None
+        except services.DifferentName:
+            raise DifferentName({"path": "name"}) from None
         except services.DifferentArguments as error:
             raise DifferentArguments({"path": str(error)}) from None
         except services.Expired as error:

@@ -37,14 +37,21 @@ def get_approval(
         print("Rejected." if answer.by_human else "Nobody looked in time.")
         return None
     try:
-        receipt = client.requests.redeem(answer.request_id, approved)
+        receipt = client.requests.redeem(answer.request_id, approved, name=name)
     except AlreadyRedeemed as error:
         print("This was run before:", error.redeemed_at)
         return None
     except InvalidCall as error:  # the approval has expired
         print(error.msg)
         return None
-    claims = verify_receipt(receipt["receipt"], keys, issuer=issuer, arguments=approved)
+    claims = verify_receipt(
+        receipt["receipt"],
+        keys,
+        issuer=issuer,
+        name=name,
+        arguments=approved,
+        request_id=answer.request_id,
+    )
     print("Approved by", ", ".join(person["name"] for person in claims["answered_by"]))
     return approved
 

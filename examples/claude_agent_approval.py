@@ -56,7 +56,7 @@ class People:
             **self.settings,
         )
         if answer.arguments is not None:
-            self.client.requests.redeem(answer.request_id, answer.arguments)
+            self.client.requests.redeem(answer.request_id, answer.arguments, name=tool)
         return answer
 
     async def tell_edit(self, data: Any, tool_use_id: str | None, _: HookContext) -> Any:

@@ -5,6 +5,7 @@ from typing import Final
 from api.errors import (
     AlreadyRedeemed,
     DifferentArguments,
+    DifferentName,
     InvalidBody,
     InvalidRequestId,
     NoReceipt,
@@ -52,14 +53,19 @@ OPERATIONS: Operations = {
         name="redeemReceipt",
         tag="Requests",
         summary="Redeem an approval, once",
-        description="Call this right before you run what was approved, with the arguments that you "
-        "are about to run. Only the first call succeeds, and only with the arguments that the "
-        "person approved. Only the account that created the request may do this.",
+        description="Call this right before you run what was approved, with the name and the "
+        "arguments that you are about to run. Only the first call succeeds, and only with those "
+        "that the person approved. Only the account that created the request may do this.",
         message="Approval redeemed successfully",
         paths=REQUEST_PATH,
         body=Body(
             RedeemInput,
-            {"redeem": {"arguments": {"order": "1042", "amount": 80, "currency": "EUR"}}},
+            {
+                "redeem": {
+                    "name": "issue_refund",
+                    "arguments": {"order": "1042", "amount": 80, "currency": "EUR"},
+                }
+            },
         ),
         data={**DATA, "redeemed_at": TIMESTAMP},
         example=REDEEMED,
@@ -73,6 +79,7 @@ OPERATIONS: Operations = {
             RequestNotFound,
             AlreadyRedeemed,
             DifferentArguments,
+            DifferentName,
         ),
     ),
 }

@@ -10,6 +10,7 @@ from api.errors import (
     ApiError,
     CallUnderWay,
     DifferentArguments,
+    DifferentName,
     ExportUnderWay,
     IdempotencyKeyReused,
     InvalidBody,
@@ -58,7 +59,7 @@ DESCRIPTIONS = {
     503: "The service cannot reach its database. Try again shortly.",
 }
 _RECEIPT_CONFLICT = (
-    "The receipt was redeemed before, or covers other arguments; or, with Retry-After, the first "
+    "The receipt was redeemed before, or covers another call; or, with Retry-After, the first "
     "call with this Idempotency-Key is still running."
 )
 _STATE_CONFLICT = (
@@ -113,6 +114,7 @@ OBJECTS: dict[type[ApiError], tuple[Schema, dict[str, Any]]] = {
         {"redeemed_at": "2026-05-04T10:42:06.100Z"},
     ),
     DifferentArguments: (object_of({"path": STRING}), {"path": "arguments.amount"}),
+    DifferentName: (object_of({"path": STRING}), {"path": "name"}),
     ReceiptExpired: (
         object_of({"expires_at": TIMESTAMP}),
         {"expires_at": "2026-05-05T10:42:05.000Z"},

@@ -26,7 +26,7 @@ def approved_refunds() -> None:
         event = get_current_context()["dag_run"].conf
         arguments = event["response_data"]["arguments"]
         try:
-            Client().requests.redeem(event["request_id"], arguments)
+            Client().requests.redeem(event["request_id"], arguments, name=NAME)
         except AlreadyRedeemed as error:
             raise AirflowSkipException(str(error)) from None
         return arguments

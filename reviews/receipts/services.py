@@ -39,6 +39,10 @@ class DifferentArguments(Exception):
     """The arguments are not those that were approved. The argument is the path of the first one."""
 
 
+class DifferentName(Exception):
+    """A call with another name was approved."""
+
+
 class AlreadyRedeemed(Exception):
     """The receipt was redeemed before, `at` this time."""
 
@@ -102,15 +106,19 @@ def find_receipt(request: Request) -> Receipt | None:
 
 
 @transaction.atomic
-def redeem(request: Request, arguments: dict[str, Any], *, key_id: str) -> Receipt:
-    """Redeems the receipt with the approved arguments, and returns it.
+def redeem(
+    request: Request, arguments: dict[str, Any], *, name: str | None = None, key_id: str
+) -> Receipt:
+    """Redeems the receipt with the approved arguments, and returns it. No `name` fits every call.
 
-    Raises NoReceipt, AlreadyRedeemed, DifferentArguments, Expired, canonical.NotCanonical,
-    Request.DoesNotExist, vault.Unreadable.
+    Raises NoReceipt, AlreadyRedeemed, DifferentName, DifferentArguments, Expired,
+    canonical.NotCanonical, Request.DoesNotExist, vault.Unreadable.
     """
     receipt = read_receipt(request)
     if receipt.redeemed_at is not None:
         raise AlreadyRedeemed(receipt.redeemed_at)
+    if name is not None and name != _read_claims(receipt)["name"]:
+        raise DifferentName
     if canonical.compute_digest(arguments) != receipt.arguments_sha256:
         raise DifferentArguments(_find_difference(request, arguments))
     params = {"request": request.pk, "account": request.creator_id, "key": key_id}
@@ -191,9 +199,14 @@ def rename_erased(person: User, *, after: str = "", limit: int) -> Sequence[str]
     return [receipt.pk for receipt in batch]
 
 
+def _read_claims(receipt: Receipt) -> dict[str, Any]:
+    """Returns what a receipt states; its texts may be gone from the request."""
+    return jwt.decode(receipt.token, options={"verify_signature": False})  # our own
+
+
 def _rename(receipt: Receipt) -> None:
     """Signs the receipt anew if it names people who have been erased since."""
-    claims = jwt.decode(receipt.token, options={"verify_signature": False})  # our own
+    claims = _read_claims(receipt)
     named = User.objects.filter(pk__in=[each["id"] for each in claims["answered_by"]])
     erased = {person.pk: person.name for person in named if is_erased(person)}
     people = [

@@ -24,6 +24,7 @@ from loops.models import Loop
 from reviews.models import Receipt, Request, SigningKey
 from reviews.receipts import signing_keys
 from tests.api import moments
+from tests.api.bodies import QUESTION
 from tests.api.test_query_counts import statements
 from tests.api.wire import NOWHERE, Api, Ask, granted, json_of, refused
 from tests.reviews.approvals import (
@@ -281,6 +282,16 @@ def test_other_arguments_spend_nothing(
     granted(api(plenty).post(address, {"arguments": {**ARGUMENTS, "amount": 40.0}}), REDEEMED)
 
 
+@pytest.mark.contract("redeem.name")
+@pytest.mark.parametrize("name", ["delete_everything", "Refund", "refund ", ""])
+def test_another_call_spends_nothing(api: Api, plenty: str, approved: Approved, name: str) -> None:
+    address = f"/v1/api/requests/{approved()}/redeem"
+    response = api(plenty).post(address, {"name": name, "arguments": ARGUMENTS})
+    refused(response, 409, "Name differs from the approved one", {"path": "name"})
+    assert not Receipt.objects.exclude(redeemed_at=None).exists()
+    granted(api(plenty).post(address, {"name": "refund", "arguments": ARGUMENTS}), REDEEMED)
+
+
 LARGEST = 2**53 - 1
 
 
@@ -290,6 +301,7 @@ LARGEST = 2**53 - 1
     [
         ({}, "Validation failed", "arguments is required"),
         ({"arguments": []}, "Validation failed", "arguments must be an object"),
+        ({"arguments": {}, "name": 1}, "Validation failed", "name must be a string"),
         (
             {"arguments": {"a": [LARGEST + 1]}},
             "Validation failed",
@@ -328,6 +340,17 @@ def test_an_expired_one_cannot_be_redeemed(api: Api, plenty: str, approved: Appr
     shown = granted(api(plenty).get(f"{path}/receipt"), READ)  # it is still a proof
     response = api(plenty).post(f"{path}/redeem", {"arguments": ARGUMENTS})
     refused(response, 400, "Receipt has expired", {"expires_at": shown["expires_at"]})
+
+
+def test_one_that_was_replaced_is_only_linked(
+    api: Api, plenty: str, loop: Loop, approved: Approved
+) -> None:
+    request_id = approved()
+    path = f"/v1/api/requests/{request_id}"
+    newer = {**QUESTION, "replaces": request_id}
+    assert api(plenty).post(f"/v1/api/loops/{loop.pk}/requests", newer).status_code == 201
+    assert json_of(api(plenty).get(path))["data"]["request"]["superseded_by"]
+    granted(api(plenty).post(f"{path}/redeem", {"arguments": ARGUMENTS}), REDEEMED)
 
 
 def test_one_that_expired_before_it_was_issued(api: Api, plenty: str, approved: Approved) -> None:

@@ -2,7 +2,7 @@
 // JSON. The library jose verifies too: it knows neither the service nor this package.
 
 import { createLocalJWKSet, jwtVerify } from "jose";
-import { AlreadyRedeemed, ArgumentsDiffer, Client, verifyReceipt } from "reviewloop";
+import { ANY_ARGUMENTS, AlreadyRedeemed, ArgumentsDiffer, Client, verifyReceipt } from "reviewloop";
 
 const scenario = JSON.parse(process.env.SCENARIO ?? "{}");
 
@@ -17,14 +17,21 @@ async function redeem() {
     typ: "approval-receipt+jwt",
   });
   const differs = await client.requests.redeem(id, {}).catch((error) => error);
-  const redeemed = await client.requests.redeem(id, scenario.arguments);
+  const other = await client.requests
+    .redeem(id, scenario.arguments, { name: "delete_everything" })
+    .catch((error) => error);
+  const own = { name: "refund", idempotencyKey: "refund-1042" };
+  const redeemed = await client.requests.redeem(id, scenario.arguments, own);
+  const replay = await client.requests.redeem(id, scenario.arguments, own).catch((error) => error);
   const again = await client.requests.redeem(id, scenario.arguments).catch((error) => error);
   return {
     claims,
     independent: independent.payload,
     path: differs instanceof ArgumentsDiffer && differs.path,
+    otherPath: other instanceof ArgumentsDiffer && other.path,
     isSame: redeemed.receipt === before.receipt,
     redeemedAt: redeemed.redeemed_at,
+    replay: replay instanceof AlreadyRedeemed && replay.redeemedAt,
     again: again instanceof AlreadyRedeemed && again.redeemedAt,
   };
 }
@@ -32,8 +39,15 @@ async function redeem() {
 /** Returns the name of the error of each token, or its subject. */
 async function verify() {
   const results: string[] = [];
-  for (const { token, keys, args } of scenario.tokens) {
-    const options = { keys, issuer: scenario.issuer, arguments: args };
+  for (const { token, keys, args, more } of scenario.tokens) {
+    const known: Record<string, unknown> = {
+      any: ANY_ARGUMENTS,
+      undefined: undefined,
+      NaN: { amount: NaN },
+      Infinity: { lines: [-Infinity] },
+    };
+    const given = typeof args === "string" ? known[args] : args;
+    const options = { keys, issuer: scenario.issuer, arguments: given, ...more };
     const verified = verifyReceipt(token, options);
     results.push(await verified.then((claims) => claims.sub, (error) => error.name));
   }

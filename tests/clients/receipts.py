@@ -18,6 +18,10 @@ from tests.reviews.approvals import ARGUMENTS
 ISSUER = "https://review.example"
 TYPE = "approval-receipt+jwt"
 
+OKP = {"kty": "OKP", "crv": "Ed25519"}
+MALFORMED: list[Any] = [None, 1, ["x"], {"keys": None}, OKP, {**OKP, "x": 1}, {**OKP, "x": "AA"}]
+"""What somebody pinned instead of keys."""
+
 
 @contextmanager
 def without_warning() -> Iterator[None]:

@@ -13,7 +13,7 @@ from accounts.models import User
 from reviews.canonical import compute_digest
 from tests.clients.conftest import finish
 from tests.clients.gate import Gate
-from tests.clients.receipts import ISSUER, claims, forgeries, new_key, public, sign
+from tests.clients.receipts import ISSUER, MALFORMED, claims, forgeries, new_key, public, sign
 from tests.clients.schema import TYPESCRIPT
 from tests.clients.test_typescript_client import project, result, run_node
 from tests.reviews.approvals import ARGUMENTS, decide, turn_into_approval
@@ -43,10 +43,11 @@ def test_it_verifies_and_is_redeemed_once(
     assert done["claims"] == done["independent"]
     assert done["claims"]["sub"] == request.pk
     assert done["path"] == "arguments.order"
+    assert done["otherPath"] == "name"
     assert done["isSame"] is True
     assert done["redeemedAt"] is not None
-    assert done["again"] == done["redeemedAt"]
-    assert len(gate.keys()) == 3  # no refusal is repeated
+    assert done["again"] == done["replay"] == done["redeemedAt"]
+    assert len(gate.keys()) == 5  # no refusal is repeated
 
 
 @pytest.mark.django_db(transaction=True)
@@ -64,7 +65,7 @@ def test_the_sample_of_its_readme(
     rest = f"{keys}, {json.dumps(settings.SITE_URL)}, (args) => console.log(args.amount)"
     call = f"""
 import {{ Client }} from "reviewloop";
-await runOnce(new Client({client}), "{request.pk}", {json.dumps(ARGUMENTS)}, {rest});
+await runOnce(new Client({client}), "{request.pk}", "refund", {json.dumps(ARGUMENTS)}, {rest});
 """
     (project / "redeems.mjs").write_text(sample + call)
     assert finish(run_node(["redeems.mjs"], project))[:2] == (0, "40\n")
@@ -77,21 +78,47 @@ def test_what_it_accepts_and_what_it_does_not(project: Path) -> None:
     good = [
         {"token": token, "keys": keys, "args": args}
         for keys in sets
-        for args in (ARGUMENTS, dict(reversed(ARGUMENTS.items())), None)
+        for args in (ARGUMENTS, dict(reversed(ARGUMENTS.items())), "any")
     ]
     bad: list[dict[str, Any]] = [
         {"token": each, "keys": public(KEY), "args": ARGUMENTS} for each in names.values()
     ]
-    wrong: list[Any] = [{"keys": []}, {"kty": "EC", "crv": "P-256", "kid": KEY.kid}]
-    bad += [{"token": token, "keys": keys, "args": None} for keys in wrong]
+    wrong: list[Any] = [{"keys": []}, {"kty": "EC", "crv": "P-256", "kid": KEY.kid}, *MALFORMED]
+    bad += [{"token": token, "keys": keys, "args": "any"} for keys in wrong]
     bad += [
         {"token": token, "keys": public(KEY), "args": args}
         for args in ({"amount": 2**53}, {"a": "\ud800"}, {"\ud800": 1})
     ]
     found = run(project, name="verify", tokens=[*good, *bad], issuer=ISSUER)
     assert found[: len(good)] == ["a" * 24] * len(good)
-    refused = dict(zip([*names, *range(5)], found[len(good) :], strict=True))
+    refused = dict(zip([*names, *range(5 + len(MALFORMED))], found[len(good) :], strict=True))
     assert {name for name, what in refused.items() if what != "InvalidReceipt"} == set()
+
+
+def test_it_is_for_one_call(project: Path) -> None:
+    expected = {"name": "refund", "loopId": "b" * 24, "requestId": "a" * 24}
+    wrong = [{**expected, check: other} for check in expected for other in ("another", "", None)]
+    tokens = [
+        {"token": sign(KEY, claims()), "keys": public(KEY), "args": ARGUMENTS, "more": more}
+        for more in ({}, expected, *wrong)
+    ]
+    found = run(project, name="verify", tokens=tokens, issuer=ISSUER)
+    assert found == ["a" * 24] * 2 + ["InvalidReceipt"] * len(wrong)
+
+
+def test_nothing_is_not_anything(project: Path) -> None:
+    """`decision.arguments` is undefined where nobody approved. NaN is null in JSON."""
+    of_null = sign(KEY, claims(arguments_sha256=compute_digest({"amount": None})))
+    of_nulls = sign(KEY, claims(arguments_sha256=compute_digest({"lines": [None]})))
+    nothing: list[Any] = [None, "undefined", []]
+    given = [(sign(KEY, claims()), each) for each in nothing]
+    given += [(of_null, "NaN"), (of_nulls, "Infinity")]
+    tokens = [{"token": token, "keys": public(KEY), "args": args} for token, args in given]
+    tokens += [
+        {"token": sign(KEY, claims(iss=iss)), "keys": public(KEY), "args": ARGUMENTS, "more": more}
+        for iss, more in (("", {"issuer": ""}), (None, {"issuer": None}))
+    ]
+    assert run(project, name="verify", tokens=tokens, issuer=ISSUER) == ["InvalidReceipt"] * 7
 
 
 ARGUMENTS_OF_ALL_KINDS: dict[str, Any] = {

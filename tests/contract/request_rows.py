@@ -150,6 +150,7 @@ RECEIPTS = {
     "redeem.once": "redeem: of any number of calls one succeeds",
     "redeem.again": "redeem: 409 'Receipt was already redeemed' with redeemed_at in data",
     "redeem.other": "redeem: 409 'Arguments differ from the approved ones' with the path in data",
+    "redeem.name": "redeem: 409 'Name differs from the approved one' with the path name in data",
     "redeem.canonical": "redeem: arguments are compared by RFC 8785, so 40 is 40.0",
     "redeem.expired": "redeem: 400 'Receipt has expired' with expires_at in data",
     "redeem.none": "redeem: 400 'Only approved requests have a receipt'",

@@ -2,7 +2,7 @@
 
 import { askOnce, askResumably } from "./asking.js";
 import { follow, type EventOptions, type StreamEvent } from "./events.js";
-import { Cancelled, DefaultUsed, LoopNotChosen, InvalidCall, NotFound } from "./errors.js";
+import { AlreadyRedeemed, Cancelled, DefaultUsed, LoopNotChosen, InvalidCall, NotFound } from "./errors.js";
 import type { Receipt } from "./receipts.js";
 import type { Store } from "./store.js";
 import { Transport, type Settings } from "./transport.js";
@@ -305,18 +305,28 @@ export class Requests {
   }
 
   /**
-   * Redeems an approval, once: call it right before you run what was approved. `args` are those that
-   * you are about to run. Throws AlreadyRedeemed, ArgumentsDiffer, and InvalidCall if nobody approved
-   * it or its receipt has expired.
+   * Redeems an approval, once: call it right before you run what was approved. `args` and `name` are
+   * those of the call that you are about to run; without a name only the arguments are compared. A
+   * string instead of the options is the idempotency key, which is random for each process that runs
+   * the call. Throws AlreadyRedeemed, ArgumentsDiffer, and
+   * InvalidCall if nobody approved it or its receipt has expired.
    */
   async redeem(
     requestId: string,
     args: Record<string, unknown>,
-    idempotencyKey: string = newKey(),
+    given: string | { name?: string; idempotencyKey?: string } = {},
   ): Promise<Receipt> {
+    const { name, idempotencyKey } =
+      typeof given === "string" ? { name: undefined, idempotencyKey: given } : given;
     const path = `/api/requests/${encodeURIComponent(requestId)}/redeem`;
-    const options = { body: { arguments: args }, idempotencyKey };
-    return (await this.#transport.call<Receipt>("POST", path, options)).data;
+    const options = { body: { arguments: args, name }, idempotencyKey: idempotencyKey ?? newKey() };
+    const { data, headers, mayHaveRun } = await this.#transport.call<Receipt>("POST", path, options);
+    // A new key is nobody else's. Under a key of the caller's, another process may have redeemed.
+    const isReplay = headers.get("Idempotent-Replayed") === "true";
+    if (idempotencyKey !== undefined && isReplay && !mayHaveRun) {
+      throw new AlreadyRedeemed(409, "Receipt was already redeemed", { redeemed_at: data.redeemed_at });
+    }
+    return data;
   }
 
   async #waitOnce(requestId: string, seconds: number) {

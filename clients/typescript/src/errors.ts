@@ -60,7 +60,7 @@ export class AlreadyRedeemed extends ReceiptConflict {
     return (this.data as { redeemed_at: string }).redeemed_at;
   }
 }
-/** 409: a person approved other arguments. `path` is the first one that differs. */
+/** 409: a person approved other arguments, or another call. `path` is the first that differs, or `name`. */
 export class ArgumentsDiffer extends ReceiptConflict {
   get path(): string {
     return (this.data as { path: string }).path;

@@ -32,18 +32,28 @@ export interface ReceiptClaims {
 
 type Jwk = JsonWebKey & { kid?: string };
 
+/** Skips the check of the arguments. */
+export const ANY_ARGUMENTS: unique symbol = Symbol("ANY_ARGUMENTS");
+
 export interface VerifyReceipt {
   /** The pinned public keys: a JWK, several, or the JWK Set of /.well-known/jwks.json. */
   keys: Jwk | readonly Jwk[] | { keys: readonly Jwk[] };
   /** The address of the service (SITE_URL). */
   issuer: string;
-  /** What you are about to run; null skips the check. */
-  arguments: Record<string, unknown> | null;
+  /** What you are about to run; ANY_ARGUMENTS skips the check, and null fits no receipt. */
+  arguments: Record<string, unknown> | typeof ANY_ARGUMENTS;
+  /** The name of what you are about to run, the loop and the request that you expect. A check that is
+   * there and undefined fails. */
+  name?: string;
+  loopId?: string;
+  requestId?: string;
   /** Seconds by which the clocks may differ. */
   leeway?: number;
   /** Unix seconds. */
   now?: number;
 }
+
+const CHECKS = [["name", "name"], ["loopId", "loop_id"], ["requestId", "sub"]] as const;
 
 /**
  * Returns what a receipt states, if one of your pinned keys signed it and it is still valid. Throws
@@ -51,20 +61,14 @@ export interface VerifyReceipt {
  */
 export async function verifyReceipt(token: string, options: VerifyReceipt): Promise<ReceiptClaims> {
   const { issuer, leeway = 60, now = Date.now() / 1000 } = options;
+  if (!issuer) throw new InvalidReceipt("the issuer is missing: it is the address of the service");
   const [head, body, signature, ...more] = token.split(".");
   if (!head || !body || !signature || more.length) throw new InvalidReceipt("this is no token");
   const header = readJson<{ alg?: unknown; typ?: unknown; kid?: unknown }>(head);
   if (header.alg !== "EdDSA" || header.typ !== TYPE) {
     throw new InvalidReceipt(`the token is no receipt: it must be a ${TYPE} with EdDSA`);
   }
-  const jwk = chooseKey(options.keys, header.kid);
-  const key = await crypto.subtle.importKey(
-    "jwk",
-    { kty: "OKP", crv: "Ed25519", x: jwk.x! },
-    "Ed25519",
-    false,
-    ["verify"],
-  );
+  const key = await loadKey(options.keys, header.kid);
   const signed = new TextEncoder().encode(`${head}.${body}`);
   if (!(await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), signed))) {
     throw new InvalidReceipt("the signature of the receipt is wrong");
@@ -73,10 +77,26 @@ export async function verifyReceipt(token: string, options: VerifyReceipt): Prom
   if (claims.iss !== issuer) throw new InvalidReceipt(`the receipt is not from ${issuer}`);
   if (!(claims.exp > now - leeway)) throw new InvalidReceipt("the receipt has expired");
   if (!(claims.iat <= now + leeway)) throw new InvalidReceipt("the receipt is from the future");
-  if (options.arguments && (await digest(options.arguments)) !== claims.arguments_sha256) {
+  for (const [option, claim] of CHECKS) {
+    if (option in options && options[option] !== claims[claim]) {
+      throw new InvalidReceipt(`the receipt has another ${claim}: ${claims[claim]}`);
+    }
+  }
+  const args = options.arguments;
+  if (args !== ANY_ARGUMENTS && (await digest(args)) !== claims.arguments_sha256) {
     throw new InvalidReceipt("the receipt is for other arguments");
   }
   return claims;
+}
+
+async function loadKey(keys: VerifyReceipt["keys"], kid: unknown): Promise<CryptoKey> {
+  try {
+    const jwk = { kty: "OKP", crv: "Ed25519", x: chooseKey(keys, kid).x! };
+    return await crypto.subtle.importKey("jwk", jwk, "Ed25519", false, ["verify"]);
+  } catch (error) {
+    if (error instanceof InvalidReceipt) throw error;
+    throw new InvalidReceipt(`the pinned keys are no JWKs: ${error}`);
+  }
 }
 
 function chooseKey(keys: VerifyReceipt["keys"], kid: unknown): Jwk {
@@ -92,10 +112,22 @@ function isList(keys: VerifyReceipt["keys"]): keys is readonly Jwk[] {
 
 /** The SHA-256 of the form of RFC 8785, in hexadecimal. */
 async function digest(args: Record<string, unknown>): Promise<string> {
-  // as JSON, like what is sent to be redeemed
-  const form = canonicalize(JSON.parse(JSON.stringify(args)));
+  if (typeof args !== "object" || args === null || Array.isArray(args)) {
+    throw new InvalidReceipt("there are no arguments: nobody approved, or ANY_ARGUMENTS is meant");
+  }
+  const form = canonicalize(JSON.parse(writeJson(args)));
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(form));
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Writes JSON, like what is sent to be redeemed. NaN and Infinity would become null. */
+function writeJson(args: Record<string, unknown>): string {
+  return JSON.stringify(args, (_, value) => {
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      throw new InvalidReceipt(`the arguments have a number that JSON has not: ${value}`);
+    }
+    return value;
+  });
 }
 
 /** Writes JSON in the form of RFC 8785, which is that of JSON.stringify with sorted names. */

@@ -496,6 +496,8 @@ export interface components {
             arguments: {
                 [key: string]: unknown;
             };
+            /** @description What the program is about to call. Another name than the approved one spends nothing. Without it only the arguments are compared. */
+            name?: string | null;
         };
         /** @description A request in a single read and in events. */
         RequestDetail: {

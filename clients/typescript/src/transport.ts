@@ -34,6 +34,8 @@ export interface Options {
 export interface Result<Data> {
   data: Data;
   headers: Headers;
+  /** The response to an attempt before was lost. */
+  mayHaveRun: boolean;
 }
 
 export class Transport {
@@ -57,12 +59,14 @@ export class Transport {
   /** Returns what the API answers. Throws ApiError, ConnectionFailed. */
   async call<Data>(method: string, path: string, options: Options = {}): Promise<Result<Data>> {
     let left = options.patience ?? this.patience;
+    let mayHaveRun = false;
     for (let repeats = 0; ; repeats++) {
       const begun = performance.now();
       const longest = options.patience === undefined ? Infinity : Math.max(0, left) + LATE_SECONDS;
       const readSeconds = Math.min(options.readSeconds ?? READ_SECONDS, longest);
       const outcome = await this.#attempt<Data>(method, path, { ...options, readSeconds }, repeats);
-      if (!(outcome instanceof ReviewLoopError)) return outcome;
+      if (!(outcome instanceof ReviewLoopError)) return { ...outcome, mayHaveRun };
+      mayHaveRun ||= !(outcome instanceof ApiError) || outcome.status === 408 || outcome.status >= 500;
       const pause = choosePause(outcome, repeats);
       const isFree = options.sitOutQuota && outcome instanceof RateLimited;
       left -= (performance.now() - begun) / 1000 + (isFree ? 0 : pause);
@@ -77,7 +81,7 @@ export class Transport {
     path: string,
     options: Options & { readSeconds: number },
     repeats: number,
-  ): Promise<Result<Data> | ApiError | ConnectionFailed> {
+  ): Promise<Omit<Result<Data>, "mayHaveRun"> | ApiError | ConnectionFailed> {
     // what is wrong here stays wrong, so it throws as it is
     const address = this.#address(path, options);
     const headers = this.#headers(options);

@@ -27,12 +27,13 @@ from reviewloop.errors import (
     Unauthorized,
 )
 from reviewloop.events import EventStream, StreamEvent
-from reviewloop.receipts import verify_receipt
+from reviewloop.receipts import ANY_ARGUMENTS, verify_receipt
 from reviewloop.reviewer import Reviewer
 from reviewloop.transport import __version__
 from reviewloop.types import Decision
 
 __all__ = [
+    "ANY_ARGUMENTS",
     "AlreadyRedeemed",
     "Answer",
     "ApiError",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from time import monotonic, sleep
 from typing import Any, cast
 
-from reviewloop.errors import InvalidCall
+from reviewloop.errors import AlreadyRedeemed, InvalidCall
 from reviewloop.transport import READ_SECONDS, Transport, __version__
 from reviewloop.types import FINAL, CreatedRequest, ListedRequest, Receipt, Request
 from reviewloop.unique import new_key
@@ -137,20 +137,36 @@ class Requests:
         return cast("Receipt", data)
 
     def redeem(
-        self, request_id: str, arguments: Mapping[str, Any], *, idempotency_key: str | None = None
+        self,
+        request_id: str,
+        arguments: Mapping[str, Any],
+        *,
+        name: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Receipt:
         """Redeems an approval, once: call it right before you run what was approved.
 
-        `arguments` are those that you are about to run. Raises AlreadyRedeemed, ArgumentsDiffer,
-        and InvalidCall if nobody approved it or its receipt has expired.
+        `name` and `arguments` are those of the call that you are about to run; without a name only
+        the arguments are compared. An `idempotency_key` is random for each process that runs the
+        call. Raises AlreadyRedeemed, ArgumentsDiffer, and InvalidCall if nobody approved it or its
+        receipt has expired.
         """
+        body: dict[str, Any] = {"arguments": dict(arguments)}
+        if name is not None:
+            body["name"] = name
         result = self._transport.call(
             "POST",
             f"/api/requests/{request_id}/redeem",
-            body={"arguments": dict(arguments)},
+            body=body,
             idempotency_key=idempotency_key or new_key(),
         )
-        return cast("Receipt", result.data)
+        receipt = cast("Receipt", result.data)
+        # a new key is nobody else's; under a key of the caller's, another process may have redeemed
+        is_replay = result.headers.get("Idempotent-Replayed") == "true"
+        if idempotency_key is not None and is_replay and not result.may_have_run:
+            at = {"redeemed_at": receipt["redeemed_at"]}
+            raise AlreadyRedeemed(409, "Receipt was already redeemed", at)
+        return receipt
 
     def _wait_once(self, request_id: str, left: float | None) -> tuple[Request, bool]:
         """Returns the request, and whether the service delayed its response."""

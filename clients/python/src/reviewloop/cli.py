@@ -228,13 +228,14 @@ def add_redeem(redeem: argparse.ArgumentParser) -> None:
         type=read_object,
         help="a JSON object: what you are about to run",
     )
+    redeem.add_argument("--name", help="the name of the call that you are about to run")
     redeem.add_argument("--json", action="store_true", help="print JSON")
     redeem.set_defaults(run=run_redeem)
 
 
 def run_redeem(client: Client, args: argparse.Namespace) -> int:
     """Prints the receipt."""
-    receipt = client.requests.redeem(args.request, args.arguments)
+    receipt = client.requests.redeem(args.request, args.arguments, name=args.name)
     if args.json:
         print_json(receipt)
     else:

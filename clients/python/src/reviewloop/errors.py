@@ -70,7 +70,10 @@ class AlreadyRedeemed(ReceiptConflict):
 
 
 class ArgumentsDiffer(ReceiptConflict):
-    """409: a person approved other arguments. `path` is the first one that differs."""
+    """409: a person approved other arguments, or another call.
+
+    `path` is the first argument that differs, or `name`.
+    """
 
     @property
     def path(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any, Union, cast
 
 from reviewloop.errors import ConfigurationError, InvalidReceipt
@@ -18,33 +19,50 @@ Keys = Union[Jwk, Sequence[Jwk]]
 """The pinned public keys: a JWK, several, or the JWK Set of /.well-known/jwks.json."""
 
 
+class Unchecked(Enum):
+    """What a check that is left out has instead of a value. None is a value, which nothing has."""
+
+    ANY = "any"
+
+
+ANY_ARGUMENTS = Unchecked.ANY
+"""Skips the check of the arguments."""
+
+
 def verify_receipt(
     token: str,
     keys: Keys,
     *,
     issuer: str,
-    arguments: Mapping[str, Any] | None,
+    arguments: Mapping[str, Any] | Unchecked,
+    name: str | Unchecked = Unchecked.ANY,
+    loop_id: str | Unchecked = Unchecked.ANY,
+    request_id: str | Unchecked = Unchecked.ANY,
     leeway: float = LEEWAY,
 ) -> ReceiptClaims:
     """Returns what a receipt states, if one of your pinned `keys` signed it and it is still valid.
 
     `issuer` is the address of the service (SITE_URL). `arguments` are those that you are about to
-    run; None skips their check. Needs `pip install reviewloop[receipts]`.
+    run; ANY_ARGUMENTS skips their check. None, which `answer.arguments` is where nobody approved,
+    fits no receipt. `name`, `loop_id` and `request_id` are those that you expect; give `name`
+    wherever the program can run more than one thing. Needs `pip install reviewloop[receipts]`.
 
     Raises InvalidReceipt, and ConfigurationError without these packages.
     """
     try:
         import jwt
-        import rfc8785
+        import rfc8785  # noqa: F401 (digest needs it)
     except ImportError as error:
         raise ConfigurationError(f"{error}: pip install 'reviewloop[receipts]'") from None
+    if not isinstance(issuer, str) or not issuer:
+        raise InvalidReceipt("the issuer is missing: it is the address of the service")
     try:
         header = jwt.get_unverified_header(token)
         if header.get("alg") != ALGORITHM or header.get("typ") != TYPE:
             raise InvalidReceipt(f"the token is no receipt: it must be a {TYPE} with {ALGORITHM}")
         claims = jwt.decode(
             token,
-            jwt.PyJWK(dict(choose_key(keys, header.get("kid"))), algorithm=ALGORITHM),
+            load_key(keys, header.get("kid")),
             algorithms=[ALGORITHM],
             issuer=issuer,
             leeway=leeway,
@@ -52,14 +70,34 @@ def verify_receipt(
         )
     except jwt.PyJWTError as error:
         raise InvalidReceipt(f"the receipt is not valid: {error}") from None
-    if arguments is not None:
-        try:
-            digest = hashlib.sha256(rfc8785.dumps(dict(arguments))).hexdigest()
-        except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
-            raise InvalidReceipt(f"the arguments have no canonical form: {error}") from None
-        if digest != claims["arguments_sha256"]:
-            raise InvalidReceipt("the receipt is for other arguments")
+    for claim, expected in (("name", name), ("loop_id", loop_id), ("sub", request_id)):
+        if expected is not Unchecked.ANY and claims.get(claim) != expected:
+            raise InvalidReceipt(f"the receipt has another {claim}: {claims.get(claim)!r}")
+    if arguments is not ANY_ARGUMENTS and digest(arguments) != claims["arguments_sha256"]:
+        raise InvalidReceipt("the receipt is for other arguments")
     return cast("ReceiptClaims", claims)
+
+
+def digest(arguments: Any) -> str:
+    """Computes the SHA-256 of arguments in the form of RFC 8785. Raises InvalidReceipt."""
+    import rfc8785
+
+    if not isinstance(arguments, Mapping):
+        raise InvalidReceipt("there are no arguments: nobody approved, or ANY_ARGUMENTS is meant")
+    try:
+        return hashlib.sha256(rfc8785.dumps(dict(arguments))).hexdigest()
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
+        raise InvalidReceipt(f"the arguments have no canonical form: {error}") from None
+
+
+def load_key(keys: Keys, kid: str | None) -> Any:
+    """Returns the pinned key with this id, ready to verify. Raises InvalidReceipt."""
+    import jwt
+
+    try:
+        return jwt.PyJWK(dict(choose_key(keys, kid)), algorithm=ALGORITHM)
+    except (jwt.PyJWTError, AttributeError, TypeError, ValueError) as error:
+        raise InvalidReceipt(f"the pinned keys are no JWKs: {error}") from None
 
 
 def choose_key(keys: Keys, kid: str | None) -> Jwk:

@@ -9,7 +9,7 @@ import random
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -55,10 +55,14 @@ PASSING = (408, 409, 429)  # and all from 500 on
 
 @dataclass(frozen=True)
 class Result:
-    """The `data` of a success, and its headers."""
+    """The `data` of a success, and its headers.
+
+    An attempt before it `may_have_run`: its response was lost.
+    """
 
     data: Any
     headers: Any
+    may_have_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,8 @@ class Transport:
                     response = send(
                         timeout=(min(CONNECT_SECONDS, longest), min(read_seconds, longest))
                     )
-                return read_result(response, attempts.repeats)
+                result = read_result(response, attempts.repeats)
+                return replace(result, may_have_run=attempts.may_have_run)
             except (ApiError, ConnectionFailed) as failure:
                 attempts.sit_out(failure, is_quota_free=sit_out_quota)
 
@@ -172,6 +177,7 @@ class Patience:
 
     def __init__(self, seconds: float) -> None:
         self.repeats = 0
+        self.may_have_run = False
         self._ends_at = monotonic() + seconds
 
     @property
@@ -183,9 +189,11 @@ class Patience:
         """Sleeps until the next attempt. Raises the failure if a retry is useless."""
         if isinstance(failure, ConnectionFailed):
             may_pass = failure.may_pass
+            self.may_have_run = True
         else:
             is_final = isinstance(failure, (ReceiptConflict, StateConflict))
             may_pass = (failure.status in PASSING and not is_final) or failure.status >= 500
+            self.may_have_run |= failure.status == 408 or failure.status >= 500
         pause = choose_pause(failure, self.repeats)
         if is_quota_free and isinstance(failure, RateLimited):
             self._ends_at += pause

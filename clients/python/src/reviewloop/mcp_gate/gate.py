@@ -126,7 +126,8 @@ class Gate:
             return Declined(
                 "The server changed this tool while a person decided, so the call was not made."
             )
-        await self._in_thread(self._questions.redeem, request_id, decision.arguments)
+        redeem = self._questions.redeem
+        await self._in_thread(redeem, request_id, call.name, decision.arguments)
         approval = Approval(call.name, call.arguments, decision.arguments, decision.notice)
         await self._send_approved(request, approval, tool)
         return None

@@ -92,9 +92,9 @@ class Questions:
         reason = f": {message}" if message else "."
         return Declined(f"A person rejected this call, so it was not made{reason}")
 
-    def redeem(self, request_id: str, arguments: Mapping[str, Any]) -> None:
-        """Spends the approval for exactly these arguments. Raises ReviewLoopError."""
-        self._client.requests.redeem(request_id, arguments)
+    def redeem(self, request_id: str, name: str, arguments: Mapping[str, Any]) -> None:
+        """Spends the approval for exactly this call. Raises ReviewLoopError."""
+        self._client.requests.redeem(request_id, arguments, name=name)
 
     def withdraw(self, request_id: str) -> None:
         """Takes the question back, unless it has ended. Raises ReviewLoopError."""
