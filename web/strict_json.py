@@ -1,8 +1,7 @@
 """Reads a JSON object from a request, or raises InvalidJSON (docs/contract.md, `body`).
 
 A UTF-8 byte order mark at the beginning is skipped. Besides malformed JSON it refuses NUL
-characters and lone surrogates (PostgreSQL cannot store them), a name that occurs twice in an object
-(programs differ in which of its values they read, RFC 8785), NaN and Infinity, numbers beyond a
+characters and lone surrogates (PostgreSQL cannot store them), NaN and Infinity, numbers beyond a
 double, more than 32 levels, and more than 256 KiB.
 """
 
@@ -12,11 +11,9 @@ import codecs
 import json
 import math
 import re
-from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from web.json_paths import join, walk
+from web.json_paths import walk
 from web.sanitize import UNSTORABLE
 
 if TYPE_CHECKING:
@@ -37,22 +34,18 @@ _KINDS = {
     bool: "true or false",
     type(None): "null",
 }
-# Objects in which a name occurs twice, and that name, by the id of the object.
-_Repeating = dict[int, tuple[dict[str, Any], str]]
 _JSON_TYPE = re.compile(r"\s*application/json\s*(;.*)?\Z", re.IGNORECASE | re.DOTALL)
 
 
 class InvalidJSON(ValueError):
     """The text is not a JSON object, or not one that this service can store: says why.
 
-    `line` is the line that is not JSON, if it is not. `repeated` is the path of a name that occurs
-    twice.
+    `line` is the line that is not JSON, if it is not.
     """
 
-    def __init__(self, reason: str, *, line: int | None = None, repeated: str = "") -> None:
+    def __init__(self, reason: str, *, line: int | None = None) -> None:
         super().__init__(reason)
         self.line = line
-        self.repeated = repeated
 
 
 def read_object(request: HttpRequest, *, empty_is_object: bool = False) -> dict[str, Any]:
@@ -91,14 +84,9 @@ def parse_object(raw: bytes) -> dict[str, Any]:
 def parse_value(raw: bytes) -> Any:
     """Parses the JSON in `raw`. Raises InvalidJSON."""
     text = _decode(raw)
-    repeating: _Repeating = {}
     try:
         value = json.loads(
-            text,
-            parse_constant=_refuse,
-            parse_float=_parse_float,
-            parse_int=_parse_integer,
-            object_pairs_hook=partial(_build_object, repeating),
+            text, parse_constant=_refuse, parse_float=_parse_float, parse_int=_parse_integer
         )
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
@@ -106,32 +94,11 @@ def parse_value(raw: bytes) -> Any:
         raise InvalidJSON(f"body must be JSON: {reason}", line=error.lineno) from None
     except RecursionError:
         raise InvalidJSON(_TOO_DEEP) from None
-    if repeating:
-        _refuse_repeated(value, repeating)
     if b"\\u" in raw and (fault := find_unstorable(value)):
         raise InvalidJSON(fault)
     if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and measure_depth(value) > MAX_DEPTH:
         raise InvalidJSON(_TOO_DEEP)
     return value
-
-
-def _build_object(repeating: _Repeating, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        repeating[id(built)] = built, next(name for name in counts if counts[name] > 1)
-    return built
-
-
-def _refuse_repeated(value: Any, repeating: _Repeating) -> NoReturn:
-    """The outermost object that repeats a name is in the value; one inside it may be lost."""
-    path = next(
-        join(path, repeating[id(item)][1])
-        for path, item in walk("", value)
-        if id(item) in repeating
-    )
-    shown = _shorten(path) or "body"
-    raise InvalidJSON(f"{shown} must not occur twice", repeated=shown)
 
 
 def _decode(raw: bytes) -> str:

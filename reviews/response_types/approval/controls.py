@@ -72,7 +72,10 @@ def show_value(value: Any, field: Field | None, page: Page) -> list[str]:
 
 def is_as_shown(value: Any, field: Field | None, posted: Sequence[str], page: Page) -> bool:
     """Tells whether nobody changed the field; an empty text is no value."""
-    return form_fields.is_untouched(show_value(value, field, page), posted)
+    shown = show_value(value, field, page)
+    return [unify_newlines(each) for each in posted if each] == [
+        unify_newlines(each) for each in shown if each
+    ]
 
 
 def read_value(value: Any, field: Field | None, posted: list[str], page: Page) -> Any:
@@ -91,8 +94,6 @@ def read_value(value: Any, field: Field | None, posted: list[str], page: Page) -
     except InvalidJSON as error:
         if error.line is not None:
             raise InvalidAnswer(say("Line %(line)s is not JSON", line=error.line)) from None
-        if error.repeated:
-            raise InvalidAnswer(say("%(field)s must be unique", field=error.repeated)) from None
         raise InvalidAnswer(OTHER_TYPE[type(value)]) from None
 
 

@@ -289,9 +289,11 @@ def read_default(args: argparse.Namespace) -> Any:
         return NOBODY
     if kind in ("rating", "number", "form", "approval"):
         try:
-            return parse_json(args.default)
+            value = json.loads(args.default)
+            json.dumps(value, allow_nan=False)
         except ValueError:
             return args.default  # the API reports the error
+        return value
     if kind == "multi_select":
         return read_options(args.default)
     return args.default
@@ -304,25 +306,10 @@ def read_options(text: str) -> list[str]:
     return options
 
 
-def parse_json(text: str) -> Any:
-    """Raises ValueError for what the API would not read as it is written."""
-    value = json.loads(text, object_pairs_hook=build_object)
-    json.dumps(value, allow_nan=False)
-    return value
-
-
-def build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for place, name in enumerate(names) if name in names[:place])
-        raise ValueError(f"{repeated!r} occurs twice")
-    return built
-
-
 def read_object(text: str) -> dict[str, Any]:
     try:
-        value = parse_json(text)
+        value = json.loads(text)
+        json.dumps(value, allow_nan=False)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
     if not isinstance(value, dict):
