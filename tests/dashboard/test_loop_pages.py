@@ -230,7 +230,7 @@ def test_a_loop_with_much_in_it_costs_the_same(
         created_at=answered.created_at - timedelta(seconds=30)
     )
     browser = signed_in(owner)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         response = browser.get(f"{LIST}{loop.pk}/")
     assert len(response.content) < 65_000
 
