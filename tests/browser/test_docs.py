@@ -20,7 +20,7 @@ def test_the_api_page_shows_every_operation_and_asks_no_other_host(
         assert response
         assert "default-src 'self'" in response.headers["content-security-policy"]
         assert "unsafe" not in response.headers["content-security-policy"]
-        expect(page.locator(".opblock")).to_have_count(28 + 5)  # operations and events
+        expect(page.locator(".opblock")).to_have_count(30 + 5)  # operations and events
         page.locator("#operations-Requests-createRequest .opblock-summary-control").click()
         operation = page.locator("#operations-Requests-createRequest")
         expect(operation).to_contain_text("Request created and broadcasted successfully")
