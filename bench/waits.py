@@ -56,6 +56,7 @@ class Crowd:
     port: int
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     known: dict[str, list[float]] = field(default_factory=dict)  # the times, by request
+    tasks: "list[asyncio.Task[None]]" = field(default_factory=list)
     refused: int = 0
 
     async def wait(self, path: str, key: str) -> None:
@@ -71,7 +72,12 @@ class Crowd:
         writer.close()
 
     def add(self, path: str, key: str) -> None:
-        self.loop.call_soon_threadsafe(lambda: self.loop.create_task(self.wait(path, key)))
+        """Starts a caller. The loop alone refers to tasks weakly, and they would be collected."""
+
+        def start() -> None:
+            self.tasks.append(self.loop.create_task(self.wait(path, key)))
+
+        self.loop.call_soon_threadsafe(start)
 
     def count(self) -> int:
         """Returns the number of callers with a result."""
