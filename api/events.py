@@ -2,7 +2,7 @@
 
 A stream has a place in a waiting list (`web.waiting`) and no thread. It is called again when
 something has happened to the account, and every BEAT seconds. Each time it checks its key and reads
-what is new in the log (`webhooks.event_log`); `api.hints` only says when.
+what is new in the log (`webhooks.event_log`); `api.wake_ups` only says when.
 """
 
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from api.errors import (
     TooManyStreams,
     ValidationFailed,
 )
-from api.hints import start_listening, topic_of_account
 from api.views import ApiView
+from api.wake_ups import start_listening, topic_of_account
 from db.ids import normalize_id
 from reviews.lifecycle.settling import scope_to_account, settle_unlocked
 from web.waiting import Waiter, get_deferred, get_resumed
 from webhooks import event_log, places
 from webhooks.event_log import Entry, Page, Position
 
-BEAT = 12.0  # seconds between two looks, and the delay of an event whose hint was lost
+BEAT = 12.0  # seconds between two looks, and the delay of an event whose wake-up was lost
 OUTAGE = 5.0  # seconds until a stream looks whether the database is back
 RETRY = b"retry: 2000\n"  # milliseconds after which a client comes back
 COMMENT = b": nothing new\n"  # that nothing has happened until now
@@ -131,7 +131,7 @@ def send(call: Call, waiter: Waiter | None, position: Position, begin: bytes) ->
         return build_stream(text)
     waiter.state = page.position
     if not page.entries:
-        settle_unlocked(scope_to_account(call.account.id))  # its events come by a hint
+        settle_unlocked(scope_to_account(call.account.id))  # its events come with a wake-up
     return keep_for(BEAT, call.request, waiter, text, is_due=not page.is_last)
 
 

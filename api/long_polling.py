@@ -1,7 +1,7 @@
 """`GET /api/requests/{id}?wait=N`: the response comes as soon as the request has ended.
 
 While it waits the call has a place in a waiting list (`web.waiting`) and no thread.
-`api.hints` says when to read the request again.
+`api.wake_ups` says when to read the request again.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import Any
 from django.http import HttpRequest, QueryDict
 
 from api.errors import ValidationFailed
-from api.hints import start_listening
+from api.wake_ups import start_listening
 from reviews.lifecycle.states import OPEN
 from web.waiting import Waiter, get_deferred
 

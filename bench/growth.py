@@ -1,11 +1,11 @@
-"""Measures pruning of old requests: its speed, its cost for calls, and dropping a partition."""
+"""Measures pruning of old requests: its speed, and its cost for calls."""
 
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 from django.test.utils import override_settings
 
 from accounts.quota import Account
@@ -24,16 +24,6 @@ FIELDS: dict[str, Any] = {
     "request_text": "Refund order 4821?", "response_type": "single_select",
     "response_config": {"options": ["yes", "no"]}, "default_response": "no", "platform": "api",
 }  # fmt: skip
-_COPY = """
-CREATE TABLE bench_month (LIKE reviews_request INCLUDING DEFAULTS INCLUDING GENERATED
-                          INCLUDING INDEXES) PARTITION BY RANGE (id);
-CREATE TABLE bench_month_1 PARTITION OF bench_month FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
-"""
-_COLUMNS = """
-SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute
- WHERE attrelid = 'reviews_request'::regclass AND attnum > 0 AND NOT attisdropped
-   AND attgenerated = ''
-"""
 
 
 def measure(count: int) -> Part:
@@ -51,13 +41,11 @@ def measure(count: int) -> Part:
             beside = prune()
             read, create = calls.result()
             pool.submit(connection.close)
-    dropped, rows = drop_partition()
     head = [f"of {count:,} requests with their deliveries", "requests/s", "read", "create"]
     lines = [
         ["no pruning", "", f"{quiet[0]:.2f} ms", f"{quiet[1]:.2f} ms"],
         ["pruning in batches of 500", f"{alone:,.0f}", "", ""],
         ["the same, beside calls", f"{beside:,.0f}", f"{read:.2f} ms", f"{create:.2f} ms"],
-        [f"dropping a partition of {rows:,}", f"{rows / dropped:,.0f}", "", ""],
     ]
     return Part(
         {"growth": table(head, lines)},
@@ -85,19 +73,3 @@ def call_beside(account_id: str, loop: Loop, sample: str) -> tuple[float, float]
             services.create_request(loop_id=loop.pk, account=who, fields=FIELDS)
         creates.append(stop())
     return statistics.median(reads) * 1000, statistics.median(creates) * 1000
-
-
-def drop_partition() -> tuple[float, int]:
-    """The seconds to drop a partition with a third of the requests, and their number."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COLUMNS)
-        (columns,) = cursor.fetchone()
-        cursor.execute(_COPY)
-        cursor.execute(
-            f"INSERT INTO bench_month ({columns}) SELECT {columns} FROM reviews_request LIMIT 300000"  # noqa: E501
-        )
-        rows = int(cursor.rowcount)
-        with timed() as stop, transaction.atomic():
-            cursor.execute("DROP TABLE bench_month_1")
-        cursor.execute("DROP TABLE bench_month")
-    return stop(), rows

@@ -96,7 +96,7 @@ def _explain_silence(reach: Reach, *, is_open: bool) -> str:
         )
         why %= some
     else:
-        why = _("%(reviewers)s got a notification") % {"reviewers": _some(reach.told, total)}
+        why = _("%(reviewers)s got a notification") % {"reviewers": _some(reach.notified, total)}
     sentence = f"{what}: {why}."
     if missing and reach.mailed and can_send():
         sentence += " " + _("%(count)s got an email.") % {"count": reach.mailed}

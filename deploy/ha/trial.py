@@ -27,7 +27,7 @@ ADDRESS = "127.0.0.1"
 FIRST_PORT = 17000
 PROGRAMS = ("etcd", "patroni", "haproxy", "redis-server")
 PAUSE = 2.0  # seconds before a process that has ended is started again
-PATIENCE = 120.0  # seconds for everything to be ready
+READY_WITHIN = 120.0  # seconds for everything to be ready
 GRACE = 20.0  # seconds for a process to stop
 INSTALLED = Path("/usr/lib/postgresql")
 PACKAGES = "etcd-server patroni haproxy redis-server"
@@ -108,13 +108,13 @@ class Cluster:
         clients, peers = next(self.ports), next(self.ports)
         urls = {"client": f"http://{ADDRESS}:{clients}", "peer": f"http://{ADDRESS}:{peers}"}
         listening = [f"--listen-{name}-urls={url}" for name, url in urls.items()]
-        told = [
+        advertised = [
             f"--advertise-client-urls={urls['client']}",
             f"--initial-advertise-peer-urls={urls['peer']}",
             f"--initial-cluster=default={urls['peer']}",
         ]
         old = ["--enable-v2=true"] if self.etcd_api == "etcd" else []
-        self._add("etcd", "etcd", f"--data-dir={self.folder}/etcd", *old, *listening, *told)
+        self._add("etcd", "etcd", f"--data-dir={self.folder}/etcd", *old, *listening, *advertised)
         return f"{ADDRESS}:{clients}"
 
     def _add_database(self, name: str, etcd: str) -> tuple[int, int]:
@@ -252,20 +252,19 @@ def main() -> int:
 
 def run(cluster: Cluster, variables: dict[str, str]) -> None:
     """Keeps everything running; writes the variables once the cluster is ready."""
-    urls, deadline = variables["PATRONI_URLS"].split(), time.monotonic() + PATIENCE
-    told = cluster.folder / "env"
+    urls, deadline = variables["PATRONI_URLS"].split(), time.monotonic() + READY_WITHIN
+    written = cluster.folder / "env"
     while True:
         for process in cluster.processes.values():
             process.keep()
-        if not told.exists():
+        if not written.exists():
             if is_primary_and_standby(urls):
                 lines = [f"{name}={value}" for name, value in variables.items()]
-                told.write_text("\n".join([*lines, ""]), encoding="utf-8")
-                print(f"Ready: the variables of the service are in {told}", flush=True)
+                written.write_text("\n".join([*lines, ""]), encoding="utf-8")
+                print(f"Ready: the variables of the service are in {written}", flush=True)
             elif time.monotonic() > deadline:
-                sys.exit(
-                    f"The cluster is not ready after {PATIENCE:.0f} s: see {cluster.folder}/*.log"
-                )
+                late = f"The cluster is not ready after {READY_WITHIN:.0f} s"
+                sys.exit(f"{late}: see {cluster.folder}/*.log")
         time.sleep(0.5)
 
 

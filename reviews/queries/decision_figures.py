@@ -11,7 +11,7 @@ SPAN = timedelta(days=90)
 LOOKED_AT = 2_000  # ended requests, the newest
 MOST = 500  # approvals among them that are counted: their proposals may be long
 QUICK = 2  # seconds from opening to the answer, in which a person may not have read the question
-MAX_TOOLS = 20  # that are told apart, the most frequent first
+MAX_TOOLS = 20  # tools with figures of their own, the most frequent first
 ACTIONS = ("approve", "edit", "reject", "respond", "timeout")
 
 # The action is at the beginning of a decision: arguments may be long.

@@ -20,7 +20,7 @@ WITH r AS (
            CASE status WHEN 'completed' THEN response_at WHEN 'timeout' THEN timeout_at
                        WHEN 'cancelled' THEN updated_at END AS ended
       FROM reviews_request WHERE id = %(request)s AND creator_id = %(account)s
-), told AS (
+), notified AS (
     SELECT n.recipient_id AS person,
            count(*) FILTER (WHERE n.channel = 'push') AS devices,
            count(*) FILTER (WHERE n.channel = 'push' AND n.state = 'sent') AS pushes,
@@ -45,11 +45,12 @@ WITH r AS (
 ), reviewer AS (
     SELECT u.name, u.email, member.joined_at,
            coalesce(member.joined_at > r.created_at, false) AS is_late,
-           coalesce(told.devices, 0) AS devices, coalesce(told.pushes, 0) AS pushes,
-           told.pushed_at, told.mailed_at, coalesce(told.is_waiting, false) AS is_waiting,
-           coalesce(told.error, '') AS error,
+           coalesce(notified.devices, 0) AS devices, coalesce(notified.pushes, 0) AS pushes,
+           notified.pushed_at, notified.mailed_at,
+           coalesce(notified.is_waiting, false) AS is_waiting,
+           coalesce(notified.error, '') AS error,
            viewer.opened_at, viewer.skipped_at, viewer.claimed_at
-      FROM member FULL JOIN told USING (person) FULL JOIN viewer USING (person)
+      FROM member FULL JOIN notified USING (person) FULL JOIN viewer USING (person)
       JOIN accounts_user u ON u.id = person CROSS JOIN r
 )
 SELECT reviewer.*, count(*) OVER (),
@@ -99,7 +100,7 @@ class Reach:
     reviewers: list[Reviewer]
     total: int = 0
     without_device: int = 0
-    told: int = 0
+    notified: int = 0
     mailed: int = 0
     opened: int = 0
     skipped: int = 0

@@ -110,7 +110,7 @@ def listen(service: str, key: str) -> Iterator[Open]:
         stream.close()
 
 
-def hint(account_id: str) -> None:
+def wake_up(account_id: str) -> None:
     """Wakes the streams of the account, as an event does."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_notify(%s, %s)", [CHANGED_CHANNEL, account_id])
@@ -156,9 +156,9 @@ def test_what_happens_arrives(
         f"{listen.site}/v1/test", headers={"Authorization": f"Bearer {listen.key}"}, timeout=30
     )
     assert usage.headers["X-RateLimit-Remaining"] == "998"
-    hint(owner.pk)
+    wake_up(owner.pk)
     assert stream.next()["event"] == "request.timeout"  # the stream settles what is due
-    hint(foreign_account)
+    wake_up(foreign_account)
     assert "data" not in next(foreign.blocks())  # woken, with nothing to tell
 
 
@@ -276,7 +276,7 @@ def test_a_key_that_may_no_longer_read(
 def test_an_account_that_is_deactivated_meanwhile(listen: Open, owner: User) -> None:
     stream = listen()
     User.objects.filter(pk=owner.pk).update(is_active=False)
-    hint(owner.pk)
+    wake_up(owner.pk)
     assert json.loads(stream.next()["data"])["msg"] == "Access denied to this resource"
 
 

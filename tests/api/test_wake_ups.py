@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from accounts.models import User
-from api.hints import WaitingLists, topic_of_account
+from api.wake_ups import WaitingLists, topic_of_account
 from reviews import services, tasks
 from reviews.lifecycle.transitions import CHANGED_CHANNEL
 from tests.reviews.conftest import Make, make, make_overdue
