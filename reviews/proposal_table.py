@@ -107,7 +107,7 @@ def show(value: Any) -> Shown:
     """Formats any JSON value. Invisible characters get names, because they hide what is there."""
     if isinstance(value, dict | list) and value:
         return Shown(
-            outline=outline.format_outline(_write_out(value)),
+            outline=outline.format_outline(value, show_invisible),
             size=outline.format_count(value),
             is_open=outline.is_short(value),
         )
@@ -131,12 +131,3 @@ def _show_text(value: str) -> Shown:
         beginning=" ".join(text[:MAX_BEGINNING].split()),
         size=size % {"count": format_count(count)},
     )
-
-
-def _write_out(value: Any) -> Any:
-    """Writes out the invisible characters of all texts and names inside a value."""
-    if isinstance(value, dict):
-        return {show_invisible(name): _write_out(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [_write_out(entry) for entry in value]
-    return show_invisible(value) if isinstance(value, str) else value

@@ -55,3 +55,12 @@ def test_what_was_changed() -> None:
     assert [row.name for row in rows.changed_rows] == ["b", "c"]
     assert table({"a": 1}).changed_rows == []
     assert table({"x\u2066": 1}).rows[0].name == "x‹U+2066›"
+
+
+def test_no_name_hides_another() -> None:
+    nested = {"x\u200b": "rm -rf /srv", "x‹U+200B›": "ls"}
+    for value in (nested, [nested], {"deep": [nested]}):
+        outline = str(show(value).outline)
+        assert outline.count("x‹U+200B›:") == 2
+        assert "rm -rf /srv" in outline
+        assert "ls<" in outline
