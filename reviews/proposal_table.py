@@ -89,7 +89,7 @@ def build_with(
     proposal = read_proposal(config)
     return ProposalTable(
         name=show_invisible(proposal.name),
-        title=proposal.title,
+        title=show_invisible(proposal.title),
         risk=proposal.risk,
         rows=[
             _build_row(name, value, (decided or {}).get(name, value))

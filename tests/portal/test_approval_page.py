@@ -277,3 +277,36 @@ def test_256_kilobytes(browser: Client, make: Make) -> None:
     typed = {"answer": "edit", "answer.edit.0": "ü\r\n" * 60_000}
     assert browser.post(f"/inbox/{request.pk}/answer/", typed).status_code == 303
     assert stored(request)["action"] == "approve"
+
+
+def test_names_and_titles_hide_nothing(browser: Client, make: Make) -> None:
+    """Invisible characters are written out wherever the page names something of the call."""
+    turned = "x\u202ey"
+    field = {
+        "type": "string",
+        "title": turned,
+        "description": turned,
+        "enum": ["a", "b"],
+        "enumNames": [turned, "B"],
+    }
+    proposal = {
+        "name": turned,
+        "title": turned,
+        "arguments": {turned: 1, "reason": "a"},
+        "schema": {"type": "object", "properties": {"reason": field}},
+    }
+    config = {"proposal": proposal, "actions": ["approve", "edit"]}
+    request = make(**{**REFUND, "response_config": config})
+    fresh = browser.get(f"/inbox/{request.pk}/")
+    assert 'data-field="x‹U+202E›y"' in fresh.content.decode()
+    wrong = post(browser, request, answer="edit", answer_edit_0="much", answer_edit_1="b")
+    typed = {"answer.edit.0": "2", "answer.edit.1": "b"}
+    refused = browser.post(f"/inbox/{request.pk}/answer/", {**typed, "answer": "approve"})
+    assert "You changed x‹U+202E›y, reason." in words(refused)
+    shown = browser.post(f"/inbox/{request.pk}/answer/", {**typed, "answer": "edit"})
+    typed["answer"] = find_button(shown, "Approve with changes")
+    sent = browser.post(f"/inbox/{request.pk}/answer/", typed)
+    done = browser.get(f"/inbox/{request.pk}/")
+    assert "Approved with changes: x‹U+202E›y, reason" in words(done)
+    for page in (fresh, wrong, refused, shown, sent, done):
+        assert "\u202e" not in page.content.decode()

@@ -17,6 +17,7 @@ from reviews.response_types.flat_schema import Field
 from reviews.response_types.posted import read_number, unify_newlines
 from reviews.response_types.widgets import FormField, get_first
 from web.phrases import say
+from web.sanitize import show_invisible
 from web.strict_json import InvalidJSON, parse_value
 from web.typed_numbers import write_number
 
@@ -105,7 +106,7 @@ def _read_by_schema(field: Field, posted: list[str], text: str, page: Page) -> A
         return []
     if field.kind == "string" and not field.format:
         return text
-    raise InvalidAnswer(say("%(field)s is required", field=field.title))
+    raise InvalidAnswer(say("%(field)s is required", field=show_invisible(field.title)))
 
 
 def build_field(
@@ -115,13 +116,13 @@ def build_field(
     shown = show_value(value, field, page)
     typed = shown if typed is None else typed
     is_kept = is_as_shown(value, field, typed, page)
-    title = field.title if field else place.name
+    title = show_invisible(field.title if field else place.name)
     own = ArgumentField(place, "line", get_first(typed), title, is_kept)
     if isinstance(value, bool) or (field is not None and field.kind == "boolean"):
         return replace(own, control="flag")
     if field is not None:
         built = form_fields.build_field(
-            field,
+            _write_out(field),
             typed,
             page,
             name=place.posted_as,
@@ -140,3 +141,13 @@ def build_field(
         return own
     control: Control = "lines" if isinstance(value, str) else "json"
     return replace(own, control=control, rows=min(max(lines, 2), MAX_ROWS))
+
+
+def _write_out(field: Field) -> Field:
+    """Writes out the invisible characters of what a program says about a field."""
+    return replace(
+        field,
+        title=show_invisible(field.title),
+        description=show_invisible(field.description),
+        options=tuple(replace(each, label=show_invisible(each.label)) for each in field.options),
+    )

@@ -16,6 +16,7 @@ from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.flat_values import find_fault, normalize
 from web.json_paths import join
 from web.phrases import Phrase, say
+from web.sanitize import show_invisible
 from web.strict_json import MAX_BYTES, MAX_DEPTH, find_unstorable, measure_depth
 
 # The sentence about a value of another type, by the type of the proposed one.
@@ -44,7 +45,7 @@ def check_arguments(proposal: Proposal, arguments: object) -> tuple[dict[str, An
                 checked[name] = check_edit(proposal, name, arguments[name])
             except InvalidAnswer as error:
                 raise InvalidAnswer(
-                    say("%(name)s: %(fault)s", name=name, fault=error.args[0])
+                    say("%(name)s: %(fault)s", name=show_invisible(name), fault=error.args[0])
                 ) from None
     edited = [name for name in checked if not is_same(proposal.arguments[name], checked[name])]
     if edited and len(json.dumps(checked, ensure_ascii=False).encode()) > MAX_BYTES:
@@ -59,7 +60,7 @@ def check_edit(proposal: Proposal, name: str, value: Any) -> Any:
     field = proposal.fields.get(name)
     if field is None:
         value = _keep_type(name, proposal.arguments[name], value)
-    elif fault := find_fault(field, value, name=field.title):
+    elif fault := find_fault(field, value, name=show_invisible(field.title)):
         raise InvalidAnswer(fault)
     else:
         value = normalize(value)
