@@ -1,6 +1,6 @@
 """The response type for a decision about a proposed call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from reviews.canonical import canonicalize
@@ -216,9 +216,10 @@ class Approval(ResponseType):
             if action in (APPROVE, REJECT)
         ]
 
-    def get_bulk_subject(self, config: Config) -> str:
-        """Returns the name of what is called: nobody approves two things in one breath."""
-        return read_proposal(config).name
+    def get_bulk_subject(self, config: Config) -> Hashable:
+        """Returns what is called and its risk: nobody approves two things in one breath."""
+        proposal = read_proposal(config)
+        return proposal.name, proposal.risk
 
     def list_values(self, config: Config) -> list[str]:
         return list(read_proposal(config).actions)
