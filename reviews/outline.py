@@ -15,18 +15,24 @@ _PART = (
 )
 
 
-def format_outline(value: Any, write: Callable[[str], str] = str) -> SafeString:
+def format_outline(
+    value: Any, write: Callable[[Any], str] | None = None, write_name: Callable[[str], str] = str
+) -> SafeString:
     """Formats any JSON value as HTML. Everything from the client is escaped.
 
-    `write` writes each text and name, one by one: two names may become alike.
+    `write` writes a value without entries, and `write_name` each name: two may become alike.
     """
     if isinstance(value, dict) and value:
-        rows = [(_format_entry(f"{write(key)}:", each, write),) for key, each in value.items()]
+        named = [(f"{write_name(name)}:", each) for name, each in value.items()]
     elif isinstance(value, list) and value:
-        rows = [(_format_entry(f"{number}.", each, write),) for number, each in enumerate(value, 1)]
+        named = [(f"{number}.", each) for number, each in enumerate(value, 1)]
     else:
-        text = write(format_scalar(value))
+        text = (write or format_scalar)(value)
         return format_html('<span class="value" dir="auto">{}</span>', text)
+    rows = [
+        (_format_entry(name, each, format_outline(each, write, write_name)),)
+        for name, each in named
+    ]
     return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", rows))
 
 
@@ -35,9 +41,8 @@ def is_short(value: Any) -> bool:
     return _count_entries(value) <= MAX_SHORT_ENTRIES
 
 
-def _format_entry(name: str, value: Any, write: Callable[[str], str]) -> SafeString:
+def _format_entry(name: str, value: Any, inner: SafeString) -> SafeString:
     """Formats an entry on one line, or as a section that opens and closes."""
-    inner = format_outline(value, write)
     if not isinstance(value, dict | list) or not value:
         return format_html('<span class="key" dir="auto">{}</span> {}', name, inner)
     is_open = SafeString(" open" if is_short(value) else "")
