@@ -71,14 +71,18 @@ def check_edit(proposal: Proposal, name: str, value: Any) -> Any:
     place = find_forbidden_name(name, value)
     if place is not None:
         raise InvalidAnswer(
-            say("%(field)s must not have a field named %(name)s", field=place, name=FORBIDDEN_NAME)
+            say(
+                "%(field)s must not have a field named %(name)s",
+                field=show_invisible(place),
+                name=FORBIDDEN_NAME,
+            )
         )
     place = find_inexact(name, value)
     if place is not None:
         raise InvalidAnswer(
             say(
                 "%(field)s must be between %(least)s and %(most)s",
-                field=place,
+                field=show_invisible(place),
                 least=-MAX_EXACT,
                 most=MAX_EXACT,
             )
@@ -98,7 +102,9 @@ def _keep_type(path: str, proposed: Any, value: Any, *, is_inside: bool = False)
     if not is_kept:
         fault = OTHER_TYPE.get(type(proposed), say("This can’t be changed"))
         raise InvalidAnswer(
-            say("%(name)s: %(fault)s", name=path, fault=fault) if is_inside else fault
+            say("%(name)s: %(fault)s", name=show_invisible(path), fault=fault)
+            if is_inside
+            else fault
         )
     if isinstance(proposed, dict):
         return {name: _keep_inside(path, proposed, name, value[name]) for name in value}
@@ -118,6 +124,10 @@ def _keep_inside(path: str, proposed: Any, part: str | int, value: Any) -> Any:
         before = proposed[part]
     else:
         raise InvalidAnswer(
-            say("%(field)s must not have a field named %(name)s", field=path, name=join("", part))
+            say(
+                "%(field)s must not have a field named %(name)s",
+                field=show_invisible(path),
+                name=show_invisible(join("", part)),
+            )
         )
     return _keep_type(join(path, part), before, value, is_inside=True)
