@@ -244,7 +244,7 @@ def test_a_name_that_occurs_twice(browser: Client, make: Make) -> None:
     typed = {"answer": "edit", "answer.edit.0": '{"n": 99, "n": 2}'}
     refused = browser.post(f"/inbox/{request.pk}/answer/", typed)
     assert refused.status_code == 422
-    assert "n must be unique" in words(refused)
+    assert "The name n occurs twice" in words(refused)
     assert stored(request) is None
 
 

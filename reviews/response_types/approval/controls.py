@@ -18,7 +18,7 @@ from reviews.response_types.posted import read_number, unify_newlines
 from reviews.response_types.widgets import FormField, get_first
 from web.phrases import say
 from web.sanitize import show_invisible
-from web.strict_json import InvalidJSON, parse_value
+from web.strict_json import InvalidJSON, find_repeated, parse_value
 from web.typed_numbers import write_number
 
 Control = Literal["line", "lines", "number", "flag", "json", "form"]
@@ -73,10 +73,7 @@ def show_value(value: Any, field: Field | None, page: Page) -> list[str]:
 
 def is_as_shown(value: Any, field: Field | None, posted: Sequence[str], page: Page) -> bool:
     """Tells whether nobody changed the field; an empty text is no value."""
-    shown = show_value(value, field, page)
-    return [unify_newlines(each) for each in posted if each] == [
-        unify_newlines(each) for each in shown if each
-    ]
+    return form_fields.is_untouched(show_value(value, field, page), posted)
 
 
 def read_value(value: Any, field: Field | None, posted: list[str], page: Page) -> Any:
@@ -90,12 +87,16 @@ def read_value(value: Any, field: Field | None, posted: list[str], page: Page) -
         return text
     if isinstance(value, int | float):
         return read_number(text, point=page.point, is_whole=isinstance(value, int))
+    raw = text.encode(errors="replace")
     try:
-        return parse_value(text.encode(errors="replace"))
+        parsed = parse_value(raw)
     except InvalidJSON as error:
         if error.line is not None:
             raise InvalidAnswer(say("Line %(line)s is not JSON", line=error.line)) from None
         raise InvalidAnswer(OTHER_TYPE[type(value)]) from None
+    if repeated := find_repeated(raw):
+        raise InvalidAnswer(say("The name %(name)s occurs twice", name=show_invisible(repeated)))
+    return parsed
 
 
 def _read_by_schema(field: Field, posted: list[str], text: str, page: Page) -> Any:
