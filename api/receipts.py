@@ -55,7 +55,9 @@ class RequestRedemption(ApiView):
         request = find_request(request_id, Request.objects.created_by(call.account.id))
         try:
             services.require_approval(request)
-            body = RedeemInput().check(self.read_body(call))
+            sent = self.read_body(call)
+            self.refuse_repeated(call)
+            body = RedeemInput().check(sent)
             receipt = services.redeem(
                 request, body["arguments"], name=body.get("name"), key_id=call.caller.key_id
             )

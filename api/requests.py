@@ -37,6 +37,7 @@ from loops.models import Loop
 from reviews import services
 from reviews.models import Request, RequestQuerySet
 from reviews.queries import single_read
+from reviews.response_types.approval import APPROVAL
 
 
 class Requests(ApiView):
@@ -78,6 +79,8 @@ class LoopRequests(ApiView):
         valid_id = read_loop_id(loop_id)
         try:
             fields = RequestInput().check(self.read_body(call))
+            if fields["response_type"] == APPROVAL:
+                self.refuse_repeated(call, "response_config", "proposal")
         except ApiError:
             # its errors precede those of the body
             find_own_loop(valid_id, call.account, denied=NotCreatorForRequest)

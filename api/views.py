@@ -156,6 +156,15 @@ class ApiView(APIView):
         except strict_json.InvalidJSON as error:
             raise InvalidBody(str(error)) from None
 
+    def refuse_repeated(self, call: Call, *within: str) -> None:
+        """Raises InvalidBody if an object of the body, which was read, has a name twice.
+
+        `within` are the names that lead to the part that is searched.
+        """
+        repeated = strict_json.find_repeated(strict_json.read_bytes(call.request), within)
+        if repeated is not None:
+            raise InvalidBody(f"{repeated} must not occur twice")
+
     def handle_error(self, exc: Exception) -> HttpResponse:
         """Builds the response to an exception."""
         error = exc if isinstance(exc, ApiError) else self.convert_unexpected(exc)

@@ -1,8 +1,8 @@
 """Gives one answer to several requests, each by the service and in the transaction of a single one.
 
 Requests are answered together only if a person can mean the same with the answer to each: one loop,
-one type and the same possible answers, for approvals also the same call. Never critical ones, nor
-those that need several answers.
+one type and the same possible answers, for approvals also the same call and risk. Never critical
+ones, nor those that need several answers.
 """
 
 from collections import Counter

@@ -27,12 +27,15 @@ def format_text(parts: Iterable[Part]) -> SafeString:
 
 
 def format_change(change: Change) -> SafeString:
-    """Formats a value as it was, and as it is."""
+    """Formats a value as it was, and as it is: in JSON where both would read the same."""
+    before, after = _format_value(change.before), _format_value(change.after)
+    if change.has_before and change.has_after and before == after:
+        before, after = _write_json(change.before), _write_json(change.after)
     shown = []
     if change.has_before:
-        shown.append(_mark("del", _format_value(change.before)))
+        shown.append(_mark("del", before))
     if change.has_after:
-        shown.append(_mark("ins", _format_value(change.after)))
+        shown.append(_mark("ins", after))
     return format_html_join(
         SafeString(' <span aria-hidden="true">→</span> '), "{}", ((each,) for each in shown)
     )
@@ -51,6 +54,12 @@ def _mark(tag: str, text: str) -> SafeString:
 
 
 def _format_value(value: Any) -> str:
-    is_composite = isinstance(value, dict | list) and value
-    text = json.dumps(value, ensure_ascii=False) if is_composite else format_scalar(value)
+    return _write_json(value) if isinstance(value, dict | list) else _cut(format_scalar(value))
+
+
+def _write_json(value: Any) -> str:
+    return _cut(json.dumps(value, ensure_ascii=False))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"

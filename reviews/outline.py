@@ -1,5 +1,6 @@
 """Formats a request's context as a nested HTML list."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
@@ -14,16 +15,24 @@ _PART = (
 )
 
 
-def format_outline(value: Any) -> SafeString:
-    """Formats any JSON value as HTML. Everything from the client is escaped."""
+def format_outline(
+    value: Any, write: Callable[[Any], str] | None = None, write_name: Callable[[str], str] = str
+) -> SafeString:
+    """Formats any JSON value as HTML. Everything from the client is escaped.
+
+    `write` writes a value without entries, and `write_name` each name: two may become alike.
+    """
     if isinstance(value, dict) and value:
-        rows = ((_format_entry(f"{key}:", entry),) for key, entry in value.items())
+        named = [(f"{write_name(name)}:", each) for name, each in value.items()]
     elif isinstance(value, list) and value:
-        rows = (
-            (_format_entry(f"{number}.", entry),) for number, entry in enumerate(value, start=1)
-        )
+        named = [(f"{number}.", each) for number, each in enumerate(value, 1)]
     else:
-        return format_html('<span class="value" dir="auto">{}</span>', format_scalar(value))
+        text = (write or format_scalar)(value)
+        return format_html('<span class="value" dir="auto">{}</span>', text)
+    rows = [
+        (_format_entry(name, each, format_outline(each, write, write_name)),)
+        for name, each in named
+    ]
     return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", rows))
 
 
@@ -32,12 +41,12 @@ def is_short(value: Any) -> bool:
     return _count_entries(value) <= MAX_SHORT_ENTRIES
 
 
-def _format_entry(name: str, value: Any) -> SafeString:
+def _format_entry(name: str, value: Any, inner: SafeString) -> SafeString:
     """Formats an entry on one line, or as a section that opens and closes."""
     if not isinstance(value, dict | list) or not value:
-        return format_html('<span class="key" dir="auto">{}</span> {}', name, format_outline(value))
+        return format_html('<span class="key" dir="auto">{}</span> {}', name, inner)
     is_open = SafeString(" open" if is_short(value) else "")
-    return format_html(_PART, is_open, name, format_count(value), format_outline(value))
+    return format_html(_PART, is_open, name, format_count(value), inner)
 
 
 def format_count(value: dict[str, Any] | list[Any]) -> str:

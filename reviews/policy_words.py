@@ -7,9 +7,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from reviews import outline, policy
+from reviews import policy
 from reviews.lifecycle import states
 from reviews.models import Answer, Request
+from reviews.proposal_table import write_exactly
 from reviews.response_types.approval import APPROVAL
 from reviews.response_types.approval.names import EDIT
 from web.sanitize import show_invisible
@@ -69,8 +70,10 @@ def _build_given(request: Request, answer: Answer) -> Given:
 def _shorten(value: Any) -> str:
     """Writes an argument in one short text: the beginning of a long one."""
     is_nested = isinstance(value, dict | list) and value
-    text = json.dumps(value, ensure_ascii=False) if is_nested else outline.format_scalar(value)
-    return show_invisible(text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}…")
+    text = json.dumps(value, ensure_ascii=False) if is_nested else str(value)
+    if len(text) > MAX_LENGTH:
+        return show_invisible(f"{text[:MAX_LENGTH]}…")
+    return show_invisible(text) if is_nested else write_exactly(value)
 
 
 def describe_rule(rule: policy.Policy) -> str:

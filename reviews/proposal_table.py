@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from reviews import outline
@@ -89,7 +90,7 @@ def build_with(
     proposal = read_proposal(config)
     return ProposalTable(
         name=show_invisible(proposal.name),
-        title=proposal.title,
+        title=show_invisible(proposal.title),
         risk=proposal.risk,
         rows=[
             _build_row(name, value, (decided or {}).get(name, value))
@@ -107,19 +108,44 @@ def show(value: Any) -> Shown:
     """Formats any JSON value. Invisible characters get names, because they hide what is there."""
     if isinstance(value, dict | list) and value:
         return Shown(
-            outline=outline.format_outline(_write_out(value)),
+            outline=outline.format_outline(value, write_exactly, show_invisible),
             size=outline.format_count(value),
             is_open=outline.is_short(value),
         )
     if not isinstance(value, str) or not value:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        text = "" if value == "" else outline.format_scalar(value)
-        return Shown(text=text, is_code=is_number, is_word=not is_number)
+        is_word = value is None or isinstance(value, bool | str)
+        text = "" if value == "" else write_exactly(value)
+        return Shown(text=text, is_code=not is_word, is_word=is_word)
     return _show_text(value)
 
 
-def _show_text(value: str) -> Shown:
+def write_exactly(value: Any) -> str:
+    """Writes a value without entries so that no other value reads the same.
+
+    A text gets quotation marks where it reads like a word of the page, a number, an empty part or a
+    text with quotation marks.
+    """
+    if isinstance(value, dict | list):
+        return "{}" if isinstance(value, dict) else "[]"
+    if not isinstance(value, str):
+        return outline.format_scalar(value)
     text = show_invisible(value)
+    return f'"{text}"' if _reads_like_another(value.strip().casefold()) else text
+
+
+def _reads_like_another(text: str) -> bool:
+    words = (*map(outline.format_scalar, (True, False, None)), _("empty"), "true", "false", "null")
+    if text in ("", "[]", "{}", *words) or (text[0] == text[-1] == '"'):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _show_text(value: str) -> Shown:
+    text = write_exactly(value)
     is_code = _CODE.search(value) is not None
     if len(text) <= MAX_LENGTH and text.count("\n") < MAX_LINES:
         return Shown(text=text, is_code=is_code)
@@ -131,12 +157,3 @@ def _show_text(value: str) -> Shown:
         beginning=" ".join(text[:MAX_BEGINNING].split()),
         size=size % {"count": format_count(count)},
     )
-
-
-def _write_out(value: Any) -> Any:
-    """Writes out the invisible characters of all texts and names inside a value."""
-    if isinstance(value, dict):
-        return {show_invisible(name): _write_out(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [_write_out(entry) for entry in value]
-    return show_invisible(value) if isinstance(value, str) else value

@@ -11,9 +11,11 @@ import codecs
 import json
 import math
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from web.json_paths import walk
+from web.json_paths import join, walk
 from web.sanitize import UNSTORABLE
 
 if TYPE_CHECKING:
@@ -99,6 +101,41 @@ def parse_value(raw: bytes) -> Any:
     if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and measure_depth(value) > MAX_DEPTH:
         raise InvalidJSON(_TOO_DEEP)
     return value
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The names and values of an object, with those that occur twice."""
+
+
+def find_repeated(raw: bytes, within: Sequence[str] = ()) -> str | None:
+    """Returns the path of a name that occurs twice in an object; None if there is none.
+
+    `raw` has been parsed; programs differ in which of the values they read (RFC 8785). `within` are
+    the names that lead to the searched value: it searches only that value and the way to it.
+    """
+    value: Any = json.loads(_decode(raw), object_pairs_hook=_Pairs)
+    path = ""
+    for name in within:
+        path = join(path, name)
+        found = [each for other, each in value if other == name]
+        if len(found) > 1:
+            return path
+        value = found[0]
+    return _find_repeated(path, value)
+
+
+def _find_repeated(path: str, value: Any) -> str | None:
+    parts: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, _Pairs):
+        counts = Counter(name for name, _ in value)
+        if len(counts) < len(value):
+            repeated = next(name for name in counts if counts[name] > 1)
+            return _shorten(join(path, repeated))
+        parts = value
+    elif isinstance(value, list):
+        parts = enumerate(value)
+    found = (_find_repeated(join(path, part), each) for part, each in parts)
+    return next(filter(None, found), None)
 
 
 def _decode(raw: bytes) -> str:

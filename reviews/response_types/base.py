@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from decimal import Decimal, InvalidOperation
@@ -172,7 +172,7 @@ class ResponseType(ABC):
         """Returns the answers for several requests at once, if `takes_bulk_answers`."""
         return []
 
-    def get_bulk_subject(self, config: Config) -> str:
+    def get_bulk_subject(self, config: Config) -> Hashable:
         """Returns what else has to be the same in requests that are answered together."""
         return ""
 

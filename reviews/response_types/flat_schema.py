@@ -7,6 +7,7 @@ Values are checked in `flat_values`.
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -96,6 +97,24 @@ def read_fields(schema: object, *, path: str) -> tuple[Field, ...]:
         read_field(name, own, path=f"{path}.properties.{name}", is_required=name in required)
         for name, own in properties.items()
     )
+
+
+def check_labels(schema: Schema, fields: Iterable[Field], *, path: str) -> None:
+    """Raises InvalidConfiguration if two options of a new question read alike.
+
+    Reading allows them, because older questions may have such options.
+    """
+    for field in fields:
+        if not field.options:
+            continue
+        own, place = schema["properties"][field.name], f"{path}.properties.{field.name}"
+        if field.kind == "choices":
+            own, place = own["items"], f"{place}.items"
+        keyword = next(
+            name for name in ("enumNames", "enum", "oneOf", "anyOf") if own.get(name) is not None
+        )
+        labels = (" ".join(option.label.split()) for option in field.options)
+        check_unique(labels, f"{place}.{keyword}")
 
 
 def read_field(name: str, schema: object, *, path: str, is_required: bool = False) -> Field:

@@ -20,7 +20,7 @@ from reviews.response_types.faults import (
     InvalidFields,
 )
 from reviews.response_types.fields import Config, read_flag
-from reviews.response_types.flat_schema import MAX_FIELDS, Field, read_fields
+from reviews.response_types.flat_schema import MAX_FIELDS, Field, check_labels, read_fields
 from reviews.response_types.flat_values import find_fault, normalize
 from reviews.response_types.form_fields import (
     build_field,
@@ -95,7 +95,9 @@ class Form(ResponseType):
         return read_fields(config[_PATH], path=_PATH) if _PATH in config else ()
 
     def check_configuration(self, config: Config) -> None:
-        for field in read_fields(config.get(_PATH), path=_PATH):
+        fields = read_fields(config.get(_PATH), path=_PATH)
+        check_labels(config[_PATH], fields, path=_PATH)
+        for field in fields:
             if field.default is not None:
                 path = f"{_PATH}.properties.{field.name}.default"
                 fault = find_fault(field, field.default, name=path)

@@ -150,6 +150,39 @@ def test_what_cannot_be_stored(api: Api, owner_key: str, loop: Loop, raw: str) -
     assert not Request.objects.exists()
 
 
+@pytest.mark.contract("config.approval_twice")
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ('"order": 4821', '"order": 1, "order": 4821', "arguments.order"),
+        ("4821", '[{"a": {"b": 1, "b": 2}}]', "arguments.order[0].a.b"),
+        ('"name": "refund"', '"name": "refund", "name": "ship"', "name"),
+        ('"proposal": {', '"proposal": {}, "proposal": {', ""),
+    ],
+)
+def test_a_name_that_occurs_twice(
+    api: Api, owner_key: str, loop: Loop, old: str, new: str, path: str
+) -> None:
+    """Programs differ in which of the two they read (RFC 8785), and one of them is on the page."""
+    body = json.dumps(of_type("approval")).replace(old, new, 1)
+    response = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body.encode())
+    place = f"response_config.proposal.{path}".removesuffix(".")
+    refused(response, 400, "Invalid request body", f"{place} must not occur twice")
+    assert not Request.objects.exists()
+
+
+@pytest.mark.contract("config.approval")
+def test_a_name_that_occurs_twice_elsewhere(api: Api, owner_key: str, loop: Loop) -> None:
+    """Only the proposal is refused: of all other names in a body the last one counts."""
+    body = json.dumps(of_type("approval", note={"n": 1}))
+    body = body.replace('"n": 1', '"n": 0, "n": 1').replace(
+        '"platform":', '"platform": "", "platform":'
+    )
+    created = api(owner_key).post(f"/v1/api/loops/{loop.pk}/requests", body.encode())
+    granted(created, CREATED, status=201)
+    assert Request.objects.get().response_config["note"] == {"n": 1}
+
+
 @pytest.mark.contract("config.approval")
 def test_arguments_as_long_as_a_body_may_be(api: Api, owner_key: str, loop: Loop) -> None:
     def send(length: int) -> Any:

@@ -331,6 +331,25 @@ def test_bodies_that_are_not_read(
     assert not Receipt.objects.exclude(redeemed_at=None).exists()
 
 
+@pytest.mark.contract("redeem.twice")
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (b'{"arguments": {"a": 1}, "arguments": {"a": 2}}', "arguments"),
+        (b'{"name": "x", "n\\u0061me": "y", "arguments": {}}', "name"),
+        (b'{"arguments": {"a": [1, {"b": 1, "b": 1}]}}', "arguments.a[1].b"),
+        (b'{"other": {"": 1, "": 1}, "arguments": {}}', "other."),
+    ],
+)
+def test_a_name_that_occurs_twice(
+    api: Api, plenty: str, approved: Approved, body: bytes, path: str
+) -> None:
+    """Another program may read the other of the two values (RFC 8785)."""
+    response = api(plenty).post(f"/v1/api/requests/{approved()}/redeem", body)
+    refused(response, 400, "Invalid request body", f"{path} must not occur twice")
+    assert not Receipt.objects.exclude(redeemed_at=None).exists()
+
+
 @pytest.mark.contract("redeem.expired")
 def test_an_expired_one_cannot_be_redeemed(api: Api, plenty: str, approved: Approved) -> None:
     request_id = approved()

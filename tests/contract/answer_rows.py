@@ -14,6 +14,7 @@ CONFIGURATIONS = {
     "config.extra": "unknown keys of response_config are kept and echoed",
     "config.approval": "approval: proposal (name, arguments, schema, risk), actions, editable",
     "config.approval_faults": "a proposal that programs would read differently is refused by path",
+    "config.approval_twice": "a name twice in an object of a proposal: 400 'Invalid request body'",
     "default.approval": "an approval default rejects or responds, because nobody has looked",
     "default.select": "a select default must be a configured option value (or a list, for multi)",
     "default.type": "a rating or number default is a finite number, a text default a string",

@@ -155,6 +155,7 @@ RECEIPTS = {
     "redeem.expired": "redeem: 400 'Receipt has expired' with expires_at in data",
     "redeem.none": "redeem: 400 'Only approved requests have a receipt'",
     "redeem.validation": "redeem: 400 'Validation failed' with the field in data",
+    "redeem.twice": "redeem: a name that occurs twice in an object: 400 'Invalid request body'",
     "redeem.denied": "redeem: 403 'Access denied to this request' for all but the account",
     "redeem.missing": "redeem: 404 'Request not found'",
     "redeem.failed": "redeem: 500 'Failed to redeem receipt'",

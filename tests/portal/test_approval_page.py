@@ -1,5 +1,6 @@
 """The page of an approval: the proposed call, and the ways to decide about it."""
 
+import html
 import re
 from typing import Any
 
@@ -189,8 +190,8 @@ def test_a_value_that_is_left_stays_as_it_was(browser: Client, make: Make) -> No
     arguments = {"text": "a\r\nb\rc", "tiny": 1e-300, "deep": {"a": [1.0, "\u2028"]}, "n": 1}
     config = {"proposal": {"name": "x", "arguments": arguments}, "actions": ["approve", "edit"]}
     request = make(**{**REFUND, "response_config": config})
-    html = browser.get(f"/inbox/{request.pk}/").content.decode()
-    assert "‹U+2028›" in html
+    page = browser.get(f"/inbox/{request.pk}/").content.decode()
+    assert "‹U+2028›" in page
     typed = {
         "answer": "edit",
         "answer.edit.0": "a\r\nb\r\nc",
@@ -206,6 +207,45 @@ def test_a_value_that_is_left_stays_as_it_was(browser: Client, make: Make) -> No
         "edited": ["n"],
         "arguments": {**arguments, "n": 2},
     }
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "0001-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59Z",
+        "9999-12-31T23:59:59-12:00",
+    ],
+)
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_moments_at_the_ends_of_the_calendar(
+    member: User, make: Make, zone: str, moment: str
+) -> None:
+    schema = {"type": "object", "properties": {"at": {"type": "string", "format": "date-time"}}}
+    proposal = {"name": "x", "arguments": {"at": moment, "n": 1}, "schema": schema}
+    config = {"proposal": proposal, "actions": ["approve", "edit"]}
+    request = make(**{**REFUND, "response_config": config})
+    User.objects.filter(pk=member.pk).update(time_zone=zone)
+    browser = signed_in(member)
+    page = browser.get(f"/inbox/{request.pk}/").content.decode()
+    found = re.search(r'name="answer\.edit\.0"[^>]*?value="([^"]*)"', page)
+    assert found
+    typed = {"answer": "edit", "answer.edit.0": html.unescape(found[1]), "answer.edit.1": "2"}
+    shown = browser.post(f"/inbox/{request.pk}/answer/", typed)
+    typed["answer"] = find_button(shown, "Approve with changes")
+    browser.post(f"/inbox/{request.pk}/answer/", typed)
+    assert stored(request)["arguments"] == {"at": moment, "n": 2}
+
+
+def test_a_name_that_occurs_twice(browser: Client, make: Make) -> None:
+    config = {"proposal": {"name": "x", "arguments": {"p": {"n": 1}}}, "actions": ["edit"]}
+    request = make(**{**REFUND, "response_config": config})
+    typed = {"answer": "edit", "answer.edit.0": '{"n": 99, "n": 2}'}
+    refused = browser.post(f"/inbox/{request.pk}/answer/", typed)
+    assert refused.status_code == 422
+    assert "The name n occurs twice" in words(refused)
+    assert stored(request) is None
 
 
 def test_numbers_in_german(member: User, refund: Request) -> None:
@@ -277,3 +317,36 @@ def test_256_kilobytes(browser: Client, make: Make) -> None:
     typed = {"answer": "edit", "answer.edit.0": "ü\r\n" * 60_000}
     assert browser.post(f"/inbox/{request.pk}/answer/", typed).status_code == 303
     assert stored(request)["action"] == "approve"
+
+
+def test_names_and_titles_hide_nothing(browser: Client, make: Make) -> None:
+    """Invisible characters are written out wherever the page names something of the call."""
+    turned = "x\u202ey"
+    field = {
+        "type": "string",
+        "title": turned,
+        "description": turned,
+        "enum": ["a", "b"],
+        "enumNames": [turned, "B"],
+    }
+    proposal = {
+        "name": turned,
+        "title": turned,
+        "arguments": {turned: 1, "reason": "a"},
+        "schema": {"type": "object", "properties": {"reason": field}},
+    }
+    config = {"proposal": proposal, "actions": ["approve", "edit"]}
+    request = make(**{**REFUND, "response_config": config})
+    fresh = browser.get(f"/inbox/{request.pk}/")
+    assert 'data-field="x‹U+202E›y"' in fresh.content.decode()
+    wrong = post(browser, request, answer="edit", answer_edit_0="much", answer_edit_1="b")
+    typed = {"answer.edit.0": "2", "answer.edit.1": "b"}
+    refused = browser.post(f"/inbox/{request.pk}/answer/", {**typed, "answer": "approve"})
+    assert "You changed x‹U+202E›y, reason." in words(refused)
+    shown = browser.post(f"/inbox/{request.pk}/answer/", {**typed, "answer": "edit"})
+    typed["answer"] = find_button(shown, "Approve with changes")
+    sent = browser.post(f"/inbox/{request.pk}/answer/", typed)
+    done = browser.get(f"/inbox/{request.pk}/")
+    assert "Approved with changes: x‹U+202E›y, reason" in words(done)
+    for page in (fresh, wrong, refused, shown, sent, done):
+        assert "\u202e" not in page.content.decode()

@@ -404,6 +404,7 @@ class TestApprovals:
         "other",
         [
             approval(2, name="delete"),
+            approval(2, risk="low"),
             approval(2, actions=["approve", "reject", "respond"]),
             approval(2, actions=["approve", "edit", "reject"]),
         ],
@@ -412,6 +413,19 @@ class TestApprovals:
         made = [make(**approval(1)), make(**other)]
         assert "Answer them one by one." in words(send(signed_in(member), made, "approve"))
         assert answers(*made) == [None, None]
+
+    def test_the_page_says_risk_and_title(self, make: Make, member: User) -> None:
+        """Those of one risk are answered together, and each is shown with its title."""
+        made = [make(**approval(order, risk="medium")) for order in (1, 2)]
+        for order, each in enumerate(made, 1):
+            each.response_config["proposal"]["title"] = f"Order {order}\u202e"
+            Request.objects.filter(pk=each.pk).update(response_config=each.response_config)
+        low = make(**approval(3, risk="low"))
+        browser = signed_in(member)
+        assert low.pk not in listed(browser.get(CHOOSE))
+        page = words(review(browser, made))
+        assert "Order 1‹U+202E› Medium risk refund" in page
+        assert "Order 2‹U+202E› Medium risk refund" in page
 
     def test_those_with_a_high_risk_alone(self, make: Make, member: User) -> None:
         made = [make(**approval(order, risk="high")) for order in (1, 2)]

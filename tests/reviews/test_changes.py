@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviews.changes import MAX_CHANGES, Change, Part, compare_texts, compare_values
+from reviews.diff_html import format_change
 
 words = st.lists(st.sampled_from(["a", "b", "c", " ", "\n", "ß", "😀", "1.5"]), max_size=30)
 texts = words.map("".join) | st.text(max_size=40)
@@ -75,3 +76,18 @@ def test_only_equal_values_have_no_changes(before: Any, after: Any) -> None:
 def test_so_many_changes() -> None:
     many = {str(number): number for number in range(10_000)}
     assert len(compare_values(many, {})) == MAX_CHANGES + 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (None, [], ["none", "[]"]),
+        ({}, [], ["{}", "[]"]),
+        (1, "1", ["1", "&quot;1&quot;"]),
+        ("yes", True, ["&quot;yes&quot;", "true"]),
+        ("a", "b", ["a", "b"]),
+    ],
+)
+def test_what_differs_reads_differently(before: Any, after: Any, shown: list[str]) -> None:
+    html = str(format_change(Change("a", before, after)))
+    assert [html.count(f"</span>{each}<span") for each in shown] == [1, 1]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reviews.response_types import InvalidConfiguration
+from reviews.response_types import InvalidConfiguration, get_response_type
 from reviews.response_types.flat_schema import read_fields
 from reviews.response_types.flat_values import check_value
 from reviews.response_types.options import Option
@@ -325,3 +325,29 @@ def test_a_hostile_value_takes_no_time(value: Any) -> None:
     with limited_cpu(1.0, str(value)[:20]):
         for schema in [*schemas, {"type": "array", "items": {"enum": ["x", "y"]}}]:
             assert check_value(schema, value, path="a")
+
+
+ALIKE = [{"const": "delete", "title": "Keep"}, {"const": "keep", "title": " Keep"}]
+
+
+@pytest.mark.parametrize(
+    ("field", "place"),
+    [
+        ({**STRING, "enum": ["delete", "keep"], "enumNames": ["Keep", "Keep"]}, "enumNames[1]"),
+        ({**STRING, "enum": ["Keep it", "Keep  it"]}, "enum[1]"),
+        ({**STRING, "oneOf": ALIKE}, "oneOf[1]"),
+        ({"type": "array", "items": {"anyOf": ALIKE}}, "items.anyOf[1]"),
+    ],
+)
+def test_options_that_read_alike_are_refused(field: dict[str, Any], place: str) -> None:
+    """An older question with such options can still be read."""
+    schema = build(a=field)
+    proposal = {"name": "x", "arguments": {}, "schema": schema}
+    for kind, config, path in (
+        ("form", {"schema": schema}, "schema"),
+        ("approval", {"proposal": proposal}, "proposal.schema"),
+    ):
+        with pytest.raises(InvalidConfiguration) as refused:
+            get_response_type(kind).check_configuration(config)
+        assert str(refused.value) == f"{path}.properties.a.{place} must be unique"
+    assert read_fields(schema, path="schema")

@@ -17,7 +17,8 @@ from reviews.response_types.flat_schema import Field
 from reviews.response_types.posted import read_number, unify_newlines
 from reviews.response_types.widgets import FormField, get_first
 from web.phrases import say
-from web.strict_json import InvalidJSON, parse_value
+from web.sanitize import show_invisible
+from web.strict_json import InvalidJSON, find_repeated, parse_value
 from web.typed_numbers import write_number
 
 Control = Literal["line", "lines", "number", "flag", "json", "form"]
@@ -72,10 +73,7 @@ def show_value(value: Any, field: Field | None, page: Page) -> list[str]:
 
 def is_as_shown(value: Any, field: Field | None, posted: Sequence[str], page: Page) -> bool:
     """Tells whether nobody changed the field; an empty text is no value."""
-    shown = show_value(value, field, page)
-    return [unify_newlines(each) for each in posted if each] == [
-        unify_newlines(each) for each in shown if each
-    ]
+    return form_fields.is_untouched(show_value(value, field, page), posted)
 
 
 def read_value(value: Any, field: Field | None, posted: list[str], page: Page) -> Any:
@@ -89,12 +87,16 @@ def read_value(value: Any, field: Field | None, posted: list[str], page: Page) -
         return text
     if isinstance(value, int | float):
         return read_number(text, point=page.point, is_whole=isinstance(value, int))
+    raw = text.encode(errors="replace")
     try:
-        return parse_value(text.encode(errors="replace"))
+        parsed = parse_value(raw)
     except InvalidJSON as error:
         if error.line is not None:
             raise InvalidAnswer(say("Line %(line)s is not JSON", line=error.line)) from None
         raise InvalidAnswer(OTHER_TYPE[type(value)]) from None
+    if repeated := find_repeated(raw):
+        raise InvalidAnswer(say("The name %(name)s occurs twice", name=show_invisible(repeated)))
+    return parsed
 
 
 def _read_by_schema(field: Field, posted: list[str], text: str, page: Page) -> Any:
@@ -105,7 +107,7 @@ def _read_by_schema(field: Field, posted: list[str], text: str, page: Page) -> A
         return []
     if field.kind == "string" and not field.format:
         return text
-    raise InvalidAnswer(say("%(field)s is required", field=field.title))
+    raise InvalidAnswer(say("%(field)s is required", field=show_invisible(field.title)))
 
 
 def build_field(
@@ -115,13 +117,13 @@ def build_field(
     shown = show_value(value, field, page)
     typed = shown if typed is None else typed
     is_kept = is_as_shown(value, field, typed, page)
-    title = field.title if field else place.name
+    title = show_invisible(field.title if field else place.name)
     own = ArgumentField(place, "line", get_first(typed), title, is_kept)
     if isinstance(value, bool) or (field is not None and field.kind == "boolean"):
         return replace(own, control="flag")
     if field is not None:
         built = form_fields.build_field(
-            field,
+            _write_out(field),
             typed,
             page,
             name=place.posted_as,
@@ -140,3 +142,13 @@ def build_field(
         return own
     control: Control = "lines" if isinstance(value, str) else "json"
     return replace(own, control=control, rows=min(max(lines, 2), MAX_ROWS))
+
+
+def _write_out(field: Field) -> Field:
+    """Writes out the invisible characters of what a program says about a field."""
+    return replace(
+        field,
+        title=show_invisible(field.title),
+        description=show_invisible(field.description),
+        options=tuple(replace(each, label=show_invisible(each.label)) for each in field.options),
+    )

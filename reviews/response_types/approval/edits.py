@@ -16,6 +16,7 @@ from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.flat_values import find_fault, normalize
 from web.json_paths import join
 from web.phrases import Phrase, say
+from web.sanitize import show_invisible
 from web.strict_json import MAX_BYTES, MAX_DEPTH, find_unstorable, measure_depth
 
 # The sentence about a value of another type, by the type of the proposed one.
@@ -44,7 +45,7 @@ def check_arguments(proposal: Proposal, arguments: object) -> tuple[dict[str, An
                 checked[name] = check_edit(proposal, name, arguments[name])
             except InvalidAnswer as error:
                 raise InvalidAnswer(
-                    say("%(name)s: %(fault)s", name=name, fault=error.args[0])
+                    say("%(name)s: %(fault)s", name=show_invisible(name), fault=error.args[0])
                 ) from None
     edited = [name for name in checked if not is_same(proposal.arguments[name], checked[name])]
     if edited and len(json.dumps(checked, ensure_ascii=False).encode()) > MAX_BYTES:
@@ -59,7 +60,7 @@ def check_edit(proposal: Proposal, name: str, value: Any) -> Any:
     field = proposal.fields.get(name)
     if field is None:
         value = _keep_type(name, proposal.arguments[name], value)
-    elif fault := find_fault(field, value, name=field.title):
+    elif fault := find_fault(field, value, name=show_invisible(field.title)):
         raise InvalidAnswer(fault)
     else:
         value = normalize(value)
@@ -70,14 +71,18 @@ def check_edit(proposal: Proposal, name: str, value: Any) -> Any:
     place = find_forbidden_name(name, value)
     if place is not None:
         raise InvalidAnswer(
-            say("%(field)s must not have a field named %(name)s", field=place, name=FORBIDDEN_NAME)
+            say(
+                "%(field)s must not have a field named %(name)s",
+                field=show_invisible(place),
+                name=FORBIDDEN_NAME,
+            )
         )
     place = find_inexact(name, value)
     if place is not None:
         raise InvalidAnswer(
             say(
                 "%(field)s must be between %(least)s and %(most)s",
-                field=place,
+                field=show_invisible(place),
                 least=-MAX_EXACT,
                 most=MAX_EXACT,
             )
@@ -97,7 +102,9 @@ def _keep_type(path: str, proposed: Any, value: Any, *, is_inside: bool = False)
     if not is_kept:
         fault = OTHER_TYPE.get(type(proposed), say("This can’t be changed"))
         raise InvalidAnswer(
-            say("%(name)s: %(fault)s", name=path, fault=fault) if is_inside else fault
+            say("%(name)s: %(fault)s", name=show_invisible(path), fault=fault)
+            if is_inside
+            else fault
         )
     if isinstance(proposed, dict):
         return {name: _keep_inside(path, proposed, name, value[name]) for name in value}
@@ -117,6 +124,10 @@ def _keep_inside(path: str, proposed: Any, part: str | int, value: Any) -> Any:
         before = proposed[part]
     else:
         raise InvalidAnswer(
-            say("%(field)s must not have a field named %(name)s", field=path, name=join("", part))
+            say(
+                "%(field)s must not have a field named %(name)s",
+                field=show_invisible(path),
+                name=show_invisible(join("", part)),
+            )
         )
     return _keep_type(join(path, part), before, value, is_inside=True)

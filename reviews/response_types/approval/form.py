@@ -17,6 +17,7 @@ from reviews.response_types.faults import InvalidAnswer, InvalidFields
 from reviews.response_types.posted import unify_newlines
 from reviews.response_types.text import MAX_TEXT_LENGTH
 from reviews.response_types.widgets import Widget, get_first
+from web.sanitize import show_invisible
 
 _FIELD: Final = f"{ANSWER}.{EDIT}."
 _SEPARATOR: Final = "."  # between the action and the digest of the changes that were seen
@@ -148,5 +149,5 @@ def format_typed(proposal: Proposal, typed: Typed) -> str:
         if any(posted) and not any(
             controls.is_as_shown(value, field, posted, Page(mark)) for mark in ".,"
         ):
-            lines.append(f"{name}: {', '.join(posted)}")
+            lines.append(f"{show_invisible(name)}: {', '.join(posted)}")
     return "\n".join(filter(str.strip, lines))

@@ -1,6 +1,6 @@
 """The response type for a decision about a proposed call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from reviews.canonical import canonicalize
@@ -31,6 +31,7 @@ from reviews.response_types.base import (
 )
 from reviews.response_types.faults import InvalidAnswer, Unconfirmed
 from reviews.response_types.fields import Config, read_flag, read_integer
+from reviews.response_types.flat_schema import check_labels
 from reviews.response_types.text import MAX_TEXT_LENGTH
 from reviews.response_types.widgets import Widget
 from web.phrases import say
@@ -155,7 +156,8 @@ class Approval(ResponseType):
     )
 
     def check_configuration(self, config: Config) -> None:
-        read_proposal(config)
+        fields = read_proposal(config).fields.values()
+        check_labels(config["proposal"].get("schema"), fields, path="proposal.schema")
         read_flag(config, "required", default=self.required_by_default)
         read_integer(config, VALID_FOR, low=60, high=MAX_VALID, default=VALID_SECONDS)
 
@@ -216,9 +218,10 @@ class Approval(ResponseType):
             if action in (APPROVE, REJECT)
         ]
 
-    def get_bulk_subject(self, config: Config) -> str:
-        """Returns the name of what is called: nobody approves two things in one breath."""
-        return read_proposal(config).name
+    def get_bulk_subject(self, config: Config) -> Hashable:
+        """Returns what is called and its risk: nobody approves two things in one breath."""
+        proposal = read_proposal(config)
+        return proposal.name, proposal.risk
 
     def list_values(self, config: Config) -> list[str]:
         return list(read_proposal(config).actions)

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from reviews.response_types.approval.names import APPROVE, EDIT, REJECT, RESPOND
 from web.phrases import Phrase, say
+from web.sanitize import show_invisible
 
 MAX_NAMED: Final = 8  # arguments in a sentence
 
@@ -40,7 +41,7 @@ def format_decision(answer: object) -> Phrase:
 
 def join_names(names: Iterable[str]) -> str:
     """Joins names as in a list; of many only the first."""
-    every = [str(name) for name in names]
+    every = [show_invisible(str(name)) for name in names]
     named = ", ".join(every[:MAX_NAMED])
     rest = len(every) - MAX_NAMED
     return say("%(names)s and %(count)s more", names=named, count=rest) if rest > 0 else named

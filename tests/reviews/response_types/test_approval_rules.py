@@ -207,6 +207,18 @@ class TestDecisions:
                 {"amount": 2**60},
                 "p: p.amount must be between -9007199254740991 and 9007199254740991",
             ),
+            (
+                {"any": [{"\u202e": {"__proto__": 1}}]},
+                "p: p.any[0].‹U+202E› must not have a field named __proto__",
+            ),
+            (
+                {"any": [{"\u3164": 2**60}]},
+                "p: p.any[0].‹U+3164› must be between -9007199254740991 and 9007199254740991",
+            ),
+            (
+                {"lines": [{"sku": "x", "\u3164": 1}]},
+                "p: p.lines[0] must not have a field named ‹U+3164›",
+            ),
             ({"any": [{"__proto__": 1}]}, "p: p.any[0] must not have a field named __proto__"),
         ],
     )

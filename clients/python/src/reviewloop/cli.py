@@ -19,6 +19,7 @@ from reviewloop.listening import add_listen
 from reviewloop.mcp_gate.command import add_mcp_gate
 from reviewloop.reviewing import add_review_commands
 from reviewloop.transport import __version__
+from reviewloop.typed_json import read_object, read_unique_object
 from reviewloop.types import Value
 
 HUMAN, ERROR, DEFAULT, CANCELLED, REJECTED, INTERRUPTED = 0, 1, 3, 4, 5, 130
@@ -98,7 +99,7 @@ def add_ask(ask: argparse.ArgumentParser) -> None:
         "--approve", metavar="NAME", type=check_name, help="ask for approval to call NAME"
     )
     ask.add_argument(
-        "--arguments", metavar="JSON", type=read_object, help="what --approve calls it with"
+        "--arguments", metavar="JSON", type=read_unique_object, help="what --approve calls it with"
     )
     ask.add_argument(
         "--actions",
@@ -112,7 +113,9 @@ def add_ask(ask: argparse.ArgumentParser) -> None:
     kind.add_argument(
         "--form", metavar="FILE", type=read_form, help="a JSON Schema: the answer is a form of it"
     )
-    ask.add_argument("--config", type=read_object, help='its settings as JSON: {"scale_max": 5}')
+    ask.add_argument(
+        "--config", type=read_unique_object, help='its settings as JSON: {"scale_max": 5}'
+    )
     ask.add_argument("--timeout", type=check_timeout, default="1h", help=f"{RULE} (1h)")
     ask.add_argument("--loop", help="name or id of the loop (else the only one you have)")
     ask.add_argument("--priority", choices=("low", "medium", "high", "critical"), default="medium")
@@ -225,7 +228,7 @@ def add_redeem(redeem: argparse.ArgumentParser) -> None:
     redeem.add_argument(
         "--arguments",
         required=True,
-        type=read_object,
+        type=read_unique_object,
         help="a JSON object: what you are about to run",
     )
     redeem.add_argument("--name", help="the name of the call that you are about to run")
@@ -304,17 +307,6 @@ def read_options(text: str) -> list[str]:
     if not all(options):
         raise argparse.ArgumentTypeError("an option is empty")
     return options
-
-
-def read_object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-        json.dumps(value, allow_nan=False)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError("not a JSON object")
-    return value
 
 
 def read_form(path: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 from reviewloop.errors import ReviewLoopError
 from reviewloop.reviewer import Reviewer
 from reviewloop.showing import describe, describe_row, write_value
+from reviewloop.typed_json import read_unique_object
 from reviewloop.types import Review
 
 LEAST_INTERVAL, INTERVAL = 5.0, 10.0  # seconds
@@ -51,7 +52,10 @@ def add_answer(answer: argparse.ArgumentParser) -> None:
         "approve, edit, reject or respond. Without it you are asked",
     )
     answer.add_argument(
-        "--arguments", metavar="JSON", type=read_json, help="with edit: all arguments, changed"
+        "--arguments",
+        metavar="JSON",
+        type=read_unique_object,
+        help="with edit: all arguments, changed",
     )
     answer.add_argument("--message", help="with reject and respond: a reason or a reply")
     answer.add_argument("--comment", default="", help="words beside the answer")
@@ -151,13 +155,6 @@ def run_watch(reviewer: Reviewer, args: argparse.Namespace) -> int:
 
 def print_request(request: Review, args: argparse.Namespace) -> None:
     print(json.dumps(request, indent=2) if args.json else describe(request))
-
-
-def read_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
 
 
 def check_interval(text: str) -> float:
