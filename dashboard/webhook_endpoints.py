@@ -126,7 +126,7 @@ def edit(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpResponse:
 def switch(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpResponse:
     is_on = request.POST.get("state") == "on"
     endpoints.update_endpoint(endpoint=endpoint, changes={"is_on": is_on})
-    said = _("Switched on.") if is_on else _("Switched off. Nothing is sent there any more.")
+    said = _("Enabled.") if is_on else _("Disabled. It no longer gets events.")
     messages.success(request, said)
     return redirect("webhook-endpoint", endpoint_id=endpoint.pk)
 
@@ -172,7 +172,7 @@ def end_overlap(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpResp
 @change
 def delete(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpResponse:
     endpoints.delete_endpoint(endpoint=endpoint)
-    messages.success(request, _("Endpoint deleted. Nothing is sent there any more."))
+    messages.success(request, _("Endpoint deleted. It no longer gets events."))
     return redirect("webhook-endpoints")
 
 

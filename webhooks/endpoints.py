@@ -1,7 +1,7 @@
 """Creates, changes and ends webhook endpoints, for pages and the API (docs/webhooks.md).
 
 An attempt looks at its endpoint right before it begins (`webhooks.channel`), so none begins after
-an endpoint was switched off or deleted. What waits for it is ended here, so that the log shows it.
+an endpoint was disabled or deleted. What waits for it is ended here, so that the log shows it.
 """
 
 from typing import Any
