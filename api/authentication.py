@@ -29,8 +29,8 @@ from webhooks.trace_context import read_traceparent
 
 ASKED_THROUGH = "api.asked_through"  # in the environment of a call
 FindCaller = Callable[[str], quota.Caller | None]
-"""Finds the caller of a key. `charge` and `charge_in_transaction` of `accounts.quota` also charge
-the call, `find_caller` does not.
+"""Finds the caller of a key. `charge` of `accounts.quota` also charges the call, `find_caller` does
+not.
 """
 
 HEADER_ERRORS: tuple[type[Unauthorized], ...] = (
@@ -51,7 +51,6 @@ class Credentials:
     """
 
     charge: FindCaller
-    charge_in_transaction: FindCaller
     find_caller: FindCaller
     invalid: type[Unauthorized]
     ended: type[Unauthorized]
@@ -65,7 +64,6 @@ class Credentials:
 
 API_KEYS = Credentials(
     quota.charge,
-    quota.charge_in_transaction,
     quota.find_caller,
     InvalidKey,
     InactiveKey,
@@ -73,7 +71,6 @@ API_KEYS = Credentials(
 )
 REVIEW_TOKENS = Credentials(
     review_quota.charge,
-    review_quota.charge_in_transaction,
     review_quota.find_caller,
     InvalidReviewToken,
     EndedReviewToken,
