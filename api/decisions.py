@@ -13,13 +13,8 @@ from django.http import HttpResponse, StreamingHttpResponse
 from accounts.quota import find_caller
 from api.authentication import Call, read_key
 from api.envelope import HEADERS, ok
-from api.errors import (
-    ExportDecisionsFailed,
-    ExportUnderWay,
-    LoopDenied,
-    ReadStatisticsFailed,
-    ValidationFailed,
-)
+from api.errors import ExportUnderWay, LoopDenied, ValidationFailed
+from api.failures import ExportDecisionsFailed, ReadStatisticsFailed
 from api.lookup import find_own_loop
 from api.views import ApiView
 from loops.models import Loop

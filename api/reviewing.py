@@ -11,19 +11,21 @@ from accounts.review_tokens import TokenEnded
 from api.authentication import REVIEW_TOKENS, Call
 from api.envelope import ok_rows
 from api.errors import (
-    AnswerFailed,
     AnswerRefused,
-    ClaimFailed,
     EndedReviewToken,
-    ListReviewRequestsFailed,
     NotAnswerable,
     NotAskedByPolicy,
     NotClaimable,
     NotReleasable,
-    ReadReviewRequestFailed,
-    ReleaseFailed,
     RequestNotFound,
     StateConflict,
+)
+from api.failures import (
+    AnswerFailed,
+    ClaimFailed,
+    ListReviewRequestsFailed,
+    ReadReviewRequestFailed,
+    ReleaseFailed,
 )
 from api.list_params import read_loop_filter
 from api.pagination import read_page

@@ -10,19 +10,21 @@ from accounts.secret_services import RotationUnderWay as StillValid
 from api.authentication import Call
 from api.envelope import ok
 from api.errors import (
-    CreateEndpointFailed,
-    DeleteEndpointFailed,
     EndpointNotFound,
     InvalidEndpointId,
-    ListEndpointsFailed,
     NothingToUpdate,
-    ReadEndpointFailed,
     ResourceDenied,
-    RotateSecretFailed,
     RotationUnderWay,
     TooManyEndpoints,
-    UpdateEndpointFailed,
     ValidationFailed,
+)
+from api.failures import (
+    CreateEndpointFailed,
+    DeleteEndpointFailed,
+    ListEndpointsFailed,
+    ReadEndpointFailed,
+    RotateSecretFailed,
+    UpdateEndpointFailed,
 )
 from api.serializers.webhook_endpoints import (
     EndpointChanges,
