@@ -10,8 +10,8 @@ from django.shortcuts import render
 from accounts.confirmed import lacks_confirmation
 from dashboard import loop_stats, request_examples
 from dashboard.decision_stats import read_decisions
-from dashboard.forms.decisions import DecisionsForm
 from dashboard.forms.loops import InviteForm
+from dashboard.forms.spans import SpanForm
 from loops.models import Loop
 from reviews.policy import read
 from reviews.policy_words import describe_rule
@@ -45,7 +45,7 @@ def loop_page(
         else None,
         "decisions": decisions,
         "figures": describe_figures(figures),
-        "decisions_form": DecisionsForm(auto_id="decisions-%s"),
+        "decisions_form": SpanForm(auto_id="decisions-%s"),
         "invite_form": form,
         "must_confirm": lacks_confirmation(request.user),
         "tabs": request_examples.build_ask_tabs(loop.pk),
