@@ -7,8 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from reviewloop.configuration import read_key, read_url
 from reviewloop.errors import ConfigurationError
-from reviewloop.transport import read_key, read_url
 
 
 def find_file() -> Path:
