@@ -96,7 +96,7 @@ def charge(key: str) -> Caller | None:
 
 
 def wait_for_disk() -> None:
-    """Lets the commit of this transaction wait for the disk, although a call was charged in it."""
+    """Makes the commit of this transaction wait for the disk, although a call was charged in it."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit TO DEFAULT")
 

@@ -45,7 +45,7 @@ _BEARER = re.compile(r"Bearer (\S+)\Z", re.ASCII)  # é and à arrive as Latin-1
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A kind of secret that calls carry: how its caller is found, and what refuses a wrong one.
+    """A kind of secret of calls: how to find its caller, and the errors for a wrong one.
 
     `limit` is the name of the setting with its calls per hour.
     """
@@ -58,7 +58,7 @@ class Credentials:
 
     @property
     def errors(self) -> list[type[Unauthorized]]:
-        """All that an Authorization header can be refused for."""
+        """All errors of an Authorization header."""
         return [*HEADER_ERRORS, self.invalid, self.ended]
 
 

@@ -136,7 +136,7 @@ def respond(message: str, request: Request, call: Call) -> HttpResponse:
 
 @contextmanager
 def changing(call: Call, raw_id: str, *, lost: type[StateConflict]) -> Iterator[dict[str, Any]]:
-    """Yields the request and who changes it: the person, with a token that is valid until the end.
+    """Yields the arguments of a reviewer's change: the request, the person, and the token.
 
     Raises the error of the API for each exception of the change. `lost` is the one for a request
     that is in another state.

@@ -147,7 +147,7 @@ def read_fields(checked: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_loops(ids: list[str] | None, call: Call, *, known: list[str] | None = None) -> None:
-    """Checks that the loops are the account's; `known` ones may be deleted by now.
+    """Checks that the account has the loops. Those in `known` may be deleted.
 
     Raises ValidationFailed.
     """

@@ -33,7 +33,7 @@ SHOW_ONCE = "show_endpoint_secret"  # in the session: the id of an endpoint with
 
 
 def change(view: Page) -> Callable[..., HttpResponse]:
-    """Decorates an action on an endpoint, which then leads to its page."""
+    """Makes a view an action on one of the account's endpoints, once the person is confirmed."""
 
     @action("webhook-endpoint")
     @confirmed

@@ -74,7 +74,7 @@ def update_endpoint(
     key_id: str | None = None,
     origin: Origin | None = None,
 ) -> None:
-    """Changes fields of `create_endpoint`; what is on its way keeps the URL it was made for.
+    """Changes fields of an endpoint. Deliveries that exist keep their URL.
 
     The holder gets an email about another URL. Raises NotPublic, WebhookEndpoint.DoesNotExist.
     """

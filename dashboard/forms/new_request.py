@@ -55,10 +55,11 @@ _OPTION = re.compile(r"options\[(\d+)\]")
 
 
 class NewRequestForm(PolicyForm):
-    """Fields have the names of the API. Fields that the chosen types do not use are ignored, and
-    the policy where the chosen loop has one.
+    """A new request, in fields with the names of the API.
 
-    `original` is the id of the request that the form was filled from, and that may be replaced.
+    Fields that the chosen types do not use are ignored, and so is the policy if the chosen loop
+    has one. `original` is the id of the request that the form was filled from, and that may be
+    replaced.
     """
 
     loop = forms.ChoiceField(

@@ -31,7 +31,7 @@ def build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def choose_reader(typed: dict[str, Any]) -> Callable[[str], Any]:
-    """Returns what reads a veto: of types with a median, it is a number."""
+    """Returns the function that reads a typed veto: as a number for types with a median."""
     kind = TYPES.get(typed["response_type"])
     return read_any_vote if kind and MEDIAN in kind.rules else str
 

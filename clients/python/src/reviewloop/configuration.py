@@ -1,4 +1,4 @@
-"""Reads where the service is and what to call it with, from arguments or the environment."""
+"""Reads the service's address and the key, from arguments or the environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reviewloop.errors import ConfigurationError
 
 @dataclass(frozen=True)
 class Secret:
-    """What a client calls with: its variable in the environment, and what it is in words."""
+    """A kind of secret of clients: its environment variable, and its name in messages."""
 
     variable: str
     words: str

@@ -20,7 +20,7 @@ Keys = Union[Jwk, Sequence[Jwk]]
 
 
 class Unchecked(Enum):
-    """What a check that is left out has instead of a value. None is a value, which nothing has."""
+    """The value of a check that is left out. None is no such value: it is one that fits nothing."""
 
     ANY = "any"
 
@@ -59,7 +59,7 @@ def verify_receipt(
 
 
 def read_claims(token: str, keys: Keys, issuer: str, leeway: float) -> dict[str, Any]:
-    """Returns the claims of a receipt of this issuer that one of the keys signed and that is valid.
+    """Returns the claims of a valid receipt of the issuer, signed with one of the keys.
 
     Raises InvalidReceipt, ConfigurationError.
     """

@@ -1,4 +1,4 @@
-"""Reads responses of the API: what they contain, or why they refuse."""
+"""Reads responses of the API: the data, or the error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reviewloop.errors import get_error_class
 class Result:
     """The `data` of a success, and its headers.
 
-    An attempt before it `may_have_run`: its response was lost.
+    `may_have_run` tells that the response to an earlier attempt was lost.
     """
 
     data: Any
