@@ -60,6 +60,7 @@ def webhook_endpoints(request: SignedInRequest) -> HttpResponse:
     shown = [
         {
             "endpoint": row,
+            "host": host_of(row.url),
             "url": show_url(row),
             "loops": [names[loop_id] for loop_id in row.loop_ids or () if loop_id in names],
         }

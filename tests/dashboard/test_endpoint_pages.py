@@ -129,7 +129,9 @@ def test_the_list(
     for _ in range(4):
         add(owner, is_on=False)
     with django_assert_num_queries(4):
-        page = words(browser.get(PAGE))
+        response = browser.get(PAGE)
+    page = words(response)
+    assert 'href="/dashboard/deliveries/" aria-current="page"' in response.content.decode()
     assert "https://***@router.example/hook" in page
     assert "Refund desk" in page
     assert "Disabled" in page
