@@ -1,6 +1,6 @@
 """Creates and changes webhook endpoints and their secrets. Each change is one transaction.
 
-`webhooks.endpoints` is what pages and the API call: it knows addresses and deliveries, too.
+Pages and the API call `webhooks.endpoints`, which also checks addresses and ends deliveries.
 """
 
 from typing import Any

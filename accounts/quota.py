@@ -95,12 +95,10 @@ def charge(key: str) -> Caller | None:
     return _read_caller(key, charge=True)
 
 
-def charge_in_transaction(key: str) -> Caller | None:
-    """Like `charge`, inside a transaction whose commit has to wait for the disk."""
-    caller = charge(key)
+def wait_for_disk() -> None:
+    """Makes the commit of this transaction wait for the disk, although a call was charged in it."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit TO DEFAULT")
-    return caller
 
 
 def find_caller(key: str) -> Caller | None:
@@ -111,12 +109,13 @@ def find_caller(key: str) -> Caller | None:
 def _read_caller(key: str, *, charge: bool) -> Caller | None:
     if not key_format.is_well_formed(key):
         return None
-    row = _fetch(
+    row = fetch_row(
+        _CHARGE,
         {
             "digest": key_format.digest(key),
             "default_limit": settings.API_HOURLY_LIMIT,
             "charge": charge,
-        }
+        },
     )
     if row is None:
         return None
@@ -131,9 +130,10 @@ def _read_caller(key: str, *, charge: bool) -> Caller | None:
     )
 
 
-def _fetch(params: dict[str, Any]) -> tuple[Any, ...] | None:
+def fetch_row(sql: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
+    """Returns the first row of the statement's result, or None."""
     with connection.cursor() as cursor:
-        cursor.execute(_CHARGE, params)
+        cursor.execute(sql, params)
         row: tuple[Any, ...] | None = cursor.fetchone()
     return row
 

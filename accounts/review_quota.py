@@ -4,13 +4,10 @@ As for API keys (`accounts.quota`), each call takes one statement, whose commit 
 the disk.
 """
 
-from typing import Any
-
 from django.conf import settings
-from django.db import connection
 
 from accounts import key_format
-from accounts.quota import Account, Caller, Quota
+from accounts.quota import Account, Caller, Quota, fetch_row
 
 PERMISSION = "review"  # the only one of a token; no API key has it
 _THIS_HOUR = "date_trunc('hour', statement_timestamp(), 'UTC')"
@@ -47,14 +44,6 @@ def charge(token: str) -> Caller | None:
     return _read_caller(token, charge=True)
 
 
-def charge_in_transaction(token: str) -> Caller | None:
-    """Like `charge`, inside a transaction whose commit has to wait for the disk."""
-    caller = charge(token)
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL synchronous_commit TO DEFAULT")
-    return caller
-
-
 def find_caller(token: str) -> Caller | None:
     """Returns the token's caller without a charge; None for an unknown token."""
     return _read_caller(token, charge=False)
@@ -64,13 +53,14 @@ def _read_caller(token: str, *, charge: bool) -> Caller | None:
     if not key_format.is_well_formed(token, key_format.REVIEW_PREFIX):
         return None
     limit = settings.REVIEW_HOURLY_LIMIT
-    row = _fetch({"digest": key_format.digest(token), "limit": limit, "charge": charge})
+    params = {"digest": key_format.digest(token), "limit": limit}
+    row = fetch_row(_CHARGE, {**params, "charge": charge})
     if row is None:
         return None
     token_id, usable, reset, user_id, email, name, is_active, used, charged = row
     exhausted = charge and usable and charged is None
     if exhausted and used < limit:  # revoked, or charged by another call, in this moment
-        row = _fetch({"digest": key_format.digest(token), "limit": limit, "charge": False})
+        row = fetch_row(_CHARGE, {**params, "charge": False})
         usable = exhausted = row is not None and row[1]
     return Caller(
         key_id=token_id,
@@ -80,10 +70,3 @@ def _read_caller(token: str, *, charge: bool) -> Caller | None:
         quota=Quota(limit=limit, used=used if charged is None else charged, reset=reset),
         account=Account(id=user_id, email=email, name=name, is_active=is_active),
     )
-
-
-def _fetch(params: dict[str, Any]) -> tuple[Any, ...] | None:
-    with connection.cursor() as cursor:
-        cursor.execute(_CHARGE, params)
-        row: tuple[Any, ...] | None = cursor.fetchone()
-    return row

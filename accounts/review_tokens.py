@@ -31,7 +31,7 @@ class TokenEnded(Exception):
 def create_once(
     *, user: User, secret: str, name: str, expires_at: datetime, origin: Origin | None = None
 ) -> ReviewToken:
-    """Creates the token whose `secret` the form carried; the same form again returns the same one.
+    """Creates a token with the `secret` of its form. A form that is sent twice creates one token.
 
     The token has not been shown yet. The person gets an email. Raises AccountSecured.
     """
@@ -56,7 +56,7 @@ def create_once(
 
 @transaction.atomic
 def mark_shown(*, user: User, token_id: str, secret: str) -> ReviewToken | None:
-    """Marks a token as shown and returns it; None if shown before or of another secret."""
+    """Marks a token as shown and returns it; None if it was shown before or the secret is wrong."""
     rows = ReviewToken.objects.of_person(user.pk).filter(pk=token_id)
     not_shown = rows.filter(digest=key_format.digest(secret), shown_at=None)
     return rows.get() if not_shown.update(shown_at=Now()) else None
@@ -64,7 +64,7 @@ def mark_shown(*, user: User, token_id: str, secret: str) -> ReviewToken | None:
 
 @transaction.atomic
 def revoke(*, user_id: str, token_id: str, actor_id: str | None = None) -> bool:
-    """Revokes the person's token, once the calls that hold it have ended; False if it had ended.
+    """Revokes the person's token after the calls that hold it; False if it was no longer valid.
 
     Raises ReviewToken.DoesNotExist.
     """
@@ -80,17 +80,17 @@ def revoke_all(user_id: str) -> int:
 
 
 def end_all(user_id: str) -> int:
-    """Ends all tokens of a person who is in no loop any more; returns how many."""
+    """Ends all tokens of a person who has left the last loop; returns how many."""
     return _end(lock_all(user_id), "ended", actor_id=user_id)
 
 
 def lock_all(user_id: str) -> list[ReviewToken]:
-    """Locks the person's tokens, in the order of their ids, once the calls that hold them end."""
+    """Locks the person's tokens by the order of their ids, after the calls that hold them."""
     return list(ReviewToken.objects.of_person(user_id).order_by("id").select_for_update())
 
 
 def hold(token_id: str, *, user_id: str) -> None:
-    """Lets revocations of the token wait until the transaction ends. Raises TokenEnded."""
+    """Makes revocations of the token wait until the transaction ends. Raises TokenEnded."""
     with connection.cursor() as cursor:
         cursor.execute(_HOLD, {"id": token_id, "user": user_id})
         if cursor.fetchone() is None:

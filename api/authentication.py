@@ -29,8 +29,8 @@ from webhooks.trace_context import read_traceparent
 
 ASKED_THROUGH = "api.asked_through"  # in the environment of a call
 FindCaller = Callable[[str], quota.Caller | None]
-"""Finds the caller of a key. `charge` and `charge_in_transaction` of `accounts.quota` also charge
-the call, `find_caller` does not.
+"""Finds the caller of a key. `charge` of `accounts.quota` also charges the call, `find_caller` does
+not.
 """
 
 HEADER_ERRORS: tuple[type[Unauthorized], ...] = (
@@ -45,13 +45,12 @@ _BEARER = re.compile(r"Bearer (\S+)\Z", re.ASCII)  # é and à arrive as Latin-1
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A kind of secret that calls carry: how its caller is found, and what refuses a wrong one.
+    """A kind of secret of calls: how to find its caller, and the errors for a wrong one.
 
     `limit` is the name of the setting with its calls per hour.
     """
 
     charge: FindCaller
-    charge_in_transaction: FindCaller
     find_caller: FindCaller
     invalid: type[Unauthorized]
     ended: type[Unauthorized]
@@ -59,13 +58,12 @@ class Credentials:
 
     @property
     def errors(self) -> list[type[Unauthorized]]:
-        """All that an Authorization header can be refused for."""
+        """All errors of an Authorization header."""
         return [*HEADER_ERRORS, self.invalid, self.ended]
 
 
 API_KEYS = Credentials(
     quota.charge,
-    quota.charge_in_transaction,
     quota.find_caller,
     InvalidKey,
     InactiveKey,
@@ -73,7 +71,6 @@ API_KEYS = Credentials(
 )
 REVIEW_TOKENS = Credentials(
     review_quota.charge,
-    review_quota.charge_in_transaction,
     review_quota.find_caller,
     InvalidReviewToken,
     EndedReviewToken,

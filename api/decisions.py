@@ -1,4 +1,4 @@
-"""API views of what was decided in a loop: figures, and an export of every decision.
+"""API views of a loop's decisions: figures, and an export of every decision.
 
 The export is made in pages while the client takes it (`reviews.queries.decisions`). Before each
 page it asks whether the key, its permission, the account and the loop still stand.
@@ -13,13 +13,8 @@ from django.http import HttpResponse, StreamingHttpResponse
 from accounts.quota import find_caller
 from api.authentication import Call, read_key
 from api.envelope import HEADERS, ok
-from api.errors import (
-    ExportDecisionsFailed,
-    ExportUnderWay,
-    LoopDenied,
-    ReadStatisticsFailed,
-    ValidationFailed,
-)
+from api.errors import ExportUnderWay, LoopDenied, ValidationFailed
+from api.failures import ExportDecisionsFailed, ReadStatisticsFailed
 from api.lookup import find_own_loop
 from api.views import ApiView
 from loops.models import Loop
@@ -78,7 +73,7 @@ class LoopDecisions(ApiView):
 
 
 class KeyedDownload(exports.Download):
-    """The parts of a file for the key that began its export."""
+    """An export that ends when its API key, the account or the loop does."""
 
     def __init__(
         self, call: Call, loop: Loop, parts: Generator[str, None, None], lease: exports.Lease

@@ -12,13 +12,8 @@ from django.http import HttpRequest, HttpResponse
 
 from api.authentication import Call
 from api.envelope import build_envelope, build_stream, dumps
-from api.errors import (
-    ApiError,
-    ReadEventsFailed,
-    ServiceUnavailable,
-    TooManyStreams,
-    ValidationFailed,
-)
+from api.errors import ApiError, ServiceUnavailable, TooManyStreams, ValidationFailed
+from api.failures import ReadEventsFailed
 from api.views import ApiView
 from api.wake_ups import start_listening, topic_of_account
 from db.ids import normalize_id

@@ -49,7 +49,7 @@ class KeyedCall:
 
 
 def open_body(stored: bytes) -> bytes:
-    """Decrypts a body if it is stored encrypted; others begin as JSON. Raises vault.Unreadable."""
+    """Returns the stored body, decrypted unless it begins as JSON. Raises vault.Unreadable."""
     return stored if stored.startswith(b"{") else vault.open_sealed(stored).encode()
 
 

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 
 from api.authentication import Call
 from api.envelope import ok
-from api.errors import UserInformationFailed
+from api.failures import UserInformationFailed
 from api.views import ApiView
 from db.times import iso_from_unix
 

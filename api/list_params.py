@@ -76,7 +76,7 @@ def read_list_params(query: Any, *, with_loop: bool) -> ListParams:
 
 
 def read_loop_filter(query: Any) -> str | None:
-    """Reads loop_id; None without one. Raises InvalidLoopId."""
+    """Returns the `loop_id` of the query; None if there is none. Raises InvalidLoopId."""
     if "loop_id" not in query:
         return None
     loop_id = normalize_id(query["loop_id"])

@@ -7,11 +7,7 @@ from django.http import HttpResponse
 from api.authentication import Call
 from api.envelope import ok
 from api.errors import (
-    CreateLoopFailed,
     CreatorStays,
-    DeleteLoopFailed,
-    ListLoopsFailed,
-    ListMembersFailed,
     LoopDenied,
     LoopNotFound,
     NotAMember,
@@ -19,6 +15,12 @@ from api.errors import (
     NotCreatorForRemoval,
     NotCreatorForUpdate,
     NothingToUpdate,
+)
+from api.failures import (
+    CreateLoopFailed,
+    DeleteLoopFailed,
+    ListLoopsFailed,
+    ListMembersFailed,
     ReadLoopFailed,
     RemoveMemberFailed,
     UpdateLoopFailed,

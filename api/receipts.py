@@ -13,11 +13,10 @@ from api.errors import (
     DifferentArguments,
     DifferentName,
     NoReceipt,
-    ReadReceiptFailed,
     ReceiptExpired,
-    RedeemFailed,
     RequestNotFound,
 )
+from api.failures import ReadReceiptFailed, RedeemFailed
 from api.requests import find_request
 from api.serializers.receipts import RedeemInput
 from api.views import ApiView

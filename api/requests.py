@@ -9,23 +9,25 @@ from api import long_polling
 from api.authentication import Call
 from api.envelope import link_help, ok, ok_rows
 from api.errors import (
-    AddFeedbackFailed,
     ApiError,
-    CancelRequestFailed,
-    CreateRequestFailed,
     InvalidRequestId,
-    ListLoopRequestsFailed,
-    ListRequestsFailed,
     LoopDenied,
     LoopNotFound,
     NoActiveMembers,
     NotCancellable,
     NotCompleted,
     NotCreatorForRequest,
-    ReadRequestFailed,
     RequestDenied,
     RequestNotFound,
     ValidationFailed,
+)
+from api.failures import (
+    AddFeedbackFailed,
+    CancelRequestFailed,
+    CreateRequestFailed,
+    ListLoopRequestsFailed,
+    ListRequestsFailed,
+    ReadRequestFailed,
 )
 from api.list_params import read_list_params
 from api.lookup import find_loop, find_own_loop, read_loop_id

@@ -11,19 +11,21 @@ from accounts.review_tokens import TokenEnded
 from api.authentication import REVIEW_TOKENS, Call
 from api.envelope import ok_rows
 from api.errors import (
-    AnswerFailed,
     AnswerRefused,
-    ClaimFailed,
     EndedReviewToken,
-    ListReviewRequestsFailed,
     NotAnswerable,
     NotAskedByPolicy,
     NotClaimable,
     NotReleasable,
-    ReadReviewRequestFailed,
-    ReleaseFailed,
     RequestNotFound,
     StateConflict,
+)
+from api.failures import (
+    AnswerFailed,
+    ClaimFailed,
+    ListReviewRequestsFailed,
+    ReadReviewRequestFailed,
+    ReleaseFailed,
 )
 from api.list_params import read_loop_filter
 from api.pagination import read_page
@@ -82,9 +84,8 @@ class ReviewClaim(ReviewView):
     failures: ClassVar = {"POST": ClaimFailed}
 
     def post(self, call: Call, request_id: str) -> HttpResponse:
-        request = find_request(call, request_id)
-        with translating(NotClaimable):
-            services.claim_request(request=request, **describe_reviewer(call))
+        with changing(call, request_id, lost=NotClaimable) as change:
+            services.claim_request(**change)
         return respond("Request claimed successfully", find_request(call, request_id), call)
 
 
@@ -95,9 +96,8 @@ class ReviewRelease(ReviewView):
     failures: ClassVar = {"POST": ReleaseFailed}
 
     def post(self, call: Call, request_id: str) -> HttpResponse:
-        request = find_request(call, request_id)
-        with translating(NotReleasable):
-            services.release_claim(request=request, **describe_reviewer(call))
+        with changing(call, request_id, lost=NotReleasable) as change:
+            services.release_claim(**change)
         return respond("Request released successfully", find_request(call, request_id), call)
 
 
@@ -108,14 +108,10 @@ class ReviewAnswer(ReviewView):
     failures: ClassVar = {"POST": AnswerFailed}
 
     def post(self, call: Call, request_id: str) -> HttpResponse:
-        request = find_request(call, request_id)
-        sent = AnswerInput().check(self.read_body(call))
-        with translating(NotAnswerable):
+        with changing(call, request_id, lost=NotAnswerable) as change:
+            sent = AnswerInput().check(self.read_body(call))
             services.answer_request(
-                request=request,
-                answer=sent["answer"],
-                comment=sent.get("comment", ""),
-                **describe_reviewer(call),
+                answer=sent["answer"], comment=sent.get("comment", ""), **change
             )
         return respond("Request answered successfully", find_request(call, request_id), call)
 
@@ -134,20 +130,24 @@ def find_request(call: Call, raw_id: str) -> Request:
         raise RequestNotFound from None
 
 
-def describe_reviewer(call: Call) -> dict[str, Any]:
-    """Returns who acts: the person, and the token that has to be valid until the end."""
-    return {"reviewer_id": call.account.id, "token_id": call.caller.key_id}
-
-
 def respond(message: str, request: Request, call: Call) -> HttpResponse:
     return ok_rows(message, {"request": for_reviewers.represent(request, call.account.id)})
 
 
 @contextmanager
-def translating(lost: type[StateConflict]) -> Iterator[None]:
-    """Raises the error of the API for each exception of what a reviewer does."""
+def changing(call: Call, raw_id: str, *, lost: type[StateConflict]) -> Iterator[dict[str, Any]]:
+    """Yields the arguments of a reviewer's change: the request, the person, and the token.
+
+    Raises the error of the API for each exception of the change. `lost` is the one for a request
+    that is in another state.
+    """
+    request = find_request(call, raw_id)
     try:
-        yield
+        yield {
+            "request": request,
+            "reviewer_id": call.account.id,
+            "token_id": call.caller.key_id,
+        }
     except (services.NotAReviewer, Request.DoesNotExist):
         raise RequestNotFound from None
     except services.NotAsked:

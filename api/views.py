@@ -17,7 +17,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.views import APIView
 
-from accounts.quota import Quota
+from accounts.quota import Quota, wait_for_disk
 from api.authentication import (
     API_KEYS,
     Call,
@@ -120,7 +120,8 @@ class ApiView(APIView):
         if not call.caller.quota.remaining:
             raise build_quota_error(call.caller.quota)
         response = self.handle(call, ids)
-        self.authorize(call.request, self.credentials.charge_in_transaction)
+        self.authorize(call.request, self.credentials.charge)
+        wait_for_disk()
         keyed.store(response, is_sealed=self.has_secret)
         return response
 

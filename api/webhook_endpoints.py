@@ -10,19 +10,21 @@ from accounts.secret_services import RotationUnderWay as StillValid
 from api.authentication import Call
 from api.envelope import ok
 from api.errors import (
-    CreateEndpointFailed,
-    DeleteEndpointFailed,
     EndpointNotFound,
     InvalidEndpointId,
-    ListEndpointsFailed,
     NothingToUpdate,
-    ReadEndpointFailed,
     ResourceDenied,
-    RotateSecretFailed,
     RotationUnderWay,
     TooManyEndpoints,
-    UpdateEndpointFailed,
     ValidationFailed,
+)
+from api.failures import (
+    CreateEndpointFailed,
+    DeleteEndpointFailed,
+    ListEndpointsFailed,
+    ReadEndpointFailed,
+    RotateSecretFailed,
+    UpdateEndpointFailed,
 )
 from api.serializers.webhook_endpoints import (
     EndpointChanges,
@@ -145,7 +147,7 @@ def read_fields(checked: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_loops(ids: list[str] | None, call: Call, *, known: list[str] | None = None) -> None:
-    """Checks that the loops are the account's; `known` ones may be deleted by now.
+    """Checks that the account has the loops. Those in `known` may be deleted.
 
     Raises ValidationFailed.
     """

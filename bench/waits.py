@@ -72,7 +72,7 @@ class Crowd:
         writer.close()
 
     def add(self, path: str, key: str) -> None:
-        """Starts a caller. The loop alone refers to tasks weakly, and they would be collected."""
+        """Starts a caller and keeps a reference to it: the event loop has only weak ones."""
 
         def start() -> None:
             self.tasks.append(self.loop.create_task(self.wait(path, key)))

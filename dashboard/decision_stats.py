@@ -1,4 +1,4 @@
-"""How a loop's approvals were decided and how often several people agreed, from its newest ends."""
+"""Reads how a loop's newest ended requests were decided, and how often several people agreed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ SELECT (SELECT json_agg(json_build_array(kind, name, count, received, agreed))
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many of all, and their share in percent."""
+    """The number of requests with one outcome, and their share of all in percent."""
 
     label: Phrase | str
     count: int

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.access import find_loop, page
 from dashboard.downloads import Download, respond
-from dashboard.forms.decisions import DecisionsForm
+from dashboard.forms.spans import SpanForm
 from reviews import exports
 from reviews.queries.decisions import Span, write_lines
 from web.days import midnight
@@ -19,7 +19,7 @@ from web.guards import SignedInRequest
 @page
 def as_lines(request: SignedInRequest, loop_id: str) -> Any:  # in parts, which is no HttpResponse
     loop = find_loop(request, loop_id)
-    form = DecisionsForm(request.GET)
+    form = SpanForm(request.GET)
     if not form.is_valid():
         messages.warning(request, _("Choose a first and a last day, or neither."))
         return redirect("loop", loop_id=loop.pk)

@@ -20,7 +20,7 @@ class SignedOut(Exception):
 
 
 class Download(exports.Download):
-    """The parts of a file for a signed-in person."""
+    """A download of a signed-in person."""
 
     def __init__(
         self, request: SignedInRequest, parts: Generator[str, None, None], lease: exports.Lease

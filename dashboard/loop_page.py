@@ -6,19 +6,25 @@ from django.conf import settings
 from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from accounts.confirmed import lacks_confirmation
 from dashboard import loop_stats, request_examples
 from dashboard.decision_stats import read_decisions
-from dashboard.forms.decisions import DecisionsForm
 from dashboard.forms.loops import InviteForm
+from dashboard.forms.spans import SpanForm
 from loops.models import Loop
 from reviews.policy import read
 from reviews.policy_words import describe_rule
 from reviews.queries.decision_figures import ACTIONS, QUICK, Figures
+from reviews.response_types.approval.words import DONE_LABELS
 from web.form_recovery import refill
 from web.guards import SignedInRequest
 from web.humanize import format_count, format_duration
+from web.languages import translate
+from web.phrases import Phrase, say
+
+LABELS: dict[str, Phrase | str] = {**DONE_LABELS, "timeout": say("Timed out")}
 
 
 def loop_page(
@@ -45,7 +51,7 @@ def loop_page(
         else None,
         "decisions": decisions,
         "figures": describe_figures(figures),
-        "decisions_form": DecisionsForm(auto_id="decisions-%s"),
+        "decisions_form": SpanForm(auto_id="decisions-%s"),
         "invite_form": form,
         "must_confirm": lacks_confirmation(request.user),
         "tabs": request_examples.build_ask_tabs(loop.pk),
@@ -55,20 +61,31 @@ def loop_page(
 
 
 def describe_figures(found: list[Figures]) -> dict[str, Any]:
-    """Returns how approvals were decided, by tool; its shares are in percent."""
-    rows = [
-        {
-            "tool": each.tool,
-            "count": each.count,
-            "shares": [round(100 * each.share(action)) for action in ACTIONS],
-            "median": None if each.median_seconds is None else format_duration(each.median_seconds),
-            "quick": None if each.quick_share is None else round(100 * each.quick_share),
-        }
-        for each in found
-    ]
+    """Returns the columns and rows of the table of approvals by tool."""
     # the row of all tools comes last, and only beside several
-    shown = [*rows[1:], rows[0]] if len(rows) > 2 else rows[1:]
-    return {"rows": shown, "all": rows[0] if rows else None, "quick_seconds": QUICK}
+    shown = [*found[1:], found[0]] if len(found) > 2 else found[1:]
+    columns = [
+        _("Approvals"),
+        *(translate(LABELS[action]) for action in ACTIONS),
+        _("Median time"),
+        _("Within %(seconds)s s") % {"seconds": QUICK},
+    ]
+    rows = [
+        {"tool": each.tool, "cells": list(zip(columns, list_cells(each), strict=True))}
+        for each in shown
+    ]
+    return {"columns": columns, "rows": rows, "quick_seconds": QUICK}
+
+
+def list_cells(figures: Figures) -> list[str | None]:
+    """Lists what the table says about one tool, or about all; None without an answer."""
+    median, quick = figures.median_seconds, figures.quick_share
+    return [
+        format_count(figures.count),
+        *(f"{round(100 * figures.share(action))} %" for action in ACTIONS),
+        None if median is None else format_duration(median),
+        None if quick is None else f"{round(100 * quick)} %",
+    ]
 
 
 def read_members(

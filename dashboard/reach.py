@@ -41,7 +41,7 @@ def build(request: Request) -> dict[str, Any]:
 
 
 def is_unanswered(request: Request) -> bool:
-    """Tells whether it ended without any answer; the answers of several may not have decided."""
+    """Tells whether the request ended without any answer. Without an outcome it may have some."""
     return request.status == states.TIMEOUT and not request.answers_received
 
 

@@ -33,7 +33,7 @@ SHOW_ONCE = "show_endpoint_secret"  # in the session: the id of an endpoint with
 
 
 def change(view: Page) -> Callable[..., HttpResponse]:
-    """Decorates an action on an endpoint, which then leads to its page."""
+    """Makes a view an action on one of the account's endpoints, once the person is confirmed."""
 
     @action("webhook-endpoint")
     @confirmed
@@ -60,6 +60,7 @@ def webhook_endpoints(request: SignedInRequest) -> HttpResponse:
     shown = [
         {
             "endpoint": row,
+            "host": host_of(row.url),
             "url": show_url(row),
             "loops": [names[loop_id] for loop_id in row.loop_ids or () if loop_id in names],
         }
@@ -126,7 +127,7 @@ def edit(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpResponse:
 def switch(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpResponse:
     is_on = request.POST.get("state") == "on"
     endpoints.update_endpoint(endpoint=endpoint, changes={"is_on": is_on})
-    said = _("Switched on.") if is_on else _("Switched off. Nothing is sent there any more.")
+    said = _("Enabled.") if is_on else _("Disabled. It no longer gets events.")
     messages.success(request, said)
     return redirect("webhook-endpoint", endpoint_id=endpoint.pk)
 
@@ -172,7 +173,7 @@ def end_overlap(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpResp
 @change
 def delete(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpResponse:
     endpoints.delete_endpoint(endpoint=endpoint)
-    messages.success(request, _("Endpoint deleted. Nothing is sent there any more."))
+    messages.success(request, _("Endpoint deleted. It no longer gets events."))
     return redirect("webhook-endpoints")
 
 

@@ -31,7 +31,7 @@ SELECT event.*, 'waiting', statement_timestamp(), 0, false, statement_timestamp(
 
 
 def wants(endpoint: str, *, account: str, event: str, loop: str) -> str:
-    """Returns SQL that tells whether an endpoint, a row, wants an event; all are expressions."""
+    """Builds the SQL condition that an endpoint wants an event. All arguments are SQL."""
     return (
         f"{endpoint}.account_id = {account} AND {endpoint}.is_on"
         f" AND {event} = ANY ({endpoint}.events)"
@@ -76,7 +76,7 @@ class Event:
         return dumps(self.payload).encode()
 
     def identify(self, occurrence: str) -> str:
-        """The id of a delivery of this event."""
+        """Returns the id of the delivery to a receiver."""
         return event_id(
             subject_id=self.subject_id, occurrence=occurrence, account_id=self.account_id
         )
@@ -84,7 +84,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A receiver of an event; the URL of a request has no endpoint, and the slot 0."""
+    """A receiver of an event. The URL of a request has no endpoint, and slot 0."""
 
     url: str
     slot: int = 0
@@ -94,7 +94,7 @@ class Target:
 def emit(events: Sequence[Event]) -> None:
     """Logs the events, and enqueues them for their receivers, in the caller's transaction.
 
-    The bytes of a body are final from here on, in its deliveries, or else in the log.
+    Later changes do not affect the body, which is stored in the deliveries or in the log.
     """
     if not events:
         return
@@ -127,7 +127,7 @@ def name_occurrences(occurrence: str) -> list[str]:
 
 
 def name_occurrences_sql(occurrences: str) -> str:
-    """Returns SQL for the array of these names, of an array of occurrences."""
+    """Builds SQL for the array of the names that an array of occurrences can have."""
     suffixes = ", ".join(f"'{suffix}'" for suffix in SUFFIXES)
     names = f"unnest({occurrences}) AS name CROSS JOIN unnest(ARRAY[{suffixes}]) AS suffix"
     return f"ARRAY(SELECT name || suffix FROM {names})"  # noqa: S608 (nothing comes from outside)

@@ -1,7 +1,7 @@
 """Creates, changes and ends webhook endpoints, for pages and the API (docs/webhooks.md).
 
 An attempt looks at its endpoint right before it begins (`webhooks.channel`), so none begins after
-an endpoint was switched off or deleted. What waits for it is ended here, so that the log shows it.
+an endpoint was disabled or deleted. What waits for it is ended here, so that the log shows it.
 """
 
 from typing import Any
@@ -74,7 +74,7 @@ def update_endpoint(
     key_id: str | None = None,
     origin: Origin | None = None,
 ) -> None:
-    """Changes fields of `create_endpoint`; what is on its way keeps the URL it was made for.
+    """Changes fields of an endpoint. Deliveries that exist keep their URL.
 
     The holder gets an email about another URL. Raises NotPublic, WebhookEndpoint.DoesNotExist.
     """

@@ -9,7 +9,7 @@ from typing import Final
 from web.phrases import Phrase, say
 
 SECRET_UNREADABLE: Final = say("The webhook secret can't be decrypted: its key is not set.")
-ENDPOINT_OFF: Final = say("The endpoint is switched off or deleted.")
+ENDPOINT_OFF: Final = say("The endpoint is disabled or deleted.")
 INTERNAL_ERROR: Final = say("Internal error: %(name)s.")
 NO_CONNECTION: Final = say("No connection: %(reason)s.")
 NOT_RESOLVED: Final = say("The name was not resolved: %(reason)s.")

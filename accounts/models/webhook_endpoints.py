@@ -15,7 +15,7 @@ MAX_ENDPOINTS = 5  # of an account
 
 
 class EndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
-    """The ways to reach endpoints."""
+    """Queries for webhook endpoints."""
 
     def of_account(self, account_id: str) -> "EndpointQuerySet":
         """Returns the account's endpoints, the oldest first."""

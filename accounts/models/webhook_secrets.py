@@ -27,7 +27,7 @@ class SealedSecret(models.Model):
 
 
 def previous_whole(name: str) -> models.CheckConstraint:
-    """Returns a constraint that the previous secret is there as a whole, or not at all."""
+    """Builds the constraint that either all columns of the previous secret are null, or none is."""
     return models.CheckConstraint(
         condition=Q(**{f"{column}__isnull": True for column in PREVIOUS})
         | Q(**{f"{column}__isnull": False for column in PREVIOUS}),

@@ -1,4 +1,4 @@
-"""The OpenAPI descriptions of what was decided in a loop."""
+"""The OpenAPI descriptions of a loop's figures and of the export of its decisions."""
 
 import json
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The OpenAPI descriptions of what reviewers do with a token."""
+"""The OpenAPI descriptions of the operations that take a review token."""
 
 from typing import Any, Final
 

@@ -103,7 +103,7 @@ OPERATIONS: Operations = {
     (WebhookEndpointDetail, "PUT"): Operation(
         name="updateWebhookEndpoint",
         tag="Events",
-        summary="Change a webhook endpoint, or switch it on or off",
+        summary="Change, enable or disable a webhook endpoint",
         description="Only the supplied fields change. Nothing is sent to an endpoint that is off: "
         "no attempt begins once this call has returned, and what waits for it is dead.",
         message="Webhook endpoint updated successfully",

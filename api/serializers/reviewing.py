@@ -1,4 +1,4 @@
-"""Checks a reviewer's answer, and describes requests to reviewers for the schema."""
+"""Serializers of a reviewer's answer, and of requests as reviewers read them."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ _LOOPS = "Only events of these loops; [] for all loops, also later ones."
 
 
 class EndpointUrl(WebUrl):
-    """The URL of a receiver, whose host is no closed address."""
+    """The URL of a receiver. It is refused if webhooks may not reach its host."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         url = super().run_validation(data)
@@ -48,7 +48,7 @@ class EventNames(StrictStrings):
 
 
 class LoopIds(StrictStrings):
-    """Ids of loops, each once; none of them stands for all loops, stored as null."""
+    """Ids of loops, each once. An empty list means all loops and is stored as null."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         ids = [normalize_id(each) for each in super().run_validation(data)]

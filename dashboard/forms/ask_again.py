@@ -4,7 +4,8 @@ from typing import Any
 
 from dashboard.forms import policy
 from dashboard.forms.answer_settings import read_config, write_object
-from dashboard.forms.new_request import UNITS, NewRequestForm
+from dashboard.forms.new_request import NewRequestForm
+from dashboard.forms.request_body import UNITS
 from reviews.models import Request
 from reviews.response_types import TYPES, ResponseType
 from web.languages import decimal_mark

@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
+from dashboard.forms.receiver_url import ReceiverUrlField
 from reviews.lifecycle import states
 from web.pasted import trim
-from web.url_fields import UrlField
-from web.web_urls import MAX_URL_LENGTH, is_web_url
+from web.web_urls import MAX_URL_LENGTH
 from webhooks.emission import host_of
 from webhooks.models import TEST_EVENT, Delivery
 from webhooks.queries import FAILING
@@ -57,28 +57,11 @@ class FilterForm(forms.Form):
 
 
 class TestEventForm(forms.Form):
-    """The URL for a test event, with the same rules as a callback_url."""
+    """The URL for a test event."""
 
-    url = UrlField(
-        label="URL",
-        help_text=_lazy("We send an empty, signed event there within a second or two."),
-        error_messages={"required": _lazy("Enter the URL of a receiver")},
-        widget=forms.URLInput(
-            attrs={"autocomplete": "url", "maxlength": MAX_URL_LENGTH, "spellcheck": "false"}
-        ),
+    url = ReceiverUrlField(
+        help_text=_lazy("We send an empty, signed event there within a second or two.")
     )
-
-    def clean_url(self) -> str:
-        url: str = self.cleaned_data["url"]
-        if not is_web_url(url):
-            raise forms.ValidationError(
-                _(
-                    "Enter a full URL, such as https://example.com/hook, of at most"
-                    " %(max_url_length)s characters"
-                )
-                % {"max_url_length": MAX_URL_LENGTH}
-            )
-        return url
 
 
 class ResendDeadForm(forms.Form):

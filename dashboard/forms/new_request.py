@@ -5,7 +5,6 @@ The API's own checks apply (`RequestInput`); each of its errors is shown beside 
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -21,21 +20,24 @@ from api.errors import (
 from api.serializers.requests import RequestInput
 from dashboard.forms.answer_settings import (
     Row,
-    build_config,
     build_number_field,
     build_rows,
     build_setting_fields,
     list_types,
     read_setting_number,
 )
-from dashboard.forms.policy import PolicyForm, name_field, read_any_vote
+from dashboard.forms.policy import PolicyForm, name_field
+from dashboard.forms.request_body import (
+    build_response_fields,
+    choose_reader,
+    read_objects,
+    read_seconds,
+)
 from dashboard.loop_choices import LoopSelect, format_choices
 from loops.models import Loop
 from reviews import services
 from reviews.models import Request
-from reviews.policy import MEDIAN
-from reviews.response_types import TYPES, InvalidAnswer, ResponseType
-from reviews.response_types.decimals import to_decimal, to_json_number
+from reviews.response_types import TYPES, InvalidAnswer
 from reviews.response_types.posted import Unreadable, read_number, unify_newlines
 from web.languages import decimal_mark, translate
 from web.languages import gettext_lazy as _lazy
@@ -43,7 +45,6 @@ from web.pasted import trim
 from web.strict_json import InvalidJSON, parse_object
 from web.url_fields import UrlField
 
-UNITS = {"seconds": 1, "minutes": 60, "hours": 3600}
 UNIT_NAMES = [
     ("seconds", _lazy("Seconds")),
     ("minutes", _lazy("Minutes")),
@@ -54,10 +55,11 @@ _OPTION = re.compile(r"options\[(\d+)\]")
 
 
 class NewRequestForm(PolicyForm):
-    """Fields have the names of the API. Fields that the chosen types do not use are ignored, and
-    the policy where the chosen loop has one.
+    """A new request, in fields with the names of the API.
 
-    `original` is the id of the request that the form was filled from, and that may be replaced.
+    Fields that the chosen types do not use are ignored, and so is the policy if the chosen loop
+    has one. `original` is the id of the request that the form was filled from, and that may be
+    replaced.
     """
 
     loop = forms.ChoiceField(
@@ -224,17 +226,17 @@ class NewRequestForm(PolicyForm):
         if typed["type"] == "image" and trim(typed["image_url"]):
             body["image_url"] = trim(typed["image_url"])
         if typed["processing_type"] == "time-sensitive" and typed["timeout"].strip():
-            body["timeout_seconds"] = _read_seconds(typed["timeout"], typed["timeout_unit"])
-        body |= _build_response_fields(typed)
+            body["timeout_seconds"] = read_seconds(typed["timeout"], typed["timeout_unit"])
+        body |= build_response_fields(typed)
         body["platform"] = "web_portal"
         if trim(typed["callback_url"]):
             body["callback_url"] = trim(typed["callback_url"])
-        policy = None if self.has_loop_policy() else self.build_policy(_choose_reader(typed))
+        policy = None if self.has_loop_policy() else self.build_policy(choose_reader(typed))
         if policy is not None:
             body["policy"] = policy
         if self.original and typed["replaces"]:
             body["replaces"] = self.original
-        return body | _read_objects(typed, "context", "metadata")
+        return body | read_objects(typed, "context", "metadata")
 
     def has_loop_policy(self) -> bool:
         """Tells whether the chosen loop has a policy for all its requests."""
@@ -284,51 +286,3 @@ def check_object(typed: str, *, example: str) -> str:
             values = {"line": error.line, "example": example}
             raise forms.ValidationError(sentence % values) from None
     return typed
-
-
-def _build_response_fields(typed: dict[str, Any]) -> dict[str, Any]:
-    """Builds the fields about the response. Passes an unknown type on; the API rejects it."""
-    name, default = typed["response_type"], unify_newlines(typed["default_response"])
-    kind = TYPES.get(name)
-    return {
-        "response_type": name,
-        "response_config": build_config(kind, typed) if kind else {},
-        "default_response": _read_default(kind, default) if kind else default,
-    }
-
-
-def _choose_reader(typed: dict[str, Any]) -> Callable[[str], Any]:
-    """Returns what reads a veto: of types with a median, it is a number."""
-    kind = TYPES.get(typed["response_type"])
-    return read_any_vote if kind and MEDIAN in kind.rules else str
-
-
-def _read_default(kind: ResponseType, typed: str) -> Any:
-    if kind.is_object:
-        with suppress(InvalidJSON):
-            return parse_object((typed.strip() or "{}").encode(errors="replace"))
-    try:
-        read = kind.read_default(typed, point=decimal_mark())
-    except InvalidAnswer:
-        return typed.strip()
-    return "" if read is None else read
-
-
-def _read_seconds(typed: str, unit: str) -> Any:
-    """Returns the seconds, or the text itself if it is no number."""
-    try:
-        number = read_number(typed, point=decimal_mark())
-    except InvalidAnswer:
-        return typed.strip()
-    seconds = to_decimal(number or 0) * UNITS.get(unit, 60)
-    return to_json_number(float(seconds))
-
-
-def _read_objects(typed: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Returns the fields that are JSON objects, as far as they can be read."""
-    objects = {}
-    for name in names:
-        with suppress(InvalidJSON):
-            if typed[name].strip():
-                objects[name] = parse_object(typed[name].encode(errors="replace"))
-    return objects

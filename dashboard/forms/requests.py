@@ -2,7 +2,6 @@
 
 import csv
 import json
-from datetime import date
 from typing import Any
 
 from django import forms
@@ -11,6 +10,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from api.errors import ApiError
 from api.serializers.requests import FeedbackInput
+from dashboard.forms.spans import SpanForm
 from dashboard.loop_choices import format_choices
 from loops.models import Loop
 from reviews.models import Request
@@ -31,7 +31,7 @@ STARS = [("", "–"), *((str(n), str(n)) for n in range(1, 6))]
 YES_NO = [("", "–"), ("yes", _lazy("Yes")), ("no", _lazy("No"))]
 
 
-class RequestFilterForm(forms.Form):
+class RequestFilterForm(SpanForm):
     """The filters of the list of requests, as the query of its URL."""
 
     q = forms.CharField(
@@ -74,24 +74,11 @@ class RequestFilterForm(forms.Form):
             {"autocomplete": "off", "spellcheck": "false", "placeholder": "order=1042"}
         ),
     )
-    since = forms.DateField(
-        label=_lazy("From"), required=False, widget=forms.DateInput({"type": "date"})
-    )
-    until = forms.DateField(
-        label=_lazy("To"), required=False, widget=forms.DateInput({"type": "date"})
-    )
 
     def __init__(self, data: Any, *, loops: list[Loop], **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
         field: Any = self.fields["loop"]
         field.choices = [("", _("Every loop")), *format_choices(loops)]
-
-    def clean_until(self) -> date | None:
-        until: date | None = self.cleaned_data["until"]
-        since = self.cleaned_data.get("since")
-        if since and until and until < since:
-            raise forms.ValidationError(_("The last day is before the first"))
-        return until
 
     def clean_metadata(self) -> str:
         """Returns the pair as `name=value`, or ''. A name with an equals sign is not found."""

@@ -7,12 +7,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from accounts.models import WebhookEndpoint
+from dashboard.forms.receiver_url import ReceiverUrlField
 from dashboard.loop_choices import format_choices, read_loop_choices
 from loops.models import Loop
 from reviews.lifecycle.states import CHOICES, EVENTS
 from web.bidi import isolate
-from web.url_fields import UrlField
-from web.web_urls import MAX_URL_LENGTH, is_web_url
 from webhooks.endpoints import NotPublic, check_address
 
 ALL, CHOSEN = "all", "chosen"
@@ -28,13 +27,7 @@ MEANINGS = {
 class EndpointForm(forms.Form):
     """The URL of a receiver, its events and its loops."""
 
-    url = UrlField(
-        label="URL",
-        error_messages={"required": _lazy("Enter the URL of a receiver")},
-        widget=forms.URLInput(
-            attrs={"autocomplete": "url", "maxlength": MAX_URL_LENGTH, "spellcheck": "false"}
-        ),
-    )
+    url = ReceiverUrlField()
     events = forms.MultipleChoiceField(
         label=_lazy("Events"),
         choices=list(MEANINGS.items()),
@@ -79,14 +72,6 @@ class EndpointForm(forms.Form):
 
     def clean_url(self) -> str:
         url: str = self.cleaned_data["url"]
-        if not is_web_url(url):
-            raise forms.ValidationError(
-                _(
-                    "Enter a full URL, such as https://example.com/hook, of at most"
-                    " %(max_url_length)s characters"
-                )
-                % {"max_url_length": MAX_URL_LENGTH}
-            )
         try:
             check_address(url)
         except NotPublic:

@@ -1,4 +1,4 @@
-"""Counts how a loop's approvals were decided, by the tool that asked, from its newest ones."""
+"""Counts how a loop's newest approvals were decided, by the tool that asked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -253,6 +253,25 @@ def test_an_edit_that_touches_a_mask_is_denied(
     }
 
 
+@pytest.mark.parametrize(
+    ("command", "edited", "runs"),
+    [
+        ("echo '[masked 7]'", "echo", "echo"),  # no mask of ours
+        (
+            "curl https://ada:hunter22@a.example https://ada:hunter33@b.example",
+            "curl https://ada:[masked 2]@b.example https://ada:[masked 1]@a.example",
+            "curl https://ada:hunter33@b.example https://ada:hunter22@a.example",
+        ),
+    ],
+)
+def test_an_edit_that_keeps_every_mask_runs(
+    agent: Agent, loop: Loop, member: User, command: str, edited: str, runs: str
+) -> None:
+    asking = agent.start("claude", call(tool_input={"command": command}))
+    answer({"action": "edit", "arguments": {"command": edited}}, member)
+    assert decision(asking) == {"behavior": "allow", "updatedInput": {"command": runs}}
+
+
 def test_masks_are_an_option(agent: Agent, loop: Loop, member: User) -> None:
     asking = agent.start("claude", call(tool_input=SECRETS), "--no-mask")
     request = answer({"action": "approve"}, member)

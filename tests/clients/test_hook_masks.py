@@ -42,6 +42,8 @@ LETTERS = "AbCdEfGh1234567890AbCdEfGh1234567890"
         "tool --db-password '{0}'",
         "-----BEGIN RSA PRIVATE KEY-----\n{0}\n-----END RSA PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\n{0}",
+        "export API_KEY=sk-ant-api03-{0}",  # by two rules
+        'export SECRET="sk-ant-api03-{0}, {0}"',  # of which one masks more
     ],
 )
 def test_a_secret_is_masked(text: str) -> None:
@@ -76,9 +78,10 @@ def test_the_rest_stays(text: str) -> None:
 @pytest.mark.parametrize("name", ["password", "API_KEY", "db_password", "authorization", "apiKey"])
 def test_a_field_with_the_name_of_a_secret_is_masked(name: str) -> None:
     masks = Masks({})
-    given: dict[str, Any] = {name: "short", "deep": [{name: "x y"}], "n": 1, "token": "$T"}
+    rest = {"n": 1, "token": "$T", "secret": ""}
+    given: dict[str, Any] = {name: "short", "deep": [{name: "x y"}], **rest}
     hidden = masks.hide(given)
-    assert hidden == {name: "[masked 1]", "deep": [{name: "[masked 2]"}], "n": 1, "token": "$T"}
+    assert hidden == {name: "[masked 1]", "deep": [{name: "[masked 2]"}], **rest}
     assert masks.restore(hidden) == given
 
 

@@ -129,10 +129,12 @@ def test_the_list(
     for _ in range(4):
         add(owner, is_on=False)
     with django_assert_num_queries(4):
-        page = words(browser.get(PAGE))
+        response = browser.get(PAGE)
+    page = words(response)
+    assert 'href="/dashboard/deliveries/" aria-current="page"' in response.content.decode()
     assert "https://***@router.example/hook" in page
     assert "Refund desk" in page
-    assert "Off" in page
+    assert "Disabled" in page
 
 
 class TestChanging:
@@ -163,7 +165,7 @@ class TestChanging:
     def test_off_and_on(self, owner: User) -> None:
         endpoint, browser = add(owner), signed_in(owner)
         off = browser.post(f"{PAGE}{endpoint.pk}/switch/", {"state": "off"}, follow=True)
-        assert "Switched off. Nothing is sent there any more." in words(off)
+        assert "Disabled. It no longer gets events." in words(off)
         assert "Send test event" not in words(off)
         endpoint.refresh_from_db()
         assert endpoint.is_on is False

@@ -49,6 +49,8 @@ def test_it_is_complete_and_in_step(
     assert missing == [], "make languages, and translate what is new"
     faulty = [message.id for message in catalog if message.id and is_faulty(message)]
     assert faulty == []
+    pasted = [message.id for message in catalog if re.search("msgid|msgstr", str(message.string))]
+    assert pasted == [], "a piece of the catalogue stands in a translation"
     assert path.read_bytes() == format_catalogue(catalog), "make languages"
     assert path.with_suffix(".mo").read_bytes() == compile_catalogue(catalog), "make languages"
 

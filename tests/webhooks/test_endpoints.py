@@ -44,7 +44,7 @@ __all__ = ["make"]  # a fixture
 ALL = ["request.created", "request.claimed", "request.completed", "request.timeout",
        "request.cancelled"]  # fmt: skip
 HOOK = "https://receiver.example/hook"
-OFF = "The endpoint is switched off or deleted."
+OFF = "The endpoint is disabled or deleted."
 
 
 class Add(Protocol):
@@ -269,7 +269,7 @@ def test_both_secrets_sign_during_a_rotation_also_of_what_is_claimed(
         verify(receiver.got[-1], old)
 
 
-@pytest.mark.parametrize("ending", ["switched off", "deleted"])
+@pytest.mark.parametrize("ending", ["disabled", "deleted"])
 def test_nothing_begins_after_the_end_of_an_endpoint(
     add: Add,
     make: Make,

@@ -92,8 +92,8 @@ def is_only_error(field: BoundField) -> bool:
 def nav_link(context: RequestContext, name: str, text: str, symbol: str) -> dict[str, Any]:
     """Renders a link of the navigation, or nothing if there is no page with the name.
 
-    The link is the current one if the path of the request begins with its path, and that of the
-    account also on the pages below /accounts/.
+    The link is the current one if the path of the request begins with its path, that of the account
+    also on the pages below /accounts/, and that of deliveries on the pages of webhook endpoints.
     """
     try:
         href = reverse(name)
@@ -104,4 +104,6 @@ def nav_link(context: RequestContext, name: str, text: str, symbol: str) -> dict
     is_current = path == href or (path.startswith(href) and href.count("/") > 2)
     if name == "account" and path.startswith(ALLAUTH_PAGES):
         is_current = path != reverse("account_logout")
+    if name == "deliveries" and path.startswith(reverse("webhook-endpoints")):
+        is_current = True
     return {"href": href, "text": text, "symbol": symbol, "is_current": is_current}

@@ -185,14 +185,14 @@ def test_a_batch_keeps_what_it_has(
     api: Api, plenty: str, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database is away for the second message; nobody is asked twice for it."""
-    fetch = quota._fetch
+    fetch = quota.fetch_row
 
-    def fetch_once(params: Any) -> Any:
+    def fetch_once(sql: str, params: Any) -> Any:
         if Request.objects.exists():
             raise OperationalError("server closed the connection unexpectedly")
-        return fetch(params)
+        return fetch(sql, params)
 
-    monkeypatch.setattr(quota, "_fetch", fetch_once)
+    monkeypatch.setattr(quota, "fetch_row", fetch_once)
     fields = {"processing_type": "time-sensitive", "type": "markdown", "priority": "high"}
     asked = {"name": "create_request", "arguments": {"loop_id": loop.pk, **fields, **QUESTION}}
     listed = {"name": "list_loops", "arguments": {}}

@@ -437,7 +437,7 @@ def test_what_was_asked_is_found_again_after_a_wait(
     stranger = Agent(api, "rl_" + "0" * 40, version=version)
     asked = stranger.send("tools/call", {"name": "ask_human", "arguments": question})
     assert request_id not in asked.content.decode()
-    monkeypatch.setattr("accounts.quota._fetch", Mock(side_effect=OperationalError("away")))
+    monkeypatch.setattr("accounts.quota.fetch_row", Mock(side_effect=OperationalError("away")))
     data = agent.data("ask_human", **question)
     assert (data["request_id"], data["status"]) == (request_id, "pending")
     assert "was asked" in data["next_step"]

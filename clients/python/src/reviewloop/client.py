@@ -86,9 +86,7 @@ class Client:
         """
         fields = {
             "request_text": question,
-            "response_type": response_type or ("text" if options is None else "single_select"),
-            "response_config": {**({} if options is None else {"options": list(options)})}
-            | dict(response_config or {}),
+            **describe_answers(options, response_type, response_config),
             "default_response": default,
             "timeout_seconds": read_seconds(timeout),
             "priority": priority,
@@ -122,3 +120,16 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def describe_answers(
+    options: Sequence[str | Mapping[str, str]] | None,
+    response_type: str | None,
+    response_config: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Returns the fields of the API that say what an answer is: its type, and its settings."""
+    chosen = {} if options is None else {"options": list(options)}
+    return {
+        "response_type": response_type or ("text" if options is None else "single_select"),
+        "response_config": {**chosen, **(response_config or {})},
+    }

@@ -20,7 +20,7 @@ Keys = Union[Jwk, Sequence[Jwk]]
 
 
 class Unchecked(Enum):
-    """What a check that is left out has instead of a value. None is a value, which nothing has."""
+    """The value of a check that is left out. None is no such value: it is one that fits nothing."""
 
     ANY = "any"
 
@@ -49,6 +49,20 @@ def verify_receipt(
 
     Raises InvalidReceipt, and ConfigurationError without these packages.
     """
+    claims = read_claims(token, keys, issuer, leeway)
+    for claim, expected in (("name", name), ("loop_id", loop_id), ("sub", request_id)):
+        if expected is not Unchecked.ANY and claims.get(claim) != expected:
+            raise InvalidReceipt(f"the receipt has another {claim}: {claims.get(claim)!r}")
+    if arguments is not ANY_ARGUMENTS and digest(arguments) != claims["arguments_sha256"]:
+        raise InvalidReceipt("the receipt is for other arguments")
+    return cast("ReceiptClaims", claims)
+
+
+def read_claims(token: str, keys: Keys, issuer: str, leeway: float) -> dict[str, Any]:
+    """Returns the claims of a valid receipt of the issuer, signed with one of the keys.
+
+    Raises InvalidReceipt, ConfigurationError.
+    """
     try:
         import jwt
         import rfc8785  # noqa: F401 (digest needs it)
@@ -60,7 +74,7 @@ def verify_receipt(
         header = jwt.get_unverified_header(token)
         if header.get("alg") != ALGORITHM or header.get("typ") != TYPE:
             raise InvalidReceipt(f"the token is no receipt: it must be a {TYPE} with {ALGORITHM}")
-        claims = jwt.decode(
+        return jwt.decode(
             token,
             load_key(keys, header.get("kid")),
             algorithms=[ALGORITHM],
@@ -70,12 +84,6 @@ def verify_receipt(
         )
     except jwt.PyJWTError as error:
         raise InvalidReceipt(f"the receipt is not valid: {error}") from None
-    for claim, expected in (("name", name), ("loop_id", loop_id), ("sub", request_id)):
-        if expected is not Unchecked.ANY and claims.get(claim) != expected:
-            raise InvalidReceipt(f"the receipt has another {claim}: {claims.get(claim)!r}")
-    if arguments is not ANY_ARGUMENTS and digest(arguments) != claims["arguments_sha256"]:
-        raise InvalidReceipt("the receipt is for other arguments")
-    return cast("ReceiptClaims", claims)
 
 
 def digest(arguments: Any) -> str:

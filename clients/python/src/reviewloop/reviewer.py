@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from reviewloop.transport import Secret, Transport
+from reviewloop.configuration import Secret
+from reviewloop.transport import Transport
 from reviewloop.types import ListedReview, Review
 
 PATIENCE = 30.0  # seconds; a person waits

@@ -82,7 +82,7 @@ def run_show(reviewer: Reviewer, args: argparse.Namespace) -> int:
 
 
 def run_answer(reviewer: Reviewer, args: argparse.Namespace) -> int:
-    """Sends the answer and prints what it made of the question."""
+    """Sends the answer and prints the result."""
     request = reviewer.read(args.request)
     if args.value is None:
         if not sys.stdin.isatty():

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import random
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
+from dataclasses import replace
 from functools import partial
 from http.cookiejar import DefaultCookiePolicy
 from math import inf
 from time import monotonic, sleep
 from typing import Any
-from urllib.parse import urlsplit
 
 import requests
 from requests.auth import AuthBase
 
+from reviewloop.configuration import API_KEY, Secret, read_key, read_url
 from reviewloop.errors import (
     ApiError,
-    ConfigurationError,
     ConnectionFailed,
     RateLimited,
     ReceiptConflict,
     ReviewLoopError,
     StateConflict,
-    get_error_class,
 )
+from reviewloop.responses import Result, read_result
 
 log = logging.getLogger("reviewloop")
 
@@ -51,29 +47,6 @@ BROKEN = (
 # may pass.
 WRONG = ("CERTIFICATE_VERIFY_FAILED", "WRONG_VERSION_NUMBER")
 PASSING = (408, 409, 429)  # and all from 500 on
-
-
-@dataclass(frozen=True)
-class Result:
-    """The `data` of a success, and its headers.
-
-    An attempt before it `may_have_run`: its response was lost.
-    """
-
-    data: Any
-    headers: Any
-    may_have_run: bool = False
-
-
-@dataclass(frozen=True)
-class Secret:
-    """What a client calls with: its variable in the environment, and what it is in words."""
-
-    variable: str
-    words: str
-
-
-API_KEY = Secret("REVIEW_LOOP_KEY", "an API key, such as rl_live_…")
 
 
 class Transport:
@@ -226,71 +199,6 @@ class Bearer(AuthBase):
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         request.headers["Authorization"] = f"Bearer {self._key}"
         return request
-
-
-def read_url(url: str | None) -> str:
-    """Returns the address of the API, which ends in /v1. Raises ConfigurationError."""
-    given = (url or os.environ.get("REVIEW_LOOP_URL", "")).strip().rstrip("/")
-    if not given:
-        raise ConfigurationError(
-            "REVIEW_LOOP_URL is not set: it is the service's address, such as "
-            "http://127.0.0.1:8000/v1"
-        )
-    parts = urlsplit(given)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ConfigurationError(f"{given!r} is no address: it begins with http:// or https://")
-    return given if parts.path.endswith("/v1") else f"{given}/v1"
-
-
-def read_key(key: str | None, secret: Secret = API_KEY) -> str:
-    """Returns the key. Raises ConfigurationError."""
-    given = (key or os.environ.get(secret.variable, "")).strip()
-    if not given:
-        raise ConfigurationError(f"{secret.variable} is not set: it is {secret.words}")
-    if not (given.isascii() and given.isprintable()):
-        what = secret.words.partition(",")[0].partition(" ")[2]
-        raise ConfigurationError(
-            f"{secret.variable} is no {what}: it has other characters than those"
-        )
-    return given
-
-
-def read_result(response: requests.Response, repeats: int) -> Result:
-    """Reads a response. Raises ApiError."""
-    status = response.status_code
-    try:
-        body = response.json()
-        is_envelope = isinstance(body, dict) and {"error", "msg", "data"} <= body.keys()
-    except ValueError:
-        is_envelope = False
-    if not is_envelope:
-        target = response.headers.get("Location")
-        sentence = f"Redirected to {target}" if target else response.reason or "Not JSON"
-        # a success in another format comes from an intermediary, perhaps temporarily
-        status = 502 if response.ok and not target else status
-        error = get_error_class(status)(status, sentence, {})
-    elif not body["error"] and response.ok:
-        return Result(body["data"], response.headers)
-    else:
-        error = get_error_class(status, body["data"])(status, body["msg"], body["data"])
-    error.retry_after = read_retry_after(response.headers.get("Retry-After"))
-    error.repeats = repeats
-    raise error
-
-
-def read_retry_after(header: str | None) -> float | None:
-    """Reads seconds or a date; None if there is neither."""
-    if header is None:
-        return None
-    if header.strip().isdecimal():
-        return float(header)
-    try:
-        moment = parsedate_to_datetime(header)
-    except (TypeError, ValueError):
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
-    return max(0.0, (moment - datetime.now(timezone.utc)).total_seconds())
 
 
 def choose_pause(failure: ReviewLoopError, repeats: int) -> float:

@@ -12,7 +12,7 @@ MAX_BYTES = 1 << 20  # the service takes no larger call
 
 
 class Silence(Exception):
-    """The hook decides nothing, for this reason: the agent asks at its own prompt."""
+    """The hook makes no decision, for this reason: the agent asks at its own prompt."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Call:
 
 
 def read_call(raw: bytes) -> Call:
-    """Raises Silence for what no known version of the agents sends."""
+    """Reads an event. Raises Silence for one that no known version of the agents sends."""
     if len(raw) > MAX_BYTES:
         raise Silence(f"the call has {len(raw)} bytes, and at most {MAX_BYTES} are asked about")
     try:
@@ -53,6 +53,6 @@ def _read(body: dict[str, Any], name: str, kind: type) -> Any:
 
 
 def digest_call(tool: str, arguments: dict[str, Any]) -> str:
-    """Returns the same digest for equal calls. Nobody can tell from it what they were."""
+    """Returns a digest that is the same for equal calls and does not reveal them."""
     text = json.dumps([tool, arguments], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -23,7 +23,7 @@ EDITS = ("run", "say")
 
 
 class QuietParser(argparse.ArgumentParser):
-    """Ends with 0 for wrong options: Codex takes 2 for a decision."""
+    """A parser that ends with 0 for wrong options: Codex takes 2, the usual code, as a decision."""
 
     def error(self, message: str) -> NoReturn:
         print(f"reviewloop: {message}", file=sys.stderr)
@@ -89,7 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def add_asking(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of the hook itself, which install writes behind its command."""
+    """Adds the options of the hook itself, which `install` writes into the command."""
     parser.add_argument("--loop", help="name or id of the loop (else the only one you have)")
     parser.add_argument(
         "--timeout", type=check_timeout, default="1h", help="90s to 24h, then the agent asks (1h)"
@@ -111,7 +111,7 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
 
 
 def run_hook(host: Host, args: argparse.Namespace) -> int:
-    """Prints a decision; else one line on stderr, so that the agent asks at its own prompt."""
+    """Prints the decision, or one line on stderr: then the agent asks at its own prompt."""
     logging.disable()
     try:
         output = decide(host, sys.stdin.buffer.read(), args)
@@ -141,7 +141,7 @@ def decide(host: Host, raw: bytes, args: argparse.Namespace) -> dict[str, object
 
 
 def follow_up(call: Call) -> dict[str, object] | None:
-    """Does what is left when a call of Claude Code has run: see `waiting`."""
+    """Handles the event after a call of Claude Code has run (see `waiting`)."""
     from reviewloop.hooks import waiting
 
     names = waiting.take_note(call)

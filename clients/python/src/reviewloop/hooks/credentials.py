@@ -7,8 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from reviewloop.configuration import read_key, read_url
 from reviewloop.errors import ConfigurationError
-from reviewloop.transport import read_key, read_url
 
 
 def find_file() -> Path:
@@ -16,7 +16,7 @@ def find_file() -> Path:
 
 
 def load(path: Path) -> tuple[str, str]:
-    """Returns address and key: of the file, or of the environment if there is none.
+    """Returns the address and the key from the file, or from the environment without a file.
 
     Raises ConfigurationError.
     """
@@ -30,7 +30,7 @@ def load(path: Path) -> tuple[str, str]:
 
 
 def store(path: Path, url: str, key: str) -> None:
-    """Writes a file that only its owner reads."""
+    """Writes the file, which only its owner can read."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with open(descriptor, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""The coding agents: how each takes a decision, and where it reads its hooks from.
+"""The coding agents: the files with their hooks, and the output that they read as a decision.
 
 All of it was measured with the real programs, Claude Code 2.1 and Codex 0.169.
 """
@@ -17,7 +17,7 @@ ENTRY_SECONDS = 90_000  # longer than the longest question (24 h), and below wha
 
 @dataclass(frozen=True)
 class Host:
-    """A coding agent. `own_prompts` are tools by which it asks its user something."""
+    """A coding agent. `own_prompts` are the tools with which it asks its own user."""
 
     name: str
     title: str
@@ -68,7 +68,7 @@ HOSTS = {host.name: host for host in (CLAUDE, CODEX)}
 
 
 def allow(edited: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Without an edit the key is left out: Claude Code drops an answer with null in it."""
+    """Builds an approval. It has no key without an edit: Claude Code drops one with a null."""
     change = {} if edited is None else {"updatedInput": edited}
     return _build(ASKING, decision={"behavior": "allow", **change})
 

@@ -62,7 +62,7 @@ def uninstall(args: Namespace) -> int:
 
 
 def try_out(args: Namespace) -> int:
-    """Runs the installed command as the agent would, and tells the decision in words."""
+    """Runs the installed command as the agent would, and prints the decision."""
     host: Host = HOSTS[args.host]
     settings = Settings(host, host.find_file(args.project))
     commands = settings.find_commands(ASKING)
@@ -119,8 +119,10 @@ def build_command(args: Namespace) -> str:
 
 
 def find_program() -> str:
-    """Returns the path of `reviewloop`, as it was called: a link in ~/.local/bin stays where the
-    program behind it moves."""
+    """Returns the path of `reviewloop` as it was called.
+
+    A link, such as one in ~/.local/bin, is not resolved: it stays when its target moves.
+    """
     for path in (sys.argv[0], shutil.which("reviewloop")):
         if path and os.path.basename(path) == "reviewloop":
             return os.path.abspath(path)
@@ -142,7 +144,7 @@ def read_matcher(tools: str) -> str:
 
 
 def save_credentials(args: Namespace) -> None:
-    """Stores the address and the key of the environment, if they are there."""
+    """Stores the address and the key of the environment; without them the file has to exist."""
     path: Path = args.credentials
     if os.environ.get("REVIEW_LOOP_URL") and os.environ.get("REVIEW_LOOP_KEY"):
         with Client(patience=PATIENCE) as client:
@@ -155,7 +157,7 @@ def save_credentials(args: Namespace) -> None:
 
 
 def describe_loop(args: Namespace) -> None:
-    """Prints whom the hook asks, and how people join."""
+    """Prints which loop the hook asks, and how people join it."""
     url, key = credentials.load(args.credentials)
     with Client(url, key, patience=PATIENCE) as client:
         loop = client.loops.get(client.loops.find(args.loop)["id"])

@@ -16,7 +16,7 @@ _INDENT = re.compile(r"\s*\{\r?\n([ \t]+)")
 
 @dataclass(frozen=True)
 class Item:
-    """A member of an object or an element of an array; `start` is that of its name, if any."""
+    """A member of an object or an element of an array. `start` is where its name begins, if any."""
 
     name: str | int
     start: int
@@ -96,7 +96,7 @@ def _render(text: str, value: Any, depth: int) -> str:
 
 
 def _break(text: str, depth: int) -> str:
-    """Returns a line break with an indent; nothing if the text has one line with members."""
+    """Returns a line break and an indent, or '' for a text of one line that is not empty."""
     if "\n" not in text.strip() and text.strip() != "{}":
         return ""
     return ("\r\n" if "\r\n" in text else "\n") + _find_unit(text) * depth

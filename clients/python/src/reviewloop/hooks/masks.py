@@ -1,4 +1,4 @@
-"""Masks values that look like keys, tokens and passwords, and puts them back."""
+"""Replaces values that look like keys, tokens and passwords by masks, and puts them back."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MASK = re.compile(r"\[masked (\d{1,9})\]")
 
 
 class Masks:
-    """The masks of one call. A mask that a text of the call looks like is not used."""
+    """The masks of one call. None of them is equal to a text that the call already has."""
 
     def __init__(self, call: Any) -> None:
         texts = json.dumps(call, ensure_ascii=False)
@@ -54,7 +54,7 @@ class Masks:
         return _map_texts(value, self._hide_text, self._hide_field)
 
     def restore(self, value: Any) -> Any:
-        """Returns the value with what was masked."""
+        """Returns the value with the secrets in place of their masks."""
         values = {mask: value for value, mask in self._by_value.items()}
 
         def restore_text(text: str) -> str:
@@ -95,7 +95,7 @@ class Masks:
 
 
 def find_secrets(text: str) -> list[tuple[int, int]]:
-    """Returns where secrets are: places in order, none of which touches the next one."""
+    """Returns the start and the end of each secret, in order and joined where they touch."""
     places = sorted(found.span(found.re.groups) for rule in _RULES for found in rule.finditer(text))
     joined: list[tuple[int, int]] = []
     for start, end in places:
@@ -111,7 +111,7 @@ def _map_texts(
     change: Callable[[str], str],
     change_field: Callable[[str, str], str] | None = None,
 ) -> Any:
-    """Returns the value with its texts changed; those of fields by their name where asked."""
+    """Returns the JSON value with every text changed; `change_field` also gets the field's name."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):

@@ -35,7 +35,7 @@ TOOL = {
 
 
 def serve(options: Sequence[str]) -> int:
-    """Serves one client on stdin and stdout until it is gone. `options` are those of the hook."""
+    """Serves one client on stdin and stdout until it closes them, with the options of the hook."""
     server = Server([sys.executable, sys.argv[0], "hook", "claude", *options])
     for line in sys.stdin.buffer:
         server.handle(json.loads(line))
@@ -44,7 +44,7 @@ def serve(options: Sequence[str]) -> int:
 
 
 class Server:
-    """`hook` is the command that decides about a call."""
+    """An MCP server with one tool. `hook` is the command that decides about a call."""
 
     def __init__(self, hook: Sequence[str]) -> None:
         self._hook = hook
@@ -82,7 +82,7 @@ class Server:
         return {"error": error}
 
     def _ask(self, name: str | int, given: dict[str, Any]) -> None:
-        """Starts the hook; a thread waits for it."""
+        """Starts a hook for the call, and a thread that sends its decision."""
         call = {
             "hook_event_name": ASKING,
             "session_id": str(given.get("tool_use_id")),
@@ -117,7 +117,7 @@ class Server:
 
 
 def decide(printed: str, complaint: str, given: Any) -> dict[str, Any]:
-    """Returns what the tool answers. There is no other prompt, so silence is a no."""
+    """Returns the tool's result. Without a decision it denies: no other prompt follows."""
     if not printed:
         reason = complaint.strip().removeprefix("reviewloop: ")
         return {"behavior": "deny", "message": f"Nobody decided about this call. {reason}".strip()}

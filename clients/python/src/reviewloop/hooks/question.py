@@ -1,4 +1,4 @@
-"""Asks people about a call, and says what they decided in the words of the agent."""
+"""Asks people about a call, and writes their decision as the agent reads it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def ask_about(host: Host, call: Call, args: Namespace) -> dict[str, Any]:
 
 
 def split(call: Call) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns the arguments that people decide about, and what is told beside them."""
+    """Returns the arguments that people decide about, and the context of the question."""
     told = {"folder": call.folder}
     if call.tool == "Bash" and isinstance(call.input.get(TOLD), str):
         told[TOLD] = call.input[TOLD]
@@ -59,8 +59,10 @@ def split(call: Call) -> tuple[dict[str, Any], dict[str, Any]]:
 def build_question(
     host: Host, call: Call, shown: dict[str, Any], told: dict[str, Any], masks: Masks
 ) -> dict[str, Any]:
-    """Returns the fields of the request. Texts of the agent are in the proposal and the context,
-    where no Markdown is read."""
+    """Builds the fields of the request.
+
+    Texts of the agent are only in the proposal and the context, which are no Markdown.
+    """
     where = f" in {quote(told['folder'])}" if told["folder"] else ""
     parts = [f"**{host.title}** wants to use {quote(call.tool)}{where}."]
     if masks.used:
@@ -90,7 +92,7 @@ def quote(name: str) -> str:
 
 
 def ask(url: str, key: str, loop: str | None, fields: dict[str, Any]) -> Answer:
-    """Asks, and waits for the end. Whatever ends this process meanwhile, the question ends too."""
+    """Asks people and waits for the answer. If this process ends first, so does the question."""
     watcher = Watcher()
     try:
         with noticing_a_lost_agent():
@@ -108,7 +110,7 @@ def ask(url: str, key: str, loop: str | None, fields: dict[str, Any]) -> Answer:
 def create(
     url: str, key: str, loop: str | None, fields: dict[str, Any], watcher: Watcher
 ) -> CreatedRequest:
-    """Makes the request under a key of its own: two equal calls are two questions."""
+    """Creates the request with a key of its own, so that two equal calls are two questions."""
     with Client(url, key, patience=ASKING_PATIENCE) as client:
         loop_id = client.loops.find(loop)["id"]
         name = new_key()
@@ -119,7 +121,7 @@ def create(
 
 @contextmanager
 def noticing_a_lost_agent() -> Iterator[None]:
-    """Ends this process once nobody reads its output: the agent is gone, or its terminal."""
+    """Ends this process when nobody reads its output any longer: the agent or terminal is gone."""
 
     def look() -> None:
         poll = select.poll()
@@ -137,7 +139,7 @@ def noticing_a_lost_agent() -> Iterator[None]:
 
 
 class Decision:
-    """What an answer means for one call of one agent."""
+    """Writes answers about one call as the agent reads them."""
 
     def __init__(
         self, host: Host, call: Call, shown: dict[str, Any], masks: Masks, edits: str
@@ -149,7 +151,7 @@ class Decision:
         self.runs_edits = host.takes_edits and edits == "run"
 
     def tell(self, answer: Answer) -> dict[str, Any]:
-        """Returns the output. Raises Silence."""
+        """Returns the output of the hook. Raises Silence."""
         decision = answer.decision
         if decision is None or not answer.by_human:
             raise Silence("this is no decision of a person")

@@ -1,4 +1,4 @@
-"""Writes our hook into the file of a coding agent, and takes it out again."""
+"""Writes our hook into the settings file of a coding agent, and removes it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FIELD = "hooks"
 
 
 class CannotWrite(ReviewLoopError):
-    """The file stays as it is, for this reason."""
+    """The file was not changed. The argument is the reason."""
 
 
 class Settings:
-    """The file of an agent. Raises CannotWrite unless the agent itself can read its hooks."""
+    """The settings file of an agent. Raises CannotWrite if the agent could not run its hooks."""
 
     def __init__(self, host: Host, path: Path) -> None:
         self.host = host
@@ -52,7 +52,7 @@ class Settings:
         ]
 
     def put(self, event: str, group: dict[str, Any]) -> None:
-        """Makes `group` our only one for the event: in its old place, or as the last one."""
+        """Makes `group` our only one for the event, in the place of our first one or at the end."""
         places = list(self._find_ours(event))
         if places:
             first, is_whole = places[0]
@@ -68,7 +68,7 @@ class Settings:
         self._add(event, group)
 
     def take_out(self, event: str) -> None:
-        """Removes our handlers, and what is empty without them."""
+        """Removes our handlers, and the groups, event and object that are then empty."""
         places = list(self._find_ours(event))
         for place, is_whole in reversed(places):
             self._remove(event, place, is_whole=is_whole)
@@ -113,7 +113,10 @@ class Settings:
             self._text = json_text.append(self._text, (FIELD, event), group)
 
     def _find_ours(self, event: str) -> Iterator[tuple[tuple[int, int], bool]]:
-        """Yields the group and index of each of our handlers, and whether the group is ours."""
+        """Yields the place of each of our handlers: ((group, handler), False).
+
+        A group that has no other handlers is one place: ((group, 0), True).
+        """
         for number, group in enumerate(self._events.get(event, [])):
             ours = [self._is_ours(handler) for handler in group["hooks"]]
             if ours and all(ours):
@@ -132,7 +135,7 @@ class Settings:
         return isinstance(command, str) and re.search(pattern, command) is not None
 
     def _check(self) -> None:
-        """Refuses a file whose hooks the agent would not run, ours among them."""
+        """Raises CannotWrite for a file whose hooks the agent would not run."""
         try:
             content = json.loads(
                 self._text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repetition

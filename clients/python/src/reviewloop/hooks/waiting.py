@@ -1,4 +1,4 @@
-"""Files by which the hooks of one call know of each other.
+"""Files through which the hooks of one call communicate.
 
 Claude Code asks its user at the same time as its hook asks people, and never tells the hook that
 the user was first. But once the call has run, another hook comes, which knows by the first one's
@@ -29,9 +29,9 @@ KEPT_SECONDS = 2 * 86400
 
 @contextlib.contextmanager
 def known_as_waiting(call: Call) -> Iterator[None]:
-    """Lets the hook that comes when this call has run end this process meanwhile.
+    """Registers this process, so that the hook that follows the call can end it.
 
-    The process has its file locked, so that nobody ends another one with the same number later.
+    The process keeps its file locked, so that no later process with its number is ended.
     """
     path = _name(call, call.input, "waiting")
     with open(path, "w", encoding="ascii", opener=_open_privately) as file:
@@ -45,7 +45,7 @@ def known_as_waiting(call: Call) -> Iterator[None]:
 
 
 def end_waiting(call: Call) -> None:
-    """Ends the hook that waits for this call. Of several equal calls it ends one."""
+    """Ends the hook that waits for this call; one of them if several calls are equal."""
     for path in _list(call, "waiting"):
         with contextlib.suppress(FileNotFoundError), path.open(encoding="ascii") as file:
             try:
@@ -58,14 +58,14 @@ def end_waiting(call: Call) -> None:
 
 
 def note_allowed(call: Call, allowed: dict[str, Any], edited: list[str]) -> None:
-    """Leaves a note for the hook that comes when the call has run."""
+    """Writes a note for the hook that follows the call: a person allowed it."""
     path = _name(call, allowed, "allowed")
     with open(path, "w", encoding="utf-8", opener=_open_privately) as file:
         json.dump(edited, file)
 
 
 def take_note(call: Call) -> list[str] | None:
-    """Takes the note about this call: the names of the arguments that a person edited."""
+    """Removes the note about this call, if any, and returns the names of edited arguments."""
     for path in _list(call, "allowed"):
         with contextlib.suppress(FileNotFoundError):
             names: list[str] = json.loads(path.read_text(encoding="utf-8"))

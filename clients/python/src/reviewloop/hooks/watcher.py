@@ -26,7 +26,7 @@ PROGRAM = "import os; os.fork() and os._exit(0); import reviewloop.hooks.watcher
 
 
 class Watcher:
-    """The hook's side of the pipe."""
+    """A watcher, as its hook uses it."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 (words of our own)
@@ -40,19 +40,19 @@ class Watcher:
         self._process.wait()  # for the parent
 
     def say(self, **facts: Any) -> None:
-        """Tells it what it needs to know if this process ends now."""
+        """Sends the watcher what it needs to cancel the question."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # without it, the deadline ends the question
             self._process.stdin.write(json.dumps(facts).encode() + b"\n")
             self._process.stdin.flush()
 
     def dismiss(self) -> None:
-        """Ends it, because the question has ended."""
+        """Ends the watcher, because the question has ended."""
         self.say(ended=True)
         self.let_go()
 
     def let_go(self) -> None:
-        """Leaves it alone: it cancels the question if there is one."""
+        """Closes the pipe. The watcher then cancels the question, if there is one."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
             self._process.stdin.close()
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def withdraw(client: Client, facts: dict[str, Any]) -> None:
-    """Cancels the question, if there is one. Its create may still be under way."""
+    """Cancels the question, if there is one. Its create may still be running."""
     for pause in LOOKS:
         time.sleep(pause)
         request_id = facts.get("request_id") or find(client, facts)
@@ -81,7 +81,7 @@ def withdraw(client: Client, facts: dict[str, Any]) -> None:
 
 
 def find(client: Client, facts: dict[str, Any]) -> str | None:
-    """Finds the question by its metadata, where the hook never learned its id."""
+    """Finds the question by its metadata, for a hook that never received its id."""
     listed = client.requests.list(loop_id=facts["loop_id"], metadata=facts["metadata"])
     return next((request["id"] for request in listed), None)
 

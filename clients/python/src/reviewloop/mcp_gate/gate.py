@@ -85,7 +85,7 @@ class Gate:
             del self._held[request.id]
 
     async def _decide(self, request: JSONRPCRequest) -> Declined | None:
-        """Sends an allowed call on; returns why one is not allowed."""
+        """Sends an allowed call to the server; returns why another one is not allowed."""
         params = request.params or {}
         if fault := find_fault(params):
             return Declined(f"The call was not made: {fault}")
@@ -145,7 +145,7 @@ class Gate:
         await self._links.send_upstream(request, tool)
 
     async def _find_tool(self, name: str, like: Mapping[str, Any]) -> Tool | None:
-        """Reads what the server lists about a tool now. Raises UpstreamFailed.
+        """Reads how the server now lists a tool. Raises UpstreamFailed.
 
         It is read for each call: a server may change its tools without saying so.
         """
@@ -168,7 +168,7 @@ class Gate:
 
     @asynccontextmanager
     async def _withdrawing(self, request_id: str) -> AsyncIterator[None]:
-        """Takes a question back whose decision nobody waits for any more."""
+        """Cancels the question if the wait for its decision ends early."""
         try:
             yield
         except BaseException:
@@ -181,7 +181,7 @@ class Gate:
 
     @asynccontextmanager
     async def _progress(self, params: Mapping[str, Any]) -> AsyncIterator[None]:
-        """Tells the host meanwhile that the call goes on, if it asked for that."""
+        """Sends the host notifications of progress meanwhile, if it asked for them."""
         token = read_meta(params).get("progressToken")
         scope = anyio.CancelScope()
         if token is not None:

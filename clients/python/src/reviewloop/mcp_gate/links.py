@@ -34,7 +34,7 @@ Response = JSONRPCResponse | JSONRPCError  # of Python 3.10, as all that imports
 
 
 class UpstreamFailed(Exception):
-    """The server answered a question of the gate with an error."""
+    """The server responded to a request of the gate with an error."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Approval:
 
 @dataclass
 class Waiter:
-    """A request of the gate's own, and its response once it is there."""
+    """A request that the gate itself sent, and its response once it has arrived."""
 
     done: anyio.Event = field(default_factory=anyio.Event)
     response: Response | None = None
@@ -72,7 +72,7 @@ class Links:
         await self._host_write.send(SessionMessage(message))
 
     async def answer(self, response: Response) -> None:
-        """Answers the host, unless it has taken the request back."""
+        """Sends the host a response, unless it has cancelled the request."""
         if response.id is not None and self.unanswered.pop(response.id, None) is not None:
             await self.send_host(response)
 
@@ -89,7 +89,7 @@ class Links:
     async def ask_upstream(
         self, method: str, params: dict[str, Any], like: Mapping[str, Any] | None
     ) -> dict[str, Any]:
-        """Asks the server for the gate itself, as the sender of a call with the params `like`.
+        """Sends a request of the gate itself, with the sender of the call whose params are `like`.
 
         Raises UpstreamFailed.
         """
@@ -134,14 +134,14 @@ class Links:
         await self.answer(response)
 
     def _close(self, response: Response, approval: Approval) -> Response:
-        """Puts the notice into the result of an approved call, unless the call goes on."""
+        """Adds the notice to the result of an approved call, unless the server asks back first."""
         if (state := find_state(response)) is not None:
             self._rounds[state] = approval
             return response
         return add_notice(response, approval.notice) if approval.notice else response
 
     def find_round(self, params: Mapping[str, Any]) -> Approval | None:
-        """Finds the approval of a call that the server has asked back about, once.
+        """Returns the approval of a call about which the server asked back, and forgets it.
 
         The host sends such a call again, with the state that it got from the server.
         """
@@ -160,7 +160,7 @@ class Links:
             self._version = result["protocolVersion"]
 
     def forget(self, request_id: RequestId) -> None:
-        """The host has taken a request back, and wants no answer."""
+        """Forgets a request that the host has cancelled."""
         self.unanswered.pop(request_id, None)
         self.approvals.pop(request_id, None)
 
@@ -170,14 +170,14 @@ class Links:
         await self.send_host(JSONRPCError(jsonrpc="2.0", id=None, error=sentence))
 
     async def fail_all(self, sentence: str) -> None:
-        """Answers what is unanswered with an error."""
+        """Responds to every unanswered request with an error."""
         for request_id in list(self.unanswered):
             error = ErrorData(code=CONNECTION_CLOSED, message=sentence)
             await self.answer(JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 
 
 def find_state(response: Response) -> str | None:
-    """The state of a call for which the server wants more of the host before it goes on."""
+    """Returns the state with which the server asks back; None for another response."""
     if not isinstance(response, JSONRPCResponse):
         return None
     state = response.result.get("requestState")
@@ -186,7 +186,7 @@ def find_state(response: Response) -> str | None:
 
 
 def read_cancelled(message: JSONRPCMessage) -> RequestId | None:
-    """The id of the request that a notification takes back."""
+    """Returns the id of the request that a notification cancels."""
     if isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
         request_id = (message.params or {}).get("requestId")
         if isinstance(request_id, (int, str)):

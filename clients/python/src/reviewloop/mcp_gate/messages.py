@@ -29,12 +29,12 @@ def read_meta(params: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def read_envelope(params: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Returns what another request of the same sender has to have in its `_meta`."""
+    """Returns the part of `_meta` that every request of the same sender has."""
     return {key: value for key, value in read_meta(params).items() if key.startswith(RESERVED)}
 
 
 def find_fault(params: Mapping[str, Any]) -> str | None:
-    """Says what is wrong with a call that no JSON could carry to the people and the server."""
+    """Returns why a call is malformed or cannot be written as JSON; None if it is well-formed."""
     if not isinstance(params.get("name"), str):
         return "name is not a text"
     if not isinstance(params.get("arguments", {}), dict):
@@ -47,7 +47,7 @@ def find_fault(params: Mapping[str, Any]) -> str | None:
 
 
 def build_result(text: str, *, is_error: bool) -> dict[str, Any]:
-    """A result of `tools/call` that the gate itself gives."""
+    """Builds a result of `tools/call` that comes from the gate itself."""
     content = [{"type": "text", "text": text}]
     return {"content": content, "isError": is_error, "resultType": "complete"}
 
@@ -70,7 +70,7 @@ def add_notice(
 def build_metadata(
     request: JSONRPCRequest, negotiated: str | None, tool: Mapping[str, Any] | None
 ) -> ClientMessageMetadata | None:
-    """The headers that Streamable HTTP wants beside a message; other transports ignore them."""
+    """Builds the headers of a message for Streamable HTTP; other transports ignore them."""
     version = read_meta(request.params).get(PROTOCOL_VERSION_META_KEY)
     if not isinstance(version, str):
         return negotiated_metadata(negotiated)
@@ -86,7 +86,7 @@ def build_metadata(
 
 
 def negotiated_metadata(version: str | None) -> ClientMessageMetadata | None:
-    """The header of a message of the older protocol, once `initialize` has chosen a version."""
+    """Builds the header of the older protocol, once `initialize` has chosen a version."""
     if version is None:
         return None
     return ClientMessageMetadata(headers={MCP_PROTOCOL_VERSION_HEADER: version})

@@ -24,7 +24,7 @@ Tool = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ToolCall:
-    """What an agent wants to call: a tool of a server, with arguments."""
+    """A call that an agent wants to make: a tool of a server, with arguments."""
 
     server: str
     name: str
@@ -70,7 +70,7 @@ class Questions:
         return created["request_id"]
 
     def _offer(self, call: ToolCall) -> list[str]:
-        """What people may do. There is no edit of a call that has nothing to edit."""
+        """Returns the actions that people may choose. A call without arguments cannot be edited."""
         if any(value is not None for value in call.arguments.values()):
             return self._rules.actions
         return [each for each in self._rules.actions if each != "edit"] or ["approve", "reject"]
@@ -93,11 +93,11 @@ class Questions:
         return Declined(f"A person rejected this call, so it was not made{reason}")
 
     def redeem(self, request_id: str, name: str, arguments: Mapping[str, Any]) -> None:
-        """Spends the approval for exactly this call. Raises ReviewLoopError."""
+        """Redeems the approval for exactly this call. Raises ReviewLoopError."""
         self._client.requests.redeem(request_id, arguments, name=name)
 
     def withdraw(self, request_id: str) -> None:
-        """Takes the question back, unless it has ended. Raises ReviewLoopError."""
+        """Cancels the question, unless it has ended. Raises ReviewLoopError."""
         # It has ended, or somebody is answering it: nothing runs, whatever they say.
         with suppress(InvalidCall):
             self._client.requests.cancel(request_id)
@@ -138,12 +138,12 @@ def propose(call: ToolCall) -> dict[str, Any]:
 
 
 def describe(call: ToolCall) -> dict[str, Any]:
-    """What people see beside the call: the server, and what it says about its tool."""
+    """Returns the context of the question: the server, and its description of the tool."""
     description = str(call.tool.get("description") or "")[:MAX_DESCRIPTION]
     found = {"server": call.server, "description": description}
     return {name: text for name, text in found.items() if text}
 
 
 def name_server(name: str) -> str:
-    """Names a server, if it has said who it is, as a code span: its name is no Markdown of ours."""
+    """Writes the server's name as a code span, so that it is no Markdown; '' without a name."""
     return f" of `{' '.join(name.replace('`', ' ').split())[:MAX_NAME]}`" if name.strip() else ""

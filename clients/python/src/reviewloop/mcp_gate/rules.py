@@ -30,7 +30,7 @@ class Rules:
     patience: float = 60.0  # seconds for which a call to the service is repeated
 
     def judge(self, name: str) -> str | None:
-        """Returns the verdict of the patterns; None if none of them has this name."""
+        """Returns the strictest verdict whose patterns match the name; None if none does."""
         for verdict in VERDICTS:
             if any(fnmatchcase(name, pattern) for pattern in self.tools.get(verdict, ())):
                 return verdict
@@ -38,7 +38,7 @@ class Rules:
 
 
 def read_rules(path: str | None, **given: Any) -> Rules:
-    """Reads a file of settings; those in `given` that are not None go before.
+    """Reads a file of settings. Those in `given` replace the file's, unless they are None.
 
     Raises ConfigurationError.
     """

@@ -64,7 +64,7 @@ async def run(questions: Questions, rules: Rules, upstream: Upstream) -> int:
 
 
 class Ending:
-    """Ends the gate's tasks, each of which takes its question back."""
+    """Ends the gate's tasks, each of which then cancels its question."""
 
     def __init__(self, tasks: TaskGroup) -> None:
         self.code = 0
@@ -87,8 +87,10 @@ class Ending:
 
 
 class Lines:
-    """The lines of standard input. They can end before the host has sent the next one, for which
-    the reader of a file of anyio would wait."""
+    """The lines of standard input, until `close`.
+
+    The reader of anyio would wait for one more line of the host before it ends.
+    """
 
     def __init__(self) -> None:
         self._file = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
@@ -109,7 +111,7 @@ class Lines:
 
 
 def start_command(command: Sequence[str]) -> Upstream:
-    """Starts a server, which gets the environment of the gate without its key."""
+    """Starts a server with the environment of the gate, without REVIEW_LOOP_KEY and the like."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
     return stdio_client(
         StdioServerParameters(command=command[0], args=list(command[1:]), env=environment)
@@ -118,7 +120,7 @@ def start_command(command: Sequence[str]) -> Upstream:
 
 @asynccontextmanager
 async def connect_to_address(url: str, headers: Mapping[str, str]) -> AsyncIterator[Any]:
-    """Connects to a server with Streamable HTTP. It may take its time for a call."""
+    """Connects to a server with Streamable HTTP. Calls have no time-out."""
     timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
     http = httpx2.AsyncClient(headers=dict(headers), timeout=timeout)
     async with http, streamable_http_client(url, http_client=http) as streams:
@@ -126,7 +128,7 @@ async def connect_to_address(url: str, headers: Mapping[str, str]) -> AsyncItera
 
 
 def find_reasons(error: BaseException) -> Iterator[BaseException]:
-    """Yields the exceptions of a group of groups."""
+    """Yields the exceptions of nested groups."""
     members = getattr(error, "exceptions", None)
     if members is None:
         yield error

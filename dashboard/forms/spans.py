@@ -1,14 +1,15 @@
-"""The form of the days from which a loop's decisions are downloaded."""
+"""The first and the last day of what a page lists or a download contains."""
 
 from datetime import date
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 
-class DecisionsForm(forms.Form):
-    """The first and the last day, as the query of the download's URL; both may be empty."""
+class SpanForm(forms.Form):
+    """The days, as the query of the page's URL; both may be empty. Other filters come first."""
 
     since = forms.DateField(
         label=_lazy("From"), required=False, widget=forms.DateInput(attrs={"type": "date"})
@@ -16,6 +17,11 @@ class DecisionsForm(forms.Form):
     until = forms.DateField(
         label=_lazy("To"), required=False, widget=forms.DateInput(attrs={"type": "date"})
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("since", "until"):
+            self.fields[name] = self.fields.pop(name)
 
     def clean_until(self) -> date | None:
         until: date | None = self.cleaned_data["until"]
