@@ -1,9 +1,9 @@
 """Downloads of the filtered requests, as CSV or JSON, of any length.
 
 The response is made in pages while the client takes it: each page is a short statement after the
-place of the last row of the page before, which may have been deleted since. So neither memory nor a
-transaction grows with the number of rows, and no thread is held between two parts of the response
-(web/server/application.py).
+place of the last row of the page before, which may have been deleted since. A page of large rows is
+made in parts (`reviews.sizes`). So neither memory nor a transaction grows with the number of rows
+or answers, and no thread is held between two parts of the response (web/server/application.py).
 """
 
 import re
@@ -26,6 +26,7 @@ from dashboard.forms.requests import STATUSES, RequestFilterForm
 from dashboard.loop_choices import read_loop_choices
 from db.columns import dumps
 from db.times import iso, seconds_between
+from reviews import sizes
 from reviews.exports import AlreadyExporting, begin
 from reviews.models import Request
 from reviews.queries.single_read import read_many_as_json
@@ -54,13 +55,13 @@ BYTE_ORDER_MARK = "\ufeff"  # without it Excel does not read UTF-8
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: `render` writes the rows of a page, given the account and the ids."""
+    """A file format: `render` writes some rows, given the account and the ids."""
 
     kind: str
     content_type: str
     render: Callable[[str, list[str]], str]
     head: str
-    between: str  # two pages with rows
+    between: str  # two parts with rows
     tail: str
 
 
@@ -113,16 +114,19 @@ def write(filters: request_list.Filters, chosen: Format) -> Generator[str, None,
     """Writes the parts of a file, page by page."""
     request_list.settle_first(filters)
     after: Place | None = None
-    is_first, has_rows = True, False
+    start, is_first, has_rows = chosen.head, True, False
     while is_first or after:
         selected, rest = request_list.select_after(filters, after, count=PAGE)
-        places = list(selected.values_list("created_at", "pk"))
-        rows = chosen.render(filters.account_id, [pk for _, pk in places])
-        start = chosen.head if is_first else ""
-        yield start + (chosen.between if has_rows and rows else "") + rows
-        has_rows = has_rows or bool(rows)  # rows may be deleted before they are read
-        after, is_first = (places[-1] if len(places) == PAGE else rest), False
-    yield chosen.tail
+        found = list(selected.values_list("created_at", "pk", sizes.SIZE))
+        for ids in sizes.split_sized(row[1:] for row in found):
+            rows = chosen.render(filters.account_id, ids)
+            yield start + (chosen.between if has_rows and rows else "") + rows
+            start, has_rows = "", has_rows or bool(rows)  # rows may be deleted before they are read
+        if not found:
+            yield start  # each page is a step of the download
+            start = ""
+        after, is_first = (found[-1][:2] if len(found) == PAGE else rest), False
+    yield start + chosen.tail
 
 
 def render_csv(account_id: str, ids: list[str]) -> str:

@@ -237,6 +237,19 @@ def lock_loop(loop_id: str, *, account_id: str) -> None:
     loops.select_for_update(no_key=True).only("id").get(pk=loop_id)
 
 
+def hold_members(loop_id: str, *, account_id: str) -> None:
+    """Keeps people from joining and leaving the loop until the transaction ends.
+
+    It waits for whoever does so now. The next statement sees who is in the loop. Take this lock
+    before any other one.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM loops_loop WHERE id = %s AND creator_id = %s FOR SHARE",
+            [loop_id, account_id],
+        )
+
+
 def touch(loop_id: str, *, account_id: str) -> None:
     """Sets `updated_at` to now."""
     Loop.objects.filter(pk=loop_id, creator_id=account_id).update(updated_at=Now())

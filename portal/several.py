@@ -3,6 +3,9 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import TextField
+from django.db.models.functions import Cast, Length
+from django.db.models.lookups import LessThanOrEqual
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -25,6 +28,7 @@ from web.humanize import format_time_left
 from web.languages import translate
 
 MAX_READ = 200  # questions among which those with the same answers are looked for
+MAX_LENGTH = 20_000  # characters of a question and its answers; a longer one is answered alone
 _TYPES = [name for name, kind in TYPES.items() if kind.takes_bulk_answers]
 
 
@@ -58,11 +62,7 @@ def review(request: SignedInRequest) -> HttpResponse:
         items, missing = read_selected(request, request.GET)
     except Unsuitable as error:
         return go_back(request, error)
-    open_items = [item for item in items if is_open(item, request.user.pk)]
-    if not open_items:
-        return go_back(request, Unsuitable(_("None of these questions can be answered any more.")))
-    lost = len(items) - len(open_items) + missing
-    return review_page(request, open_items, lost=lost)
+    return review_page(request, items, missing=missing)
 
 
 @action("several")
@@ -76,21 +76,23 @@ def send(request: SignedInRequest) -> HttpResponse:
         return result_page(request, [], missing=missing, answer="")
     chosen = bulk_answers.find_answer(items[0], request.POST.get("answer", ""))
     if chosen is None:
-        return review_page(request, items, error=_("Choose one of the options"))
+        return review_page(request, items, missing=missing, error=_("Choose one of the options"))
     comment = request.POST.get("comment", "")
     try:
         results = bulk_answers.answer_requests(
             items, person_id=request.user.pk, chosen=chosen, comment=comment
         )
     except InvalidComment as invalid:
-        return review_page(request, items, comment_error=translate(invalid.args[0]))
+        sentence = translate(invalid.args[0])
+        return review_page(request, items, missing=missing, comment_error=sentence)
     return result_page(request, results, missing=missing, answer=translate(chosen.label))
 
 
 def read_selected(request: SignedInRequest, form: QueryDict) -> tuple[list[Request], int]:
     """Returns the selected questions of the person's loops, and how many others were selected.
 
-    One statement. Raises Unsuitable if they cannot be answered together.
+    One statement, two if some cannot be shown. Raises Unsuitable if they cannot be answered
+    together.
     """
     typed = form.getlist("selected")
     ids = list(dict.fromkeys(found for each in typed if (found := normalize_id(each))))
@@ -98,8 +100,14 @@ def read_selected(request: SignedInRequest, form: QueryDict) -> tuple[list[Reque
         raise Unsuitable(_("Select questions first."))
     if len(ids) > MAX_REQUESTS:
         raise Unsuitable(_("Select at most %(most)s questions.") % {"most": MAX_REQUESTS})
-    by_id = {item.pk: item for item in load(select_requests(request), ids)}
+    visible = select_requests(request)
+    by_id = {item.pk: item for item in load(visible, ids)}
     items = [by_id[each] for each in ids if each in by_id]
+    others = [each for each in ids if each not in by_id]
+    if others and visible.filter(pk__in=others).exists():
+        raise Unsuitable(
+            _("Some of these questions are too long to answer together. Answer them one by one.")
+        )
     keys = {bulk_answers.find_key(item) for item in items}
     if len(keys) > 1 or None in keys:
         raise Unsuitable(_("These questions have different answers. Answer them one by one."))
@@ -107,8 +115,10 @@ def read_selected(request: SignedInRequest, form: QueryDict) -> tuple[list[Reque
 
 
 def load(among: RequestQuerySet, ids: list[str]) -> RequestQuerySet:
-    """Loads what the pages show of these requests, without the large columns."""
-    rows: RequestQuerySet = among.filter(pk__in=ids).with_clock().select_related("loop")
+    """Loads what the pages show of these requests, without the large columns and long questions."""
+    length = Length("request_text") + Length(Cast("response_config", TextField()))
+    short = among.filter(LessThanOrEqual(length, MAX_LENGTH), pk__in=ids)
+    rows: RequestQuerySet = short.with_clock().select_related("loop")
     return rows.defer("context", "metadata", "default_response")
 
 
@@ -125,22 +135,28 @@ def review_page(
     request: SignedInRequest,
     items: list[Request],
     *,
-    lost: int = 0,
+    missing: int,
     error: str = "",
     comment_error: str = "",
 ) -> HttpResponse:
-    """Renders the selected questions with the form. The status is 422 for an invalid answer."""
-    typed, first = request.POST.get("answer"), items[0]
+    """Renders those of the selected questions that can still be answered, with the form.
+
+    The status is 422 for an invalid answer.
+    """
+    open_items = [item for item in items if is_open(item, request.user.pk)]
+    if not open_items:
+        return go_back(request, Unsuitable(_("None of these questions can be answered any more.")))
+    typed, first = request.POST.get("answer"), open_items[0]
     choices = tuple(
         Choice(each.value, translate(each.label), each.value == typed)
         for each in bulk_answers.list_answers(first)
     )
     comment = build_comment(first, request.POST.get("comment", ""), comment_error)
     context = {
-        "rows": [describe_row(item) for item in items],
+        "rows": [describe_row(item) for item in open_items],
         "loop": first.loop,
         "form": AnswerForm(Radio(choices=choices), error, comment, []),
-        "lost": lost,
+        "lost": len(items) - len(open_items) + missing,
         "filter": InboxFilter.read(request),
         "trouble": _("Error:") if error or comment_error else "",
     }

@@ -11,7 +11,7 @@ from db.ids import owned_id
 from loops.models import Loop
 from outbox.items import Item
 from reviews import policy
-from reviews.insertion import OtherPolicy, Refused, Wanted, insert
+from reviews.insertion import OtherPolicy, Refused, Wanted, insert, of_loop
 from reviews.models import Request
 from reviews.notifications.push.channel import DISPATCHER, Push
 from reviews.response_types import get_response_type
@@ -100,4 +100,4 @@ def _check_rule(request: Request) -> None:
     try:
         check_rule(policy.read(request.policy), get_response_type(request.response_type))
     except policy.InvalidPolicy as error:
-        raise UnfitPolicy(say("The loop's %(error)s", error=error.args[0])) from None
+        raise UnfitPolicy(of_loop(error.args[0])) from None

@@ -8,7 +8,7 @@ from psycopg.types.json import Json
 
 from db.columns import dumps
 from loops.models import Loop
-from loops.services import AUDIENCE
+from loops.services import AUDIENCE, hold_members
 from outbox.items import Item
 from reviews import policy
 from reviews.lifecycle.events import emit_created
@@ -94,12 +94,17 @@ def insert(
 
     `loop_policy` is the JSON of the loop's policy, as the caller knows it. With `announces`, the
     caller's transaction also gets the event of the creation. Returns the pushes, claimed for this
-    process, which sends them after the commit. Raises Loop.DoesNotExist where the loop is gone,
-    NotTheOwner, OtherPolicy, NoActiveMembers, TooFewPeople, Wanted, and IntegrityError where the id
-    is taken.
+    process, which sends them after the commit. Who may answer by a policy is fixed here, so nobody
+    joins or leaves the loop meanwhile, which takes a transaction of two statements.
+
+    Raises Loop.DoesNotExist where the loop is gone, NotTheOwner, OtherPolicy, NoActiveMembers,
+    TooFewPeople, Wanted, and IntegrityError where the id is taken.
     """
     params = _build_params(request, loop_policy, announces=announces)
-    with transaction.atomic() if announces else nullcontext():
+    has_policy = request.policy is not None
+    with transaction.atomic() if announces or has_policy else nullcontext():
+        if has_policy:
+            hold_members(request.loop_id, account_id=request.creator_id)
         with connection.cursor() as cursor:
             cursor.execute(_INSERT, params)
             row = cursor.fetchone()
@@ -111,7 +116,7 @@ def insert(
         if found != loop_policy:
             raise OtherPolicy(found)
         if request.created_at is None:
-            raise _explain(request, members, params["answers"])
+            raise _explain(request, members, params["answers"], is_loops=loop_policy is not None)
         request.broadcasted_to, request.updated_at = members, request.created_at
         request._state.adding = False  # the row has its instance
         if is_wanted:
@@ -136,17 +141,21 @@ def _build_params(request: Request, loop_policy: str | None, *, announces: bool)
     return params
 
 
-def _explain(request: Request, members: int, answers: int) -> Exception:
+def _explain(request: Request, members: int, answers: int, *, is_loops: bool) -> Exception:
     """Tells why a request of the owner was not inserted under the loop's policy."""
     if members >= answers:
         return Wanted()
     if request.policy is None:
         return NoActiveMembers()
-    return TooFewPeople(
-        say(
-            "%(field)s is %(needed)s, but %(able)s people may answer",
-            field="policy.answers",
-            needed=answers,
-            able=members,
-        )
+    sentence = say(
+        "%(field)s is %(needed)s, but %(able)s people may answer",
+        field="policy.answers",
+        needed=answers,
+        able=members,
     )
+    return TooFewPeople(of_loop(sentence) if is_loops else sentence)
+
+
+def of_loop(error: str) -> str:
+    """Says that an error is about the loop's policy, not about one of the request."""
+    return say("The loop's %(error)s", error=error)

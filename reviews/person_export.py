@@ -19,6 +19,7 @@ from django.db.models.functions import TruncDay
 
 from accounts.models import ApiKey, AuditEntry, ReviewToken, Usage, User, WebhookEndpoint
 from loops.models import Loop, Membership
+from reviews import sizes
 from reviews.lifecycle.settling import scope_to_account, settle_unlocked
 from reviews.models import (
     Answer,
@@ -30,7 +31,8 @@ from reviews.models import (
 )
 from reviews.queries.single_read import read_many_as_json
 
-PAGE = 200
+PAGE = 200  # rows that are read at a time,
+LARGE = 20  # of those of up to 256 KiB each
 Read = Callable[[User], Iterator[str]]
 
 PROFILE = (
@@ -58,9 +60,14 @@ def dump(value: Any) -> str:
 
 
 def read_rows(
-    rows: Any, *columns: str, key: str = "pk", names: Mapping[str, str] = {}, **named: Any
+    rows: Any,
+    *columns: str,
+    key: str = "pk",
+    names: Mapping[str, str] = {},
+    count: int = PAGE,
+    **named: Any,
 ) -> Iterator[str]:
-    """Returns rows in the order of their unique `key`, a page at a time.
+    """Returns rows in the order of their unique `key`, `count` at a time.
 
     `names` has the names of columns that are shown under another one.
     """
@@ -68,11 +75,11 @@ def read_rows(
     ordered = rows.order_by(key).values(*columns, place=F(key), **named)
     while True:
         following = ordered if last is None else ordered.filter(**{f"{key}__gt": last})
-        page = list(following[:PAGE])
+        page = list(following[:count])
         for row in page:
             last = row.pop("place")
             yield dump({names.get(name, name): value for name, value in row.items()})
-        if len(page) < PAGE:
+        if len(page) < count:
             return
 
 
@@ -83,7 +90,8 @@ def read_requests(person: User) -> Iterator[str]:
     while True:
         own = Request.objects.created_by(person.pk).filter(pk__gt=last).order_by("pk")
         ids = list(own.values_list("pk", flat=True)[:PAGE])
-        yield from read_many_as_json(ids, user_id=person.pk)
+        for part in sizes.split(ids):
+            yield from read_many_as_json(part, user_id=person.pk)
         if len(ids) < PAGE:
             return
         last = ids[-1]
@@ -104,6 +112,7 @@ def read_answers(person: User) -> Iterator[str]:
         *_ANSWER,
         key="request_id",
         names=_ANSWER,
+        count=LARGE,
         loop_name=F("loop__name"),
     )
 

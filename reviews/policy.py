@@ -10,6 +10,7 @@ from web.phrases import say
 
 FIRST, MAJORITY, UNANIMOUS, MEDIAN = RULES = ("first", "majority", "unanimous", "median")
 LEAST, MOST = 2, 15  # answers; one for FIRST
+MAX_VETOES = 50
 
 DECIDED: Final = "decided"
 VETOED: Final = "vetoed"
@@ -83,6 +84,12 @@ def parse(fields: Mapping[str, Any]) -> Policy:
     veto = given.get("veto", [])
     if not isinstance(veto, list):
         raise InvalidPolicy("policy.veto must be an array of answers")
+    if len(veto) > MAX_VETOES:
+        raise InvalidPolicy(
+            say(
+                "%(field)s must have at most %(most)s entries", field="policy.veto", most=MAX_VETOES
+            )
+        )
     return Policy(**{**given, "answers": _parse_answers(rule, given), "veto": tuple(veto)})
 
 

@@ -31,7 +31,7 @@ from reviews.versions import CannotReplace as CannotReplace
 from reviews.viewers import record_claimed
 
 LEAVE_GRACE = timedelta(seconds=5)
-WITHDRAWING_SECONDS = 60.0  # to cancel all open requests of a loop, 1,000 to 2,000 a second
+ENDING_SECONDS = 60.0  # to end all open requests of a loop, 1,000 to 2,000 a second
 _TOUCH = """
 UPDATE reviews_request SET updated_at = statement_timestamp()
  WHERE id = %(id)s AND creator_id = %(account)s RETURNING texts_removed_at IS NULL
@@ -216,7 +216,7 @@ def delete_loop(
     """
     loops = Loop.objects.of_creator(account_id).filter(pk=loop_id)
     loop = loops.select_for_update().get()
-    allow_longer(WITHDRAWING_SECONDS)
+    allow_longer(ENDING_SECONDS)
     loops.update(deleted_at=Now(), updated_at=Now())
     transitions.withdraw_all(loop_id, traceparent=traceparent)
     record_audit(loop, "loop.deleted", loop.name, key_id=key_id)
@@ -242,6 +242,7 @@ def remove_member(
     Raises Loop.DoesNotExist, Membership.DoesNotExist.
     """
     lock_loop(loop_id, account_id=account_id)
+    allow_longer(ENDING_SECONDS)
     members = Membership.objects.filter(loop_id=loop_id, account_id=account_id)
     known = members.known_as(member_id).exclude(member_id=account_id)
     found = known.values_list("pk", "member_id", Coalesce("user__email", "email")).first()

@@ -4,12 +4,13 @@ A request is replaced at most once, so the versions of a question are a chain. T
 this with a unique index, and sets a link to a removed request to null.
 """
 
-from loops.services import lock_membership
+from django.db import transaction
+
+from loops.services import hold_members, lock_membership
 from outbox.items import Item
 from reviews.insertion import Refused, insert
 from reviews.lifecycle import states, transitions
 from reviews.models import Request
-from reviews.moving import TransitionLost, move_or_raise
 from reviews.notifications.push.channel import Push
 from web.phrases import say
 
@@ -26,37 +27,29 @@ def insert_version(
     Both happen in one transaction. A claim on the older version ends with it. Takes and returns
     what `insert` does. Raises CannotReplace, and what `insert` raises.
     """
-    assert request.replaces_id is not None
-    pushes: list[Item[Push]] = []
-
-    def attempt() -> bool:
+    account = request.creator_id
+    with transaction.atomic():
         # The loop before its requests, as whoever deletes it. If the loop is gone or somebody
         # else's, `insert` says so.
-        account = request.creator_id
-        is_held = lock_membership(loop_id=request.loop_id, account_id=account, user_id=account)
-        if is_held and not _supersede(request):
-            return False
-        pushes[:] = insert(request, loop_policy=loop_policy, announces=announces)
-        return True
-
-    try:
-        move_or_raise(states.WITHDRAW, request.replaces_id, attempt)
-    except TransitionLost:  # its time was up; by now it has timed out, and is only linked
-        move_or_raise(states.WITHDRAW, request.replaces_id, attempt)
-    return pushes
+        if request.policy is not None:
+            hold_members(request.loop_id, account_id=account)
+        if lock_membership(loop_id=request.loop_id, account_id=account, user_id=account):
+            _supersede(request)
+        return insert(request, loop_policy=loop_policy, announces=announces)
 
 
-def _supersede(request: Request) -> bool:
-    """Locks the older version and cancels it if it is open; False if it is due to time out."""
+def _supersede(request: Request) -> None:
+    """Locks the older version, and cancels it if it is open. Times it out if its time is up."""
     older = _lock_older(request)
     successor = Request.objects.filter(replaces_id=older.pk).values_list("pk", flat=True).first()
     if successor not in (None, request.pk):
         sentence = say("the request in replaces was already replaced by %(id)s", id=successor)
         raise CannotReplace(sentence)
     if older.status in states.FINAL:
-        return True
+        return
     older.superseded_by_id = request.pk
-    return transitions.withdraw(older, traceparent=request.traceparent)
+    if not transitions.withdraw(older, traceparent=request.traceparent):
+        transitions.time_out("r.id = %(older)s", older=older.pk)
 
 
 def _lock_older(request: Request) -> Request:

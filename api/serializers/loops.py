@@ -21,7 +21,8 @@ from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
 from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_options
 from loops.icons import ICONS
 from loops.models import Loop, Membership
-from reviews.policy import InvalidPolicy, Policy, parse
+from reviews.policy import InvalidPolicy, Policy
+from reviews.response_types.policies import parse_for_loop
 
 _POLICY = "Of all requests to the loop, which then have none of their own; {} for none."
 
@@ -55,7 +56,7 @@ class LoopPolicy(JsonObject):
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         try:
-            policy = parse(super().run_validation(data))
+            policy = parse_for_loop(super().run_validation(data))
         except InvalidPolicy as error:
             raise InvalidValue(str(error)) from None
         return None if policy == Policy() else policy.store()

@@ -16,7 +16,8 @@ from loops.admission import MAX_DOMAINS, InvalidDomain, clean_domains
 from loops.comment_rule import MAX_LENGTH, MAX_OPTIONS, InvalidOptions, clean_options
 from loops.icons import ICONS, NAMES, get_symbol
 from loops.models import Loop
-from reviews.policy import InvalidPolicy, parse
+from reviews.policy import InvalidPolicy
+from reviews.response_types.policies import parse_for_loop
 from reviews.response_types.posted import read_lines, unify_newlines
 from web.languages import translate_lazy
 
@@ -94,7 +95,7 @@ class LoopForm(PolicyForm):
         if built and typed == policy.build_initial(self.stored).get("policy_veto"):
             built["veto"] = (self.stored or built)["veto"]  # a veto may have lines
         try:
-            cleaned["policy"] = built and parse(built).store()
+            cleaned["policy"] = built and parse_for_loop(built).store()
         except InvalidPolicy as error:
             if not self.errors:
                 sentence = error.args[0]

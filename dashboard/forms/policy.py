@@ -1,6 +1,5 @@
 """The fields of a policy, in the forms of a new request and of a loop."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -149,9 +148,7 @@ def build_initial(policy: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def write_vote(vote: Any) -> str:
-    if isinstance(vote, int | float) and not isinstance(vote, bool):
-        return write_number(vote, point=decimal_mark())
-    return vote if isinstance(vote, str) else json.dumps(vote, ensure_ascii=False)
+    return vote if isinstance(vote, str) else write_number(vote, point=decimal_mark())
 
 
 def read_any_vote(line: str) -> Any:

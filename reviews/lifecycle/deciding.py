@@ -1,18 +1,12 @@
-"""Reads what a policy needs, and has it decide about a locked request."""
+"""Reads what a policy needs, and has it decide about locked requests."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from django.db import connection
-
-from loops.active_members import ACTIVE_MEMBERS
+from loops.models import Membership
 from reviews import policy
 from reviews.models import Answer, Request
 from reviews.response_types import get_response_type
-
-_ABLE = f"""
-SELECT count(*) FROM {ACTIVE_MEMBERS}
- WHERE m.loop_id = %(loop)s AND m.user_id = ANY (%(eligible)s) AND m.user_id <> ALL (%(answered)s)
-"""  # noqa: S608 (nothing in it comes from outside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +21,25 @@ class Decision:
     agreed: int | None = None
 
 
-def read_answers(request: Request) -> list[Answer]:
-    """Reads the answers to a request, the oldest first."""
-    return list(request.answers.in_order())
+def read_members(loop_id: str) -> set[str]:
+    """Reads the ids of those who may answer in the loop, if the policy of a request lets them."""
+    return set(
+        Membership.objects.active().filter(loop_id=loop_id).values_list("user_id", flat=True)
+    )
 
 
-def decide(request: Request, answers: list[Answer]) -> Decision | None:
-    """Returns what the answers decide by the policy of a locked request, None if nothing yet."""
+def decide(
+    request: Request, answers: Sequence[Answer], members: Collection[str]
+) -> Decision | None:
+    """Returns what the answers decide by the policy of a locked request, None if nothing yet.
+
+    The answers are all there are, the oldest first; `members` are those of its loop.
+    """
     rule = policy.read(request.policy)
     kind = get_response_type(request.response_type)
     ballots = [kind.build_ballot(answer.data, rule.veto) for answer in answers]
-    with connection.cursor() as cursor:
-        answered = [answer.person_id for answer in answers]
-        cursor.execute(
-            _ABLE,
-            {"loop": request.loop_id, "eligible": request.eligible, "answered": answered},
-        )
-        (able,) = cursor.fetchone()
-    result = policy.decide(rule, ballots, able)
+    able = {*members} & {*(request.eligible or ())} - {answer.person_id for answer in answers}
+    result = policy.decide(rule, ballots, len(able))
     if result is None:
         return None
     if result.ballot is None:

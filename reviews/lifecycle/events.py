@@ -11,6 +11,7 @@ from django.db import connection
 
 from accounts.confirmed import CONFIRMED_SQL
 from db.times import iso
+from reviews import sizes
 from reviews.lifecycle import states
 from reviews.models import Answer, Request
 from reviews.representation import DETAIL, Around, represent_answers
@@ -37,8 +38,16 @@ class Reviewer(NamedTuple):
 
 
 def emit(name: str, requests: Sequence[Request]) -> None:
-    """Writes an event for each of these requests, which have just changed their status."""
-    emission.emit(_build(name, requests))
+    """Writes an event for each of these requests, which have just changed their status.
+
+    Answers make events large, so those of many requests are built in parts.
+    """
+    if sum(request.shows_answers for request in requests) < 2:
+        emission.emit(_build(name, requests))
+        return
+    by_id = {request.pk: request for request in requests}
+    for part in sizes.split(list(by_id)):
+        emission.emit(_build(name, [by_id[request_id] for request_id in part]))
 
 
 def emit_created(request: Request) -> None:

@@ -5,17 +5,17 @@ transition is allowed, sets the columns, and has `_record` save them with their 
 that waits for the row beyond its deadline is too late. The caller begins the transaction.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 from django.db import connection, transaction
 
-from reviews import policy
+from reviews import policy, sizes
 from reviews.lifecycle import events, states
 from reviews.lifecycle.conditions import DUE_AT, OPEN, held_by, in_time, lapsed, overdue
-from reviews.lifecycle.deciding import decide, read_answers
+from reviews.lifecycle.deciding import decide, read_members
 from reviews.lifecycle.saving import COLUMNS, update_all
 from reviews.lifecycle.states import Transition
 from reviews.models import Answer, Request, build_answer
@@ -82,9 +82,13 @@ def answer(
     if request.policy is None:
         fresh.save(force_insert=True)
         _complete(request, fresh)
+        _record(states.ANSWER, [request])
     else:
         _store(request, fresh)
-        _apply_policy(request)
+        answers = Answer.objects.by_request([request.pk])
+        request.answers_received = len(answers[request.pk])
+        if not _end_decided([request], answers, read_members(request.loop_id)):
+            update_all([request])
     return True
 
 
@@ -96,29 +100,37 @@ def _store(request: Request, fresh: Answer) -> None:
         fresh.save(force_insert=True)
 
 
-def _apply_policy(request: Request) -> None:
-    """Ends a locked request if its answers have an outcome, or can have none any more."""
-    answers = read_answers(request)
-    request.answers_received = len(answers)
-    decision = decide(request, answers)
-    if decision is None:
-        update_all([request])
-        return
-    request.outcome, request.answers_agreed = decision.outcome, decision.agreed
-    if decision.answer is not None:
-        _complete(request, decision.answer)
-    else:
-        _end_claim(request)
-        request.response_data, request.timeout_at = request.default_response, request.now
-        _record(states.GIVE_UP, [request])
+def _end_decided(
+    requests: Sequence[Request], answers: Mapping[str, list[Answer]], members: Collection[str]
+) -> bool:
+    """Ends those locked requests whose answers have an outcome, or can have none any more.
+
+    The others are not written. Returns whether any has ended.
+    """
+    given_up = []
+    completed = []
+    for request in requests:
+        decision = decide(request, answers[request.pk], members)
+        if decision is None:
+            continue
+        request.outcome, request.answers_agreed = decision.outcome, decision.agreed
+        if decision.answer is not None:
+            _complete(request, decision.answer)
+            completed.append(request)
+        else:
+            _end_claim(request)
+            request.response_data, request.timeout_at = request.default_response, request.now
+            given_up.append(request)
+    _record(states.ANSWER, completed)
+    _record(states.GIVE_UP, given_up)
+    return bool(completed or given_up)
 
 
 def _complete(request: Request, chosen: Answer) -> None:
-    """Completes the request; one answer becomes its outcome."""
+    """Sets the outcome of a request: one of its answers."""
     request.response_data, request.response_comment = chosen.data, chosen.comment
     request.response_by_id, request.response_at = chosen.person_id, request.now
     request.claim_expires_at = None
-    _record(states.ANSWER, [request])
 
 
 def cancel(request_id: str, *, account_id: str, traceparent: str | None) -> Request | None:
@@ -157,13 +169,16 @@ def release_all(loop_id: str, *, person_id: str) -> None:
 def count_without(loop_id: str, *, person_id: str) -> None:
     """Ends the open requests of a loop whose policy cannot have an outcome without the person.
 
-    In batches of the caller's transaction, in which the person has left the loop.
+    In batches of the caller's transaction, in which the person has left the locked loop.
     """
     params = {"loop": loop_id, "person": person_id, "last": ""}
+    members = read_members(loop_id)
     while locked := _lock(_WITH_POLICY, params):
         params["last"] = locked[-1].pk
-        for request in _choose(states.GIVE_UP, locked):
-            _apply_policy(request)
+        by_id = {request.pk: request for request in _choose(states.GIVE_UP, locked)}
+        for part in sizes.split(list(by_id)):
+            answers = Answer.objects.by_request(part)
+            _end_decided([by_id[request_id] for request_id in part], answers, members)
 
 
 def time_out(where: str = "TRUE", **params: Any) -> int:

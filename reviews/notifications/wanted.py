@@ -20,9 +20,14 @@ BY_MAIL = f"""
 
 # The language of the person.
 LANGUAGE = "coalesce(nullif(u.language, ''), u.browser_language)"
-# Whether a notification is still wanted: n is the notification, r its request.
+# Whether the person has answered the open request: n is the notification, r its request.
+HAS_ANSWERED = f"""
+    {OPEN} AND EXISTS (SELECT 1 FROM reviews_answer a
+                        WHERE a.request_id = r.id AND a.person_id = n.recipient_id)
+"""  # noqa: S608
+# Whether a notification is still wanted.
 WANTED = f"""
-    {OPEN} AND {in_time()}
+    {OPEN} AND {in_time()} AND NOT ({HAS_ANSWERED})
     AND EXISTS (SELECT 1 FROM {ACTIVE_MEMBERS}
                  WHERE m.loop_id = r.loop_id AND m.user_id = n.recipient_id)
 """  # noqa: S608

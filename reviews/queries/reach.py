@@ -13,19 +13,21 @@ from webhooks.failure_texts import NOT_NEEDED
 MAX_REVIEWERS = 50
 
 # r is the request, `ended` the time of its end. People who joined later are not its reviewers; of a
-# request with a policy, whoever may answer it is.
+# request with a policy, whoever may answer it is. While a policy hides the answers, a notification
+# that was not sent because its person has answered shows as sent: nobody may learn who has.
 _REACH = f"""
 WITH r AS (
     SELECT id, loop_id, created_at, eligible,
            CASE status WHEN 'completed' THEN response_at WHEN 'timeout' THEN timeout_at
-                       WHEN 'cancelled' THEN updated_at END AS ended
+                       WHEN 'cancelled' THEN updated_at END AS ended,
+           status IN ('pending', 'claimed') AND policy->>'blind' = 'true' AS hides_answers
       FROM reviews_request WHERE id = %(request)s AND creator_id = %(account)s
 ), notified AS (
     SELECT n.recipient_id AS person,
            count(*) FILTER (WHERE n.channel = 'push') AS devices,
-           count(*) FILTER (WHERE n.channel = 'push' AND n.state = 'sent') AS pushes,
-           min(n.done_at) FILTER (WHERE n.channel = 'push' AND n.state = 'sent') AS pushed_at,
-           min(n.done_at) FILTER (WHERE n.channel = 'mail' AND n.state = 'sent') AS mailed_at,
+           count(*) FILTER (WHERE n.channel = 'push' AND is_sent) AS pushes,
+           min(n.done_at) FILTER (WHERE n.channel = 'push' AND is_sent) AS pushed_at,
+           min(n.done_at) FILTER (WHERE n.channel = 'mail' AND is_sent) AS mailed_at,
            bool_or(n.state = 'waiting') AS is_waiting,
            coalesce(max(n.error) FILTER (
                WHERE n.state = 'dropped' AND n.error <> %(stale)s), '') AS error
@@ -33,6 +35,10 @@ WITH r AS (
            SELECT * FROM reviews_notification WHERE request_id = r.id AND channel = 'push'
            UNION ALL
            SELECT * FROM reviews_notification WHERE request_id = r.id AND channel = 'mail') AS n
+      CROSS JOIN LATERAL (
+           SELECT n.state = 'sent' OR n.state = 'dropped' AND n.error = %(stale)s AND hides_answers
+                  AND EXISTS (SELECT FROM reviews_answer a WHERE a.request_id = r.id
+                                 AND a.person_id = n.recipient_id) AS is_sent) AS shown
      GROUP BY n.recipient_id
 ), member AS (
     SELECT m.user_id AS person, m.joined_at

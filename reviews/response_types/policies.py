@@ -1,10 +1,35 @@
 """Which policies fit which type of answer. Pure."""
 
-from reviews.policy import InvalidPolicy, Policy
+from collections.abc import Mapping
+from typing import Any
+
+from reviews.policy import InvalidPolicy, Policy, parse
 from reviews.response_types.base import ResponseType
+from reviews.response_types.decimals import to_json_number
 from reviews.response_types.faults import InvalidAnswer
 from reviews.response_types.fields import Config
 from web.phrases import say
+
+MAX_LOOP_VETO = 200  # characters, as an option in `loops.comment_rule`
+
+
+def parse_for_loop(fields: Mapping[str, Any]) -> Policy:
+    """Parses the policy of a loop, whose requests may be of any type. Raises InvalidPolicy.
+
+    A veto is an option or a number. Every request of the loop stores it.
+    """
+    policy = parse(fields)
+    for place, vote in enumerate(policy.veto):
+        is_option = isinstance(vote, str) and 0 < len(vote) <= MAX_LOOP_VETO
+        if not is_option and to_json_number(vote) is None:
+            raise InvalidPolicy(
+                say(
+                    "%(field)s must be a number or a text of 1 to %(most)s characters",
+                    field=f"policy.veto[{place}]",
+                    most=MAX_LOOP_VETO,
+                )
+            )
+    return policy
 
 
 def check_rule(policy: Policy, kind: ResponseType) -> None:

@@ -150,6 +150,7 @@ def test_how_it_ends(
             TWO, of_type("form"),
             "policy.rule unanimous is not possible for response_type form, which can have: first",
         ),
+        ({**TWO, "veto": ["no"] * 51}, {}, "policy.veto must have at most 50 entries"),
         ({**TWO, "veto": ["No"]}, {}, "policy.veto[0] must be a possible answer to the request"),
         ({**TWO, "veto": ["no", 1]}, {}, "policy.veto[1] must be a possible answer to the request"),
         (
@@ -203,10 +204,45 @@ def test_a_loop_has_one_for_all(api: Api, plenty: str, member: User, loop: Loop)
         "The loop's policy.rule unanimous is not possible for response_type text, which can have:"
         " first",
     )  # fmt: skip
+    client.put(f"/v1/api/loops/{loop.pk}", {"policy": {**TWO, "answers": 3}})
+    refused(
+        create(client, loop, None), 400, "Validation failed",
+        "The loop's policy.answers is 3, but 2 people may answer",
+    )  # fmt: skip
     cleared = client.put(f"/v1/api/loops/{loop.pk}", {"policy": {}})
     assert "policy" not in granted(cleared, "Loop updated successfully")["loop"]
     asked = granted(create(client, loop, None), CREATED, 201)["request_id"]
     assert read(client, asked).keys().isdisjoint({"policy", "answers_received"})
+
+
+@pytest.mark.contract("policy.loop")
+@pytest.mark.parametrize(
+    ("veto", "detail"),
+    [
+        (["no"] * 51, "policy.veto must have at most 50 entries"),
+        *(
+            (["no", vote], "policy.veto[1] must be a number or a text of 1 to 200 characters")
+            for vote in ("x" * 201, "", {"action": "reject"}, ["no"], True, None)
+        ),
+    ],
+)
+def test_the_vetoes_of_a_loop_are_bounded(
+    api: Api, plenty: str, loop: Loop, veto: list[Any], detail: str
+) -> None:
+    body = {"name": "Other", "description": "", "icon": "star", "policy": {**TWO, "veto": veto}}
+    for response in (
+        api(plenty).put(f"/v1/api/loops/{loop.pk}", {"policy": body["policy"]}),
+        api(plenty).post("/v1/api/loops", body),
+    ):
+        refused(response, 400, "Validation failed", detail)
+    assert list(Loop.objects.values_list("policy", flat=True)) == [None]
+
+
+@pytest.mark.contract("policy.loop")
+def test_the_most_vetoes_of_a_loop(api: Api, plenty: str, loop: Loop) -> None:
+    veto = ["x" * 200, -2.5, *map(str, range(48))]
+    updated = api(plenty).put(f"/v1/api/loops/{loop.pk}", {"policy": {**TWO, "veto": veto}})
+    assert granted(updated, "Loop updated successfully")["loop"]["policy"]["veto"] == veto
 
 
 @pytest.mark.contract("policy.people")

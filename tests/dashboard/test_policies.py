@@ -231,14 +231,14 @@ class TestLoopWithPolicy:
         update_loop(loop=loop, changes={"policy": stored(answers=5)})
         response = signed_in(owner).post(NEW, fields(loop))
         assert response.status_code == 422
-        sentence = "Number of people is 5, but 2 people may answer"
+        sentence = "The loop&#x27;s policy.answers is 5, but 2 people may answer"
         assert sentence in error_at(response.content.decode(), "loop")
         assert not Request.objects.exists()
 
     def test_the_sample_question_of_a_new_account(self, owner: User, loop: Loop) -> None:
         update_loop(loop=loop, changes={"policy": stored(answers=5)})
         page = signed_in(owner).post("/dashboard/setup/ask/", follow=True)
-        assert "policy.answers is 5, but 2 people may answer" in words(page)
+        assert "The loop's policy.answers is 5, but 2 people may answer" in words(page)
 
     def test_the_loops_page_says_so(self, owner: User, loop: Loop) -> None:
         sentence = "2 people have to give the same answer."
@@ -306,6 +306,24 @@ class TestLoop:
         assert ">\nkept</textarea>" in html
         assert Loop.objects.get().policy is None
 
+    @pytest.mark.parametrize(
+        ("veto", "language", "sentence"),
+        [
+            ("no\n" + "x" * 201, "en", "Veto 2 must be a number or a text of 1 to 200 characters"),
+            ("x" * 201, "de", "Veto 1 muss eine Zahl oder ein Text von 1 bis 200 Zeichen sein"),
+            ("\n".join(map(str, range(51))), "en", "Veto must have at most 50 entries"),
+            ("\n".join(map(str, range(51))), "de", "Veto darf höchstens 50 Einträge haben"),
+        ],
+    )
+    def test_vetoes_are_bounded(
+        self, owner: User, loop: Loop, veto: str, language: str, sentence: str
+    ) -> None:
+        browser = signed_in(owner, headers={"accept-language": language})
+        response = browser.post(f"{LIST}new/", {**LOOP, **TWO, "policy_veto": veto})
+        assert response.status_code == 422
+        assert sentence in error_at(response.content.decode(), "policy_veto")
+        assert Loop.objects.get().policy is None
+
     def test_it_is_changed_and_taken_away(self, owner: User, loop: Loop) -> None:
         browser = signed_in(owner)
         self.edit(browser, loop, **TWO, policy_open="on")
@@ -318,7 +336,7 @@ class TestLoop:
     @pytest.mark.parametrize(
         "policy",
         [
-            stored("majority", 3, veto=["no", "7", 2.5, {"action": "reject"}, True]),
+            stored("majority", 3, veto=["no", "7", 2.5, "two\nlines"]),
             stored("first", 1, exclude_creator=True, blind=False, veto=["x"]),
             None,
         ],

@@ -267,6 +267,40 @@ class TestSending:
         assert answers(*made) == [None, None]
         assert "2 answers sent" in words(send(signed_in(member), made, "no", comment="Why"))
 
+    @pytest.mark.parametrize("answer", ["", "no"])
+    def test_what_has_ended_meanwhile_is_not_shown_again(
+        self, make: Make, owner: User, outsider: User, member: User, loop: Loop, answer: str
+    ) -> None:
+        """Where the answer or its comment was refused."""
+        Loop.objects.filter(pk=loop.pk).update(comment_required_for=["no"])
+        theirs = create_loop(owner_id=outsider.pk, name="Theirs", icon="star")
+        secret = services.create_request(loop_id=theirs.pk, account=acting(outsider), fields=FIELDS)
+        ended, open_ = make(), make()
+        services.answer_request(request=ended, reviewer_id=owner.pk, answer="yes")
+        page = send(signed_in(member), [ended, secret, open_], answer)
+        assert page.status_code == 422
+        assert listed(page) == [open_.pk]
+        assert "2 of the selected questions can no longer be answered" in words(page)
+        assert "Send to 1 question" in words(page)
+        services.answer_request(request=open_, reviewer_id=owner.pk, answer="yes")
+        page = send(signed_in(member), [ended, open_], answer)
+        assert page.redirect_chain == [(CHOOSE, 302)]
+        assert "None of these questions can be answered any more." in words(page)
+
+    def test_long_questions_are_answered_alone(self, make: Make, member: User) -> None:
+        long_ = [make(request_text="x" * several.MAX_LENGTH) for _ in range(2)]
+        options = {"options": ["yes", "no", "x" * several.MAX_LENGTH]}
+        long_ += [make(response_config=options) for _ in range(2)]
+        short = [make(request_text="x" * (several.MAX_LENGTH - 100)) for _ in range(2)]
+        browser = signed_in(member)
+        assert sorted(listed(browser.get(CHOOSE))) == sorted(each.pk for each in short)
+        sentence = "Some of these questions are too long to answer together."
+        for selected in (long_[:2], long_[2:], [*short, long_[0]]):
+            assert sentence in words(review(browser, selected))
+            assert sentence in words(send(browser, selected))
+        assert "2 answers sent" in words(send(browser, short))
+        assert answers(*long_) == [None] * 4
+
     @pytest.mark.parametrize(
         "changes",
         [

@@ -71,6 +71,7 @@ def test_what_becomes_of_the_answers(
         ({"blind": "no"}, "policy.blind must be a boolean"),
         ({"exclude_creator": 1}, "policy.exclude_creator must be a boolean"),
         ({"veto": "no"}, "policy.veto must be an array of answers"),
+        ({"veto": ["no"] * 51}, "policy.veto must have at most 50 entries"),
         ({"veto ": []}, "policy has an unknown field: veto "),
         ({"__class__": 1}, "policy has an unknown field: __class__"),
     ],

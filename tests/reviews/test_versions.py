@@ -119,6 +119,33 @@ def test_one_whose_time_is_up_times_out_first(make: Make, owner: User) -> None:
     assert (shown["status"], "superseded_by" in shown) == ("timeout", False)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_one_whose_time_is_up_while_others_hold_it(make: Make, owner: User) -> None:
+    """Somebody has it locked whenever the create has not, so that no sweep can time it out."""
+    older = make()
+    make_overdue(older)
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        while not done.is_set():
+            with transaction.atomic():
+                Request.objects.select_for_update(no_key=True).get(pk=older.pk)
+                held.set()
+                wait_until(lambda: done.is_set() or waiting_for_locks())
+        connections.close_all()
+
+    holding = threading.Thread(target=hold)
+    holding.start()
+    try:
+        assert held.wait(30)
+        newer = replace(older, owner)
+    finally:
+        done.set()
+        holding.join()
+    stored = services.read_request(older.pk)
+    assert (stored.status, stored.superseded_by_id) == ("timeout", newer.pk)
+
+
 @pytest.mark.django_db
 def test_a_create_that_fails_cancels_nothing(
     make: Make, owner: User, monkeypatch: pytest.MonkeyPatch

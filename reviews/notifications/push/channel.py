@@ -19,7 +19,7 @@ from reviews.lifecycle.conditions import OPEN, in_time
 from reviews.notifications.channel import NotificationChannel
 from reviews.notifications.push import message as messages
 from reviews.notifications.push.message import Message, Target, about_request
-from reviews.notifications.wanted import LANGUAGE, MAY_MAIL, WANTED
+from reviews.notifications.wanted import HAS_ANSWERED, LANGUAGE, MAY_MAIL, WANTED
 from web import metrics
 from webhooks import outbound
 from webhooks.failure_texts import DEVICE_GONE, INTERNAL_ERROR, NOT_NEEDED
@@ -33,6 +33,7 @@ log = structlog.get_logger(__name__)
 _LOAD = f"""
 SELECT n.id, n.request_id, n.call_id, l.name, {LANGUAGE}, left(r.request_text, 500), r.priority,
        extract(epoch FROM r.timeout_at - statement_timestamp())::float, {WANTED},
+       {HAS_ANSWERED},
        d.id, d.endpoint, d.host, d.p256dh, d.auth
   FROM reviews_notification n
   JOIN reviews_request r ON r.id = n.request_id AND r.creator_id = n.account_id
@@ -50,8 +51,15 @@ _ACCEPTED = """, used AS (
     UPDATE reviews_request SET notifications_sent = notifications_sent + 1 FROM fenced
      WHERE reviews_request.id = fenced.request_id AND creator_id = fenced.account_id
 )"""
-# While the request is open, an email takes the place of the last push that failed for good.
-_FAILED = f""", removed AS (
+# While the request is open, an email takes the place of the last push that failed for good. A push
+# that is not sent because its person has answered counts as sent: otherwise the number would tell
+# the account who has answered a blind request. For the same reason an email is queued for that
+# person, too, and is not sent (`mail.channel`).
+_FAILED = f""", counted AS (
+    UPDATE reviews_request SET notifications_sent = notifications_sent + 1 FROM fenced
+     WHERE %(has_answered)s::boolean
+       AND reviews_request.id = fenced.request_id AND creator_id = fenced.account_id
+), removed AS (
     DELETE FROM reviews_pushsubscription
      WHERE id IN (SELECT subscription_id FROM fenced) AND endpoint = %(gone)s::text
 ), mailed AS (
@@ -76,19 +84,20 @@ _FAILED = f""", removed AS (
 class Push:
     """What to say to which subscription.
 
-    The message is None where nobody waits for it any more: the request has ended, or the membership
-    is gone. The target is None where the subscription is gone or off.
+    The message is None where nobody waits for it any more: the request has ended, the membership is
+    gone, or the person has answered. The target is None where the subscription is gone or off.
     """
 
     request_id: str
     message: Message | None
     target: Target | None
+    has_answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an outcome says of the subscription: `kind` is 'accepted', 'retry', 'rejected', 'gone'
-    or 'stale', and `endpoint` that of a subscription that has ended."""
+    """What an outcome says of the subscription: `kind` is 'accepted', 'retry', 'rejected', 'gone',
+    'stale' or 'answered', and `endpoint` that of a subscription that has ended."""
 
     kind: str
     endpoint: str = ""
@@ -120,9 +129,8 @@ class PushChannel(NotificationChannel[Push]):
             found = {row[0]: row[1:] for row in cursor.fetchall()}
         items = []
         for row in claimed:
-            request_id, call_id, loop_name, language, text, priority, left, is_wanted, *target = (
-                found[row.id]
-            )
+            request_id, call_id, loop_name, language, text, priority, left, *rest = found[row.id]
+            is_wanted, has_answered, *target = rest
             message = about_request(
                 request_id=request_id,
                 loop_name=loop_name,
@@ -135,6 +143,7 @@ class PushChannel(NotificationChannel[Push]):
                 request_id,
                 message if is_wanted else None,
                 Target(*target) if target[0] else None,
+                has_answered,
             )
             items.append(row.to_item(push, call_id))
         return items
@@ -142,7 +151,8 @@ class PushChannel(NotificationChannel[Push]):
     def send(self, item: Item[Push], stopping: threading.Event) -> Outcome:
         message, target = item.content.message, item.content.target
         if message is None:
-            return Outcome(Result.FAILED, str(NOT_NEEDED), details=Verdict("stale"))
+            kind = "answered" if item.content.has_answered else "stale"
+            return Outcome(Result.FAILED, str(NOT_NEEDED), details=Verdict(kind))
         if target is None:
             return Outcome(Result.FAILED, str(DEVICE_GONE), details=Verdict("gone"))
         return post(message, target)
@@ -153,7 +163,8 @@ class PushChannel(NotificationChannel[Push]):
             **super().params(item, outcome),
             "request": item.content.request_id,
             "gone": verdict.endpoint,
-            "is_wanted": verdict.kind != "stale",
+            "is_wanted": verdict.kind not in ("stale", "answered"),
+            "has_answered": verdict.kind == "answered",
         }
 
     def note(self, item: Item[Push], outcome: Outcome, result: Result | None) -> None:
