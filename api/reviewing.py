@@ -15,6 +15,7 @@ from api.errors import (
     AnswerRefused,
     ClaimFailed,
     EndedReviewToken,
+    GrantRefused,
     ListReviewRequestsFailed,
     NotAnswerable,
     NotAskedByPolicy,
@@ -32,6 +33,7 @@ from api.serializers.reviewing import AnswerInput
 from api.views import ApiView
 from reviews import services, viewers
 from reviews.comments import InvalidComment
+from reviews.grants import Terms
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.queries import for_reviewers
@@ -115,6 +117,7 @@ class ReviewAnswer(ReviewView):
                 request=request,
                 answer=sent["answer"],
                 comment=sent.get("comment", ""),
+                terms=read_terms(sent),
                 **describe_reviewer(call),
             )
         return respond("Request answered successfully", find_request(call, request_id), call)
@@ -139,6 +142,14 @@ def describe_reviewer(call: Call) -> dict[str, Any]:
     return {"reviewer_id": call.account.id, "token_id": call.caller.key_id}
 
 
+def read_terms(sent: dict[str, Any]) -> Terms | None:
+    """Reads for how long equal calls may run; None for this call alone."""
+    if "grant" not in sent:
+        return None
+    grant = sent["grant"]
+    return Terms(grant["hours"], grant["uses"], grant.get("arguments"))
+
+
 def respond(message: str, request: Request, call: Call) -> HttpResponse:
     return ok_rows(message, {"request": for_reviewers.represent(request, call.account.id)})
 
@@ -158,6 +169,8 @@ def translating(lost: type[StateConflict]) -> Iterator[None]:
         raise AnswerRefused("; ".join(f"{k}: {v}" for k, v in error.errors.items())) from None
     except (InvalidAnswer, InvalidComment) as error:
         raise AnswerRefused(str(error)) from None
+    except services.InvalidGrant as error:
+        raise GrantRefused(str(error)) from None
     except services.TransitionLost as error:
         now = error.request
         raise lost({"status": now.status, "claimed_by": now.claimed_by_id}) from None

@@ -116,7 +116,7 @@ export class Client {
       : await askOnce(this, body, options.loop, options.traceparent);
     if (request.status === "cancelled") throw new Cancelled(request.id, request.superseded_by);
     const value = request.response_data as Value;
-    const byHuman = request.answered_by === "human";
+    const byHuman = request.answered_by === "human" || request.answered_by === "grant";
     const decision = request.response_type === "approval" ? (value as Decision) : null;
     const answer: Answer = {
       value,

@@ -79,6 +79,12 @@ class WithVersions(TypedDict, total=False):
     superseded_by: str
 
 
+class WithGrant(TypedDict, total=False):
+    """Only of a call that a standing grant approved."""
+
+    grant_id: str
+
+
 class GivenAnswer(TypedDict):
     """One person's answer to a request with a policy."""
 
@@ -98,7 +104,7 @@ class WithPolicy(TypedDict, total=False):
     answers: list[GivenAnswer]
 
 
-class Request(ListedRequest, WithMetadata, WithVersions, WithPolicy):
+class Request(ListedRequest, WithMetadata, WithVersions, WithPolicy, WithGrant):
     """A request as a single read returns it."""
 
     creator_id: str
@@ -114,7 +120,7 @@ class Request(ListedRequest, WithMetadata, WithVersions, WithPolicy):
     notifications_sent: int
     claimed_by: str | None
     claimed_at: str | None
-    answered_by: str | None  # "human" or "default"
+    answered_by: str | None  # "human", "grant" or "default"
     response_comment: str | None
     response_by_user: dict[str, Any] | None
     feedback: dict[str, Any] | None
@@ -139,7 +145,7 @@ class ListedReview(TypedDict):
     may_answer: bool  # nobody else is on it, and the policy asks you
 
 
-class Review(ListedReview, WithVersions, WithPolicy):
+class Review(ListedReview, WithVersions, WithPolicy, WithGrant):
     """A request as a reviewer reads it."""
 
     image_url: str | None
