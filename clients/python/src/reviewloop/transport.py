@@ -26,6 +26,7 @@ from reviewloop.errors import (
     ApiError,
     ConfigurationError,
     ConnectionFailed,
+    NotFound,
     RateLimited,
     ReceiptConflict,
     ReviewLoopError,
@@ -131,6 +132,14 @@ class Transport:
                 return replace(result, may_have_run=attempts.may_have_run)
             except (ApiError, ConnectionFailed) as failure:
                 attempts.sit_out(failure, is_quota_free=sit_out_quota)
+
+    def delete(self, path: str) -> None:
+        """Deletes what has this path. Raises NotFound unless an earlier attempt deleted it."""
+        try:
+            self.call("DELETE", path)
+        except NotFound as error:
+            if not error.repeats:
+                raise
 
     def open(self, path: str, last_id: str, read_seconds: float) -> requests.Response:
         """Opens a stream of events, once. Raises ApiError, ConnectionFailed."""

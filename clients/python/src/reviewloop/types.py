@@ -46,6 +46,25 @@ class InvitingLoop(Loop):
     qr_code_url: str
 
 
+class WebhookEndpoint(TypedDict):
+    """An endpoint of the account; no `loop_ids` are all loops."""
+
+    id: str
+    url: str
+    events: list[str]
+    loop_ids: list[str]
+    enabled: bool
+    secret_changed_at: str
+    created_at: str
+    updated_at: str
+
+
+class SecretEndpoint(WebhookEndpoint):
+    """An endpoint with its new secret, which no other call returns."""
+
+    secret: str
+
+
 class ListedRequest(TypedDict):
     """A request in a list."""
 
