@@ -14,6 +14,7 @@ KINDS = {
     "loop": say("Loops"),
     "member": say("Members"),
     "request": say("Requests"),
+    "grant": say("Standing grants"),
     "security": say("Password and two-factor"),
     "account": say("Account"),
 }
@@ -53,6 +54,9 @@ SENTENCES = {
     "member.joined": say("joined the loop"),
     "member.removed": say("removed"),
     "member.left": say("left the loop"),
+    "grant.created": say("allowed for a while the call"),
+    "grant.used": say("had allowed the call"),
+    "grant.revoked": say("no longer allows the call"),
     "request.exported": say("exported requests as"),
     "security.password_changed": say("changed the password"),
     "security.password_reset": say("reset the password by email"),

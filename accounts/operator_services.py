@@ -10,7 +10,7 @@ from accounts import sessions
 from accounts.audit import record
 from accounts.models import ApiKey, User
 from accounts.notices import notify
-from accounts.services import describe_key
+from accounts.services import describe_key, end_grants
 
 
 @transaction.atomic
@@ -19,6 +19,7 @@ def switch_account(*, account: User, is_active: bool, actor: User) -> None:
     if User.objects.filter(pk=account.pk, is_active=not is_active).update(is_active=is_active):
         if not is_active:
             sessions.end_sessions(account.pk, except_key=None)
+            end_grants(account)
         verb = "switched_on" if is_active else "switched_off"
         record(account_id=account.pk, actor_id=actor.pk, action=f"account.{verb}")
 

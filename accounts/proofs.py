@@ -19,7 +19,7 @@ from accounts.emails import fold_address, lock_address, match_email
 from accounts.erasing import is_erased
 from accounts.models import ApiKey, User
 from accounts.secret_services import replace_secret
-from accounts.services import set_key_state
+from accounts.services import end_grants, set_key_state
 from accounts.sessions import end_sessions
 
 # The domain of accounts whose only address was confirmed by somebody else. Nothing is sent there.
@@ -127,6 +127,7 @@ def secure_account(
         *revoke_keys(user),
         *revoke_review_tokens(user),
     ]
+    end_grants(user)
     if replace_secret(account=user):
         changes.append(_("the webhook secret was replaced"))
     if endpoint_services.remove_all(user.pk):

@@ -135,6 +135,11 @@ def set_key_state(*, key: ApiKey, state: ApiKey.State, actor: User | None = None
     return locked
 
 
+def end_grants(user: User) -> None:
+    """Ends what the person has allowed programs for a while, once the calls under way are done."""
+    User.objects.filter(pk=user.pk).update(grants_ended_at=Now())
+
+
 def check_permissions(permissions: Sequence[str]) -> None:
     """Raises UnknownPermission if a permission does not exist."""
     for permission in permissions:

@@ -116,6 +116,10 @@ class ReceiptExpired(BadRequest):
     sentence = "Receipt has expired"
 
 
+class GrantRefused(BadRequest):
+    sentence = "Invalid grant"
+
+
 class AnswerRefused(BadRequest):
     sentence = "Invalid answer"
 

@@ -85,7 +85,7 @@ class LoopDetail(ApiView):
         if not changes:
             raise NothingToUpdate
         try:
-            services.update_loop(loop=loop, changes=changes, key_id=call.caller.key_id)
+            review_services.update_loop(loop=loop, changes=changes, key_id=call.caller.key_id)
         except Loop.DoesNotExist:
             raise LoopNotFound from None
         return ok("Loop updated successfully", {"loop": OwnLoopSerializer(read_fresh(loop)).data})

@@ -13,6 +13,7 @@ from api.envelope import ok_rows
 from api.errors import (
     AnswerRefused,
     EndedReviewToken,
+    GrantRefused,
     NotAnswerable,
     NotAskedByPolicy,
     NotClaimable,
@@ -34,6 +35,7 @@ from api.serializers.reviewing import AnswerInput
 from api.views import ApiView
 from reviews import services, viewers
 from reviews.comments import InvalidComment
+from reviews.grants import Terms
 from reviews.lifecycle import states
 from reviews.models import Request
 from reviews.queries import for_reviewers
@@ -111,7 +113,10 @@ class ReviewAnswer(ReviewView):
         with changing(call, request_id, lost=NotAnswerable) as change:
             sent = AnswerInput().check(self.read_body(call))
             services.answer_request(
-                answer=sent["answer"], comment=sent.get("comment", ""), **change
+                answer=sent["answer"],
+                comment=sent.get("comment", ""),
+                terms=read_terms(sent),
+                **change,
             )
         return respond("Request answered successfully", find_request(call, request_id), call)
 
@@ -128,6 +133,14 @@ def find_request(call: Call, raw_id: str) -> Request:
         )
     except Request.DoesNotExist:
         raise RequestNotFound from None
+
+
+def read_terms(sent: dict[str, Any]) -> Terms | None:
+    """Reads for how long equal calls may run; None for this call alone."""
+    if "grant" not in sent:
+        return None
+    grant = sent["grant"]
+    return Terms(grant["hours"], grant["uses"], grant.get("arguments"))
 
 
 def respond(message: str, request: Request, call: Call) -> HttpResponse:
@@ -158,6 +171,8 @@ def changing(call: Call, raw_id: str, *, lost: type[StateConflict]) -> Iterator[
         raise AnswerRefused("; ".join(f"{k}: {v}" for k, v in error.errors.items())) from None
     except (InvalidAnswer, InvalidComment) as error:
         raise AnswerRefused(str(error)) from None
+    except services.InvalidGrant as error:
+        raise GrantRefused(str(error)) from None
     except services.TransitionLost as error:
         now = error.request
         raise lost({"status": now.status, "claimed_by": now.claimed_by_id}) from None

@@ -88,7 +88,7 @@ def edit(request: SignedInRequest, loop_id: str) -> HttpResponse:
         require_confirmation(request)
     if changes:
         try:
-            services.update_loop(loop=loop, changes=changes)
+            review_services.update_loop(loop=loop, changes=changes)
         except Loop.DoesNotExist:
             raise loop_gone(loop) from None
         messages.success(request, _("Saved."))

@@ -47,7 +47,8 @@ class Loop(models.Model):
     """A named group of reviewers. A deleted loop keeps its row for its finished requests.
 
     `require_verified` and `allowed_domains` limit who may join (`loops.admission`). Answers that
-    choose an option in `comment_required_for` need a comment (`loops.comment_rule`). Finished
+    choose an option in `comment_required_for` need a comment (`loops.comment_rule`). With
+    `forbids_grants` no reviewer allows calls for a while (`reviews.grants`). Finished
     requests and their texts are kept for so many days; None is as long as the service keeps them.
     """
 
@@ -62,6 +63,7 @@ class Loop(models.Model):
     require_verified = models.BooleanField(default=True, db_default=True)
     allowed_domains = ArrayField(models.CharField(max_length=253), default=list, db_default=[])
     comment_required_for = ArrayField(models.CharField(max_length=200), default=list, db_default=[])
+    forbids_grants = models.BooleanField(default=False, db_default=False)
     keep_requests_days = models.PositiveSmallIntegerField(null=True)
     keep_texts_days = models.PositiveSmallIntegerField(null=True)
     # of all requests to the loop (reviews.policy, with all its fields)

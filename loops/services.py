@@ -43,7 +43,8 @@ def create_loop(
 ) -> Loop:
     """Creates a loop with its creator as the first active member.
 
-    `rules` may set `require_verified`, `allowed_domains`, `comment_required_for` and `policy`.
+    `rules` may set `require_verified`, `allowed_domains`, `comment_required_for`,
+    `forbids_grants` and `policy`.
     Raises IntegrityError if the form with this token (`loop_id`) was submitted before.
     """
     loop = Loop(name=name, icon=icon, description=description, creator_id=owner_id, **rules)
@@ -66,7 +67,10 @@ def create_loop(
 
 @transaction.atomic
 def update_loop(*, loop: Loop, changes: dict[str, Any], key_id: str | None = None) -> None:
-    """Updates the loop's fields and `updated_at`. Raises Loop.DoesNotExist."""
+    """Updates the loop's fields and `updated_at`. Raises Loop.DoesNotExist.
+
+    Faces call that of `reviews.services`, which also ends standing grants.
+    """
     write_loop(loop, changes)
     name = changes.get("name", loop.name)
     days = {column: changes[column] for column in COLUMNS if column in changes}

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from portal import grant_form
+from portal.grant_form import GrantFields
 from portal.posted import NOTHING, Posted
 from reviews import comments
 from reviews.models import Request
@@ -39,13 +41,15 @@ class CommentField:
 class AnswerForm:
     """The field for an answer, the error of the posted value, and the field for a comment.
 
-    `changes` are the arguments of a proposal that the posted values change.
+    `changes` are the arguments of a proposal that the posted values change, and `grant` the fields
+    that allow equal calls for a while.
     """
 
     widget: Widget
     error: str
     comment: CommentField
     changes: list[Row]
+    grant: GrantFields | None = None
 
     @property
     def template(self) -> str:
@@ -77,7 +81,13 @@ def build(
         request.response_config, posted.answer, read_page(), errors
     )
     comment = build_comment(request, posted.comment, comment_error)
-    return AnswerForm(widget, errors.get(ANSWER, ""), comment, list_changes(request, widget))
+    return AnswerForm(
+        widget,
+        errors.get(ANSWER, ""),
+        comment,
+        list_changes(request, widget),
+        grant_form.build(request),
+    )
 
 
 def build_comment(request: Request, typed: str, error: str) -> CommentField:

@@ -7,6 +7,7 @@ from django.urls import reverse
 from portal import saved_answers
 from portal.access import action, find_request, page, read_own_answer
 from portal.answer_form import read_page
+from portal.grant_form import read_terms
 from portal.posted import Posted
 from portal.progress import Progress, find_unskipped, read_next
 from portal.question import question_page
@@ -44,9 +45,13 @@ def answer(request: SignedInRequest, item: Request) -> HttpResponse:
     try:
         value = kind.parse_form(item.response_config, posted.answer, read_page())
         services.answer_request(
-            request=item, reviewer_id=request.user.pk, answer=value, comment=posted.comment
+            request=item,
+            reviewer_id=request.user.pk,
+            answer=value,
+            comment=posted.comment,
+            terms=read_terms(request, item),
         )
-    except (InvalidAnswer, InvalidComment) as error:
+    except (InvalidAnswer, InvalidComment, services.InvalidGrant) as error:
         return reject(request, item, posted, error)
     except (services.NotAReviewer, services.NotAsked):
         raise Http404 from None
@@ -57,7 +62,10 @@ def answer(request: SignedInRequest, item: Request) -> HttpResponse:
 
 
 def reject(
-    request: SignedInRequest, item: Request, posted: Posted, error: InvalidAnswer | InvalidComment
+    request: SignedInRequest,
+    item: Request,
+    posted: Posted,
+    error: InvalidAnswer | InvalidComment | services.InvalidGrant,
 ) -> HttpResponse:
     """Shows the question with the posted values and their error, and renews the claim.
 

@@ -11,6 +11,7 @@ from db.ids import owned_id
 from loops.models import Loop
 from outbox.items import Item
 from reviews import policy
+from reviews.grants import Covering, find_covering, insert_covered
 from reviews.insertion import OtherPolicy, Refused, Wanted, insert, of_loop
 from reviews.models import Request
 from reviews.notifications.push.channel import DISPATCHER, Push
@@ -46,6 +47,9 @@ def create_request(
 ) -> Request:
     """Creates a pending request for every active member (docs/contract.md, `create`).
 
+    A call that a standing grant covers is completed at once; to look for one is a statement more
+    for an approval (`reviews.grants`).
+
     `fields` are those of `RequestInput`; `asked_through` is shown to the account; webhooks continue
     the trace of `traceparent`. It is one statement and its own transaction; a loop with a policy
     takes a second one. `replaces`, which cancels an open older version, takes several, and so does
@@ -77,10 +81,10 @@ def _insert_by_policy(request: Request) -> list[Item[Push]]:
     Raises LoopGone, LoopHasPolicy, UnfitPolicy, and what `insert_version` raises.
     """
     own, known, announces = request.policy, None, False
-    write = insert_version if request.replaces_id else insert
+    covering = find_covering(request)
     while True:
         try:
-            return write(request, loop_policy=known, announces=announces)
+            return _insert(request, covering, known, announces=announces)
         except Wanted:  # no statement more for accounts without
             announces = True
             continue
@@ -101,3 +105,14 @@ def _check_rule(request: Request) -> None:
         check_rule(policy.read(request.policy), get_response_type(request.response_type))
     except policy.InvalidPolicy as error:
         raise UnfitPolicy(of_loop(error.args[0])) from None
+
+
+def _insert(
+    request: Request, covering: list[Covering], loop_policy: str | None, *, announces: bool
+) -> list[Item[Push]]:
+    """Inserts the request: completed by a standing grant, as the next version, or pending."""
+    if request.replaces_id:
+        return insert_version(request, loop_policy=loop_policy, announces=announces)
+    if insert_covered(request, covering, loop_policy=loop_policy, announces=announces):
+        return []
+    return insert(request, loop_policy=loop_policy, announces=announces)

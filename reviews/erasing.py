@@ -34,6 +34,7 @@ from reviews.models import (
     EmailPreference,
     Erasure,
     ExportLease,
+    Grant,
     PushSubscription,
     Request,
 )
@@ -180,6 +181,7 @@ def _remove_own_loops(account_id: str) -> None:
         loop_ids = list(Loop.objects.filter(creator_id=account_id).values_list("pk", flat=True))
         Counter.objects.filter(n=0, scope_id__in=loop_ids).delete()
         Membership.objects.filter(account_id=account_id, loop_id__in=loop_ids).delete()
+        Grant.objects.of_account(account_id).delete()
         Loop.objects.filter(creator_id=account_id).delete()
 
 

@@ -25,7 +25,7 @@ _INPUT = (
     "image_url", "context", "timeout_seconds", "response_type", "response_config",
     "default_response", "platform", "platform_version", "callback_url",
     "metadata", "asked_through", "traceparent", "policy", "replaces_id",
-)  # fmt: skip
+    "grant_id",)  # fmt: skip
 _PARAMS = (*_INPUT, "loop_id", "creator_id")
 _JSON = ("context", "response_config", "default_response", "metadata", "policy")
 _COMPUTED = {
@@ -87,20 +87,25 @@ class Wanted(Exception):
 
 
 def insert(
-    request: Request, *, loop_policy: str | None = None, announces: bool = False
+    request: Request,
+    *,
+    loop_policy: str | None = None,
+    announces: bool = False,
+    notifies: bool = True,
 ) -> list[Item[Push]]:
     """Inserts a new request for the active members of its loop, and sets the fields that SQL
     computes.
 
     `loop_policy` is the JSON of the loop's policy, as the caller knows it. With `announces`, the
-    caller's transaction also gets the event of the creation. Returns the pushes, claimed for this
-    process, which sends them after the commit. Who may answer by a policy is fixed here, so nobody
-    joins or leaves the loop meanwhile, which takes a transaction of two statements.
+    caller's transaction also gets the event of the creation. Nobody is notified unless it
+    `notifies`. Returns the pushes, claimed for this process, which sends them after the commit. Who
+    may answer by a policy is fixed here, so nobody joins or leaves the loop meanwhile, which takes
+    a transaction of two statements.
 
     Raises Loop.DoesNotExist where the loop is gone, NotTheOwner, OtherPolicy, NoActiveMembers,
     TooFewPeople, Wanted, and IntegrityError where the id is taken.
     """
-    params = _build_params(request, loop_policy, announces=announces)
+    params = _build_params(request, loop_policy, announces=announces, notifies=notifies)
     has_policy = request.policy is not None
     with transaction.atomic() if announces or has_policy else nullcontext():
         if has_policy:
@@ -124,11 +129,13 @@ def insert(
     return enqueue.read_items(items, request, claim_id=params["push_claim"])
 
 
-def _build_params(request: Request, loop_policy: str | None, *, announces: bool) -> dict[str, Any]:
+def _build_params(
+    request: Request, loop_policy: str | None, *, announces: bool, notifies: bool
+) -> dict[str, Any]:
     rule = policy.read(request.policy) if request.policy else policy.Policy()
     params: dict[str, Any] = {
         **{name: getattr(request, name) for name in _PARAMS},
-        **enqueue.parameters(),
+        **enqueue.parameters(notifies=notifies),
         "has_policy": request.policy is not None,
         "answers": rule.answers,
         "but": request.creator_id if rule.exclude_creator else None,

@@ -24,6 +24,7 @@ from reviews.lifecycle.settling import scope_to_account, settle_unlocked
 from reviews.models import (
     Answer,
     EmailPreference,
+    Grant,
     PushSubscription,
     Receipt,
     Request,
@@ -173,6 +174,11 @@ SECTIONS: dict[str, Read] = {
     "review_tokens": lambda person: read_rows(
         ReviewToken.objects.filter(user=person),
         *("id", "name", "last_four", "created_at", "expires_at", "last_used_at", "revoked_at"),
+    ),
+    "grants": lambda person: read_rows(
+        Grant.objects.filter(Q(account=person) | Q(person=person)),
+        *("id", "loop_id", "person_id", "request_id", "call", "names", "uses", "max_uses"),
+        *("created_at", "expires_at", "revoked_at"),
     ),
     "usage": read_usage,
     "audit": lambda person: read_rows(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from db.times import iso, iso_sql
-from reviews.lifecycle.states import ANSWERED_BY
+from reviews.lifecycle.states import name_source
 from web.web_urls import hide_credentials
 
 if TYPE_CHECKING:
@@ -198,7 +198,9 @@ DETAIL: Final = Shape(
         "answered_by",
         Kind.TEXT,
         null=True,
-        compute=lambda shown, _: ANSWERED_BY.get(shown["status"]),
+        compute=lambda shown, _: name_source(
+            shown["status"], by_grant=shown["grant_id"] is not None
+        ),
     ),
     Field("response_comment", Kind.TEXT, null=True),
     Field("response_by_user", Kind.PERSON, null=True, compute=_describe_answerer),
@@ -226,6 +228,7 @@ DETAIL: Final = Shape(
         compute=lambda _, around: around.answers,
         is_optional=True,
     ),
+    Field("grant_id", Kind.ID, is_optional=True),
     Field("replaces", Kind.ID, "replaces_id", is_optional=True),
     Field(
         "superseded_by",

@@ -55,6 +55,7 @@ _REMOVE_WORDS = f"DELETE FROM reviews_requestwords {_OF}"  # noqa: S608
 _REMOVE = (
     f"DELETE FROM reviews_feedback {_OF}",  # noqa: S608
     f"DELETE FROM reviews_receipt {_OF}",  # noqa: S608
+    f"DELETE FROM reviews_grant {_OF}",  # noqa: S608 (over for long: a request stays for days)
     f"DELETE FROM reviews_viewer {_OF}",  # noqa: S608
     f"DELETE FROM reviews_answer {_OF}",  # noqa: S608
     # each channel has an index of its own

@@ -10,12 +10,15 @@ from django.db.models.functions import Coalesce, Least, Now
 
 from accounts import quota, review_tokens
 from db.time_limits import allow_longer
+from loops import services as loop_services
 from loops.models import Loop, Membership
 from loops.services import lock_loop, lock_membership, record_audit, touch
+from reviews import grants
 from reviews.comments import check_comment
 from reviews.creation import LoopGone as LoopGone
 from reviews.creation import create_request as create_request
 from reviews.feedback_texts import remove_texts
+from reviews.grants import InvalidGrant as InvalidGrant
 from reviews.insertion import NoActiveMembers as NoActiveMembers
 from reviews.insertion import NotTheOwner as NotTheOwner
 from reviews.insertion import Refused as Refused
@@ -176,25 +179,34 @@ def answer_request(
     reviewer_id: str,
     answer: object,
     comment: str = "",
+    terms: grants.Terms | None = None,
     token_id: str | None = None,
 ) -> bool:
     """Completes the request with the answer. The same answer by the same reviewer succeeds again.
 
     Where a policy needs several answers, a further one of the reviewer replaces the one before.
-    `token_id` is the review token with which the reviewer answers. Returns False if that answer was
-    there before. Raises InvalidAnswer, InvalidComment, NotAReviewer, NotAsked, TokenEnded,
-    TransitionLost.
+    With `terms` an approval also allows equal calls for a while (`reviews.grants`). `token_id` is
+    the review token with which the reviewer answers. Returns False if that answer was
+    there before. Raises InvalidAnswer, InvalidComment, InvalidGrant, NotAReviewer,
+    NotAsked, TokenEnded, TransitionLost.
     """
     if not request.asks(reviewer_id):
         raise NotAsked
     kind = get_response_type(request.response_type)
     value = kind.check_answer(request.response_config, answer)
     words = check_comment(request, answer=value, comment=comment)
+    if terms is not None:
+        grants.check_terms(request, terms, value)
     by = {"account_id": request.creator_id, "person_id": reviewer_id}
 
     def attempt() -> bool:
+        if terms is not None:
+            grants.hold_permission(request)
         _lock_membership(request, reviewer_id, token_id)
-        return transitions.answer(request.pk, **by, value=value, comment=words)
+        is_moved = transitions.answer(request.pk, **by, value=value, comment=words)
+        if is_moved and terms is not None:
+            grants.create(request, terms, person_id=reviewer_id)
+        return is_moved
 
     try:
         move_or_raise(states.ANSWER, request.pk, attempt)
@@ -204,6 +216,17 @@ def answer_request(
             raise
         return False
     return True
+
+
+@transaction.atomic
+def update_loop(*, loop: Loop, changes: dict[str, Any], key_id: str | None = None) -> None:
+    """Updates the loop's fields; ends its standing grants if the owner forbids them.
+
+    Raises Loop.DoesNotExist.
+    """
+    loop_services.update_loop(loop=loop, changes=changes, key_id=key_id)
+    if changes.get("forbids_grants"):
+        grants.end_of_loop(loop)
 
 
 @transaction.atomic
@@ -233,8 +256,8 @@ def remove_member(
 ) -> datetime:
     """Ends a membership and releases the member's claims; returns the time of removal.
 
-    Requests that need the member's answer by their policy end. So do the review tokens of a person
-    who is in no loop any more.
+    Requests that need the member's answer by their policy end. So do the member's standing grants,
+    and the review tokens of a person who is in no loop any more.
 
     `account_id` is the loop's. `member_id` may also be an id that an invitation had reserved for
     the member. `actor_id` is the member's own id if the member leaves.
@@ -253,6 +276,7 @@ def remove_member(
     removed_at: datetime = row.select_for_update().values_list(Now(), flat=True).get()
     row.delete()
     _end_review_tokens(member_id)
+    grants.end_of_member(loop_id, person_id=member_id, actor_id=actor_id or account_id)
     touch(loop_id, account_id=account_id)
     transitions.release_all(loop_id, person_id=member_id)
     transitions.count_without(loop_id, person_id=member_id)

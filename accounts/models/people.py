@@ -36,6 +36,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     """A person with an email address: account holder, reviewer, or both.
 
     Operators set `is_active`. Keys of an inactive account get 403 on all endpoints except /test.
+    `grants_ended_at` ends the standing grants of before (`reviews.grants`).
     """
 
     id = account_id_field()
@@ -50,6 +51,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         max_length=10, default="en", db_default="en"
     )  # as last seen
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+    grants_ended_at = models.DateTimeField(null=True, blank=True)
     setup_hidden_at = models.DateTimeField(null=True, blank=True)
 
     objects: ClassVar[UserManager] = UserManager()

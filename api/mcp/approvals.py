@@ -48,7 +48,7 @@ def build_next_step(request: dict[str, Any]) -> str:
 
 
 def _choose_step(request: dict[str, Any], data: dict[str, Any]) -> str:
-    if request["answered_by"] != "human":
+    if request["answered_by"] not in ("human", "grant"):
         return _WITHOUT.get(request.get("outcome") or "", _BY_DEFAULT)
     if data["action"] in (APPROVE, EDIT):
         if request.get("superseded_by"):

@@ -230,6 +230,11 @@ FIELDS: Final[dict[tuple[type, str], Schema]] = {
         "description": "The value that response_data will have; the request's response_type "
         "decides on its shape.",
     },
-    (RequestDetail, "answered_by"): nullable(one_of(["human", "default"])),
+    (RequestDetail, "answered_by"): nullable(one_of(["human", "grant", "default"])),
+    (RequestDetail, "grant_id"): {
+        **ID,
+        "description": "The standing grant of the person in response_by that approved the call; "
+        "only where there is one.",
+    },
     (RequestDetail, "feedback"): nullable(component(FeedbackFields.__name__)),
 }

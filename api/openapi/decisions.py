@@ -51,6 +51,7 @@ _LINE: Final[dict[str, Any]] = {
     "tool": "refund",
     "proposal": {"name": "refund", "arguments": {"order": "1042", "amount": 120}},
     "action": "edit",
+    "answered_by": "human",
     "approved_arguments": {"order": "1042", "amount": 80},
     "difference": {"amount": {"proposed": 120, "approved": 80}},
     "answer": None,

@@ -81,7 +81,8 @@ OPERATIONS: Operations = {
         "QR code or the invite code to the people who should answer. Where the service sends "
         "email, only people with a confirmed address may join, unless `require_verified` is "
         "false; `allowed_domains` also limits the domains of their addresses. Whoever chooses an "
-        "option in `comment_required_for`, by its value or label, has to write a comment.",
+        "option in `comment_required_for`, by its value or label, has to write a comment. With "
+        "`forbids_grants` nobody allows calls for a while.",
         message="Loop created successfully with QR code",
         status=201,
         body=Body(

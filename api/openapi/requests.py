@@ -65,7 +65,8 @@ OPERATIONS: Operations = {
         "give a `callback_url`, to learn the answer as soon as it is there. image_url is required "
         "when type is image, timeout_seconds when processing_type is time-sensitive; a deferred "
         "request without it times out after 30 days. default_response becomes the answer if the "
-        "request times out. Only the loop's creator may do this. notifications_sent counts the "
+        "request times out. Only the loop's creator may do this. A call that a "
+        "reviewer has allowed for a while is completed at once. notifications_sent counts the "
         "push notifications that push services have accepted so far: 0 here, since nobody waits "
         "for them, and more in later reads.",
         message="Request created and broadcasted successfully",
@@ -76,7 +77,7 @@ OPERATIONS: Operations = {
         body=Body(RequestInput, NEW_BY_TYPE, schema=component(NEW_REQUEST)),
         data={
             "request_id": ID,
-            "status": one_of([states.PENDING]),
+            "status": one_of([states.PENDING, states.COMPLETED]),
             "processing_type": PROCESSING_TYPE,
             "type": CONTENT_TYPE,
             "priority": PRIORITY,

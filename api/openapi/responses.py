@@ -12,6 +12,7 @@ from api.errors import (
     DifferentArguments,
     DifferentName,
     ExportUnderWay,
+    GrantRefused,
     IdempotencyKeyReused,
     InvalidBody,
     InvalidDefaultResponse,
@@ -45,6 +46,7 @@ DETAILED: dict[type[ApiError], str] = {
     InvalidDefaultResponse: "default_response must match one of the configured options",
     NoReceipt: "the request is still open",
     AnswerRefused: "Choose one of the options",
+    GrantRefused: "A call of high risk, or a critical one, is approved each time",
 }
 DESCRIPTIONS = {
     400: "The call is not valid, or the loop or request is in a state that does not allow it.",

@@ -5,6 +5,7 @@ from typing import Any, Final
 from api.errors import (
     AnswerRefused,
     ApiError,
+    GrantRefused,
     InvalidBody,
     InvalidLoopId,
     InvalidRequestId,
@@ -151,15 +152,27 @@ OPERATIONS: Operations = {
         "By the rules of the portal: the configuration of the request, its policy, the options "
         "for which the loop wants a comment, and claims of others. The same answer again succeeds. "
         "Where several people answer, another answer of yours replaces the one before, as long as "
-        "the request is open.",
+        "the request is open. With grant, an approval without changes also allows equal calls for "
+        "a while.",
         "Request answered successfully",
         ANSWERED,
-        (AnswerRefused, ValidationFailed, InvalidBody, NotAskedByPolicy, NotAnswerable),
+        (
+            AnswerRefused,
+            GrantRefused,
+            ValidationFailed,
+            InvalidBody,
+            NotAskedByPolicy,
+            NotAnswerable,
+        ),
         Body(
             AnswerInput,
             {
                 "choice": {"answer": "refund", "comment": "The photo shows the crack."},
                 "approval": {"answer": {"action": "approve"}},
+                "allowed for a while": {
+                    "answer": {"action": "approve"},
+                    "grant": {"hours": 4, "uses": 20, "arguments": ["repository"]},
+                },
             },
         ),
     ),

@@ -73,6 +73,7 @@ class LoopInput(Input):
     require_verified = StrictBoolean(required=False)
     allowed_domains = Domains(required=False)
     comment_required_for = Options(required=False)
+    forbids_grants = StrictBoolean(required=False)
     policy = LoopPolicy(required=False, help_text=_POLICY)
 
 
@@ -85,6 +86,7 @@ class LoopChanges(Input):
     require_verified = StrictBoolean(required=False)
     allowed_domains = Domains(required=False)
     comment_required_for = Options(required=False)
+    forbids_grants = StrictBoolean(required=False)
     policy = LoopPolicy(required=False, help_text=_POLICY)
 
 
@@ -101,7 +103,13 @@ class MemberSerializer(serializers.Serializer[Membership]):
 class LoopSerializer(serializers.Serializer[Loop]):
     """A loop with all its members. The `optional` fields are left out at their defaults."""
 
-    optional = ("require_verified", "allowed_domains", "comment_required_for", "policy")
+    optional = (
+        "require_verified",
+        "allowed_domains",
+        "comment_required_for",
+        "forbids_grants",
+        "policy",
+    )
 
     id = Identifier()
     name = serializers.CharField()
@@ -116,13 +124,14 @@ class LoopSerializer(serializers.Serializer[Loop]):
     require_verified = serializers.BooleanField(required=False)
     allowed_domains = serializers.ListField(child=serializers.CharField(), required=False)
     comment_required_for = serializers.ListField(child=serializers.CharField(), required=False)
+    forbids_grants = serializers.BooleanField(required=False)
     policy = StoredPolicy(required=False)
 
     def to_representation(self, instance: Loop) -> dict[str, Any]:
         data: dict[str, Any] = super().to_representation(instance)
         if instance.require_verified:
             del data["require_verified"]
-        for name in ("allowed_domains", "comment_required_for", "policy"):
+        for name in ("allowed_domains", "comment_required_for", "forbids_grants", "policy"):
             if not data[name]:
                 del data[name]
         return data

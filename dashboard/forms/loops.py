@@ -113,7 +113,7 @@ class LoopForm(PolicyForm):
 
 
 class EditForm(LoopForm):
-    """Also sets who may join, and which options need a comment."""
+    """Also sets who may join, which options need a comment, and whether calls may be allowed."""
 
     joiners = forms.ChoiceField(
         label=_lazy("Who can join with the link or code"),
@@ -149,6 +149,19 @@ class EditForm(LoopForm):
                 "One option per line, such as Decline. Whoever chooses one of them has to write a"
                 " comment. Other comments are optional."
             )
+        ),
+    )
+
+    grants = forms.ChoiceField(
+        label=_lazy("Calls allowed for a while"),
+        choices=[
+            ("allowed", _lazy("Reviewers may allow equal calls for up to 8 hours")),
+            ("forbidden", _lazy("Each call is approved by itself")),
+        ],
+        required=False,
+        widget=forms.RadioSelect,
+        help_text=_lazy(
+            "Calls of high risk, and critical ones, are always approved by themselves."
         ),
     )
 
@@ -194,6 +207,8 @@ class EditForm(LoopForm):
         fields = {name: self.cleaned_data[name] for name in LOOP_FIELDS}
         if self.cleaned_data["joiners"]:
             fields["require_verified"] = self.cleaned_data["joiners"] == "confirmed"
+        if self.cleaned_data["grants"]:
+            fields["forbids_grants"] = self.cleaned_data["grants"] == "forbidden"
         for name in ("allowed_domains", "comment_required_for", *retention.COLUMNS):
             if name in self.data:
                 fields[name] = self.cleaned_data[name]
@@ -208,6 +223,7 @@ class EditForm(LoopForm):
             "icon": loop.icon,
             **policy.build_initial(loop.policy),
             "joiners": "confirmed" if loop.require_verified else "anyone",
+            "grants": "forbidden" if loop.forbids_grants else "allowed",
             "allowed_domains": ", ".join(loop.allowed_domains),
             "comment_required_for": "\n".join(loop.comment_required_for),
             **{name: getattr(loop, name) for name in retention.COLUMNS},

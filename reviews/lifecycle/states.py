@@ -19,8 +19,13 @@ CANCELLED: Final = "cancelled"
 STATUSES: Final = (PENDING, CLAIMED, COMPLETED, TIMEOUT, CANCELLED)
 OPEN: Final = frozenset({PENDING, CLAIMED})
 FINAL: Final = frozenset({COMPLETED, TIMEOUT, CANCELLED})
-# The source of an answer.
+# The source of an answer that no standing grant gave.
 ANSWERED_BY: Final[Mapping[str, str]] = MappingProxyType({COMPLETED: "human", TIMEOUT: "default"})
+
+
+def name_source(status: str, *, by_grant: bool) -> str | None:
+    """Names the source of the answer: a person, a standing grant of a person, or the default."""
+    return "grant" if by_grant and status == COMPLETED else ANSWERED_BY.get(status)
 
 
 class Claims(Enum):

@@ -6,6 +6,7 @@ from reviews.models.counters import Counter as Counter
 from reviews.models.counters import CounterChange as CounterChange
 from reviews.models.erasures import Erasure as Erasure
 from reviews.models.exports import ExportLease as ExportLease
+from reviews.models.grants import Grant as Grant
 from reviews.models.notifications import EmailPreference as EmailPreference
 from reviews.models.notifications import Notification as Notification
 from reviews.models.notifications import PushSubscription as PushSubscription

@@ -133,6 +133,15 @@ class Request(models.Model):
         db_index=False,
         db_constraint=False,
     )
+    # the standing grant that completed the request (reviews.grants)
+    grant = models.ForeignKey(
+        "reviews.Grant",
+        null=True,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
     # of the last call that sent one (webhooks.trace_context)
     traceparent = models.CharField(max_length=LENGTH, null=True)  # noqa: DJ001 (null is no trace)
 
@@ -346,8 +355,8 @@ class Request(models.Model):
 
     @property
     def answered_by(self) -> str | None:
-        """The source of the answer: `human`, `default` or None."""
-        return states.ANSWERED_BY.get(self.status)
+        """The source of the answer: `human`, `grant`, `default` or None."""
+        return states.name_source(self.status, by_grant=self.grant_id is not None)
 
 
 class Feedback(models.Model):

@@ -32,7 +32,7 @@ pushed AS (
     SELECT {owned_id_sql("made.creator_id")}, made.creator_id, made.id, u.id, 'mail',
            statement_timestamp(), %(call_id)s::text
       FROM made CROSS JOIN reviewers u
-     WHERE {BY_MAIL}
+     WHERE %(notifies)s::boolean AND {BY_MAIL}
 ), pushes AS (
     SELECT json_agg(json_build_array(
                pushed.id, l.name, {LANGUAGE}, d.id, d.endpoint, d.host, d.p256dh, d.auth)) AS items
@@ -45,10 +45,11 @@ pushed AS (
 """  # noqa: S608 (nothing in it comes from outside)
 
 
-def parameters() -> dict[str, Any]:
+def parameters(*, notifies: bool = True) -> dict[str, Any]:
     """The parameters of ENQUEUE, with a fresh claim id for its pushes."""
     return {
-        "push": vapid.is_on(),
+        "notifies": notifies,
+        "push": notifies and vapid.is_on(),
         "push_claim": new_id(),
         "push_lease": LEASE,
         "call_id": call_ids.current(),

@@ -20,7 +20,7 @@ from reviews.response_types.approval import APPROVAL
 PAGE = 100  # requests that are read at a time
 _NEWEST = """
 (SELECT id, created_at, status, response_type, request_text, response_config, response_data,
-        response_comment, response_by_id, response_at, timeout_at, outcome
+        response_comment, response_by_id, response_at, timeout_at, outcome, grant_id
    FROM reviews_request
   WHERE loop_id = %(loop)s AND creator_id = %(account)s AND status = '{}'
     AND created_at >= coalesce(%(since)s::timestamptz, '-infinity')
@@ -75,6 +75,7 @@ def describe(row: Mapping[str, Any]) -> dict[str, Any]:
         "tool": proposal and proposal.get("name"),
         "proposal": proposal,
         "action": read_action(row["status"], decision),
+        "answered_by": states.name_source(row["status"], by_grant=row["grant_id"] is not None),
         "approved_arguments": approved,
         "difference": None if approved is None else compare(proposal, decision),
         "answer": None if is_approval else data,

@@ -17,7 +17,7 @@ _DETAIL = (
     *_LISTED, "image_url", "context", "response_config", "default_response", "timeout_seconds",
     "response_data", "response_by", "response_by_user", "response_at", "response_comment",
     "answered_by", "texts_removed_at", "policy", "outcome", "answers_received", "answers",
-    "replaces", "superseded_by",
+    "grant_id",    "replaces", "superseded_by",
 )  # fmt: skip
 
 

@@ -22,9 +22,9 @@ COMMENT = 'Line\n"two" </script> \u2028 😀 \x1f'
 NO_OPTIONS = f"comment_required_for must be an array of at most {MAX_OPTIONS} options of 1 to 200"
 
 
-def answer(request_id: str, reviewer: User, **comment: str) -> None:
+def answer(request_id: str, reviewer: User, comment: str = "") -> None:
     request = services.read_request(request_id)
-    services.answer_request(request=request, reviewer_id=reviewer.pk, answer="yes", **comment)
+    services.answer_request(request=request, reviewer_id=reviewer.pk, answer="yes", comment=comment)
 
 
 def test_single_reads_and_events_have_it(api: Api, plenty: str, member: User, ask: Ask) -> None:

@@ -147,6 +147,7 @@ def test_lines(
         "tool": "refund",
         "proposal": PROPOSAL,
         "action": "edit",
+        "answered_by": "human",
         "approved_arguments": approved,
         "difference": {"amount": {"proposed": 40, "approved": 30}},
         "answer": None,

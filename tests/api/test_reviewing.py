@@ -21,6 +21,8 @@ from tests.api.wire import NOWHERE, Api, Ask, body_of, granted, json_of, refused
 from tests.conftest import Api as Nobody
 from tests.conftest import account
 from tests.reviews.approvals import ARGUMENTS, turn_into_approval
+from tests.reviews.grants import ARGUMENTS as ARGUMENTS_OF_AGENT
+from tests.reviews.grants import Agent
 
 pytestmark = pytest.mark.django_db
 LIST = "/v1/review/requests"
@@ -311,6 +313,31 @@ class TestAnswering:
         assert answer(api, token, fixed, {"action": "approve"})["response_data"] == {
             "action": "approve", "edited": [], "arguments": ARGUMENTS,
         }  # fmt: skip
+
+    @pytest.mark.contract("grant.terms", "grant.covered")
+    def test_an_approval_that_holds_for_a_while(
+        self, api: Api, owner: User, token: str, loop: Loop
+    ) -> None:
+        agent = Agent(owner, loop)
+        high = agent.ask(proposal={"risk": "high"}).pk
+        decision, terms = {"action": "approve"}, {"hours": 2, "uses": 1, "arguments": ["order"]}
+        refused(
+            send(api, token, high, decision, grant=terms),
+            *(400, "Invalid grant"),
+            "A call of high risk, or a critical one, is approved each time",
+        )
+        asked = agent.ask().pk
+        for grant, said in (
+            ("long", "grant must be an object"),
+            ({"hours": 9, "uses": 1}, "hours must be an integer between 1 and 8"),
+            ({"hours": 8}, "uses is required"),
+        ):
+            refused(send(api, token, asked, decision, grant=grant), 400, "Validation failed", said)
+        assert answer(api, token, asked, decision, grant=terms)["status"] == "completed"
+        covered = agent.ask({**ARGUMENTS_OF_AGENT, "amount": 1})
+        shown = read(api, token, covered.pk)
+        assert (shown["answered_by"], shown["grant_id"]) == ("grant", covered.grant_id)
+        assert agent.ask().status == "pending"
 
     @pytest.mark.contract("review.policy")
     def test_the_policy_excludes_the_person(

@@ -9,12 +9,14 @@ from accounts.services import create_account
 from loops.models import Loop, Membership
 from loops.services import create_loop, invite_member, join_loop
 from reviews import services
-from reviews.models import Request
+from reviews.grants import Terms
+from reviews.models import Grant, Request
 from tests.browser.account_scene import fill_the_account, fill_the_mailbox, guard
 from tests.browser.decisions_scene import fill_decisions
 from tests.conftest import PASSWORD
 from tests.dashboard.scene import alive, history
 from tests.reviews.conftest import acting
+from tests.reviews.grants import Agent, allow
 from tests.webhooks.log import attempted, made
 from webhooks.endpoints import create_endpoint
 
@@ -343,7 +345,15 @@ def ask_everything(scene: Scene, desk: Loop, texts: Loop) -> None:
         "cancelled": withdrawn,
         "missed": missed,
     }
+    agent = Agent(scene.owner, desk)
+    command = {"command": "npm publish --access public", "folder": "/srv/app"}
+    once, always = agent.ask(command), agent.ask({"path": "README.md"})
+    allow(once, scene.member, Terms(hours=8, uses=1))
+    allow(always, scene.member, Terms(hours=8, uses=20, names=["path"]))
+    asked |= {"granted": once, "granted_by_name": always, "covered": agent.ask(command)}
+    asked["grantable"] = agent.ask({**command, "folder": "/srv/other"})
     scene.ids.update({name: request.pk for name, request in asked.items()})
+    scene.ids["grant"] = Grant.objects.get(request_id=always.pk).pk
 
 
 def fill_the_week(scene: Scene, desk: Loop) -> None:

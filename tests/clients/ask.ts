@@ -55,8 +55,24 @@ async function flow() {
   check((await client.requests.wait(ids[1]!, 1)).status === "pending", "wait");
   const ended = await client.requests.wait(ids[2]!);
   const feedback = await client.requests.giveFeedback(ended.id, { rating: 5 });
+  await tryEndpoints(made.id);
   await client.loops.delete(made.id);
   return { ids, answer: ended.response_data, feedback };
+}
+
+async function tryEndpoints(loopId: string) {
+  const endpoints = client.webhookEndpoints;
+  const made = await endpoints.create({ url: "https://router.example/hook", events: ["request.created"] });
+  check(made.secret.startsWith("whsec_"), "secret");
+  check(!("secret" in (await endpoints.get(made.id))), "shown once");
+  const changed = await endpoints.update(made.id, { loop_ids: [loopId], enabled: false });
+  check(changed.loop_ids.join() === loopId && !changed.enabled, "changed");
+  const rotated = await endpoints.rotateSecret(made.id);
+  const forced = await endpoints.rotateSecret(made.id, { force: true });
+  check(new Set([made, rotated, forced].map((each) => each.secret)).size === 3, "rotated");
+  check((await endpoints.list()).map((each) => each.id).join() === made.id, "listed");
+  await endpoints.delete(made.id);
+  check((await endpoints.list()).length === 0, "deleted");
 }
 
 async function listen() {

@@ -173,6 +173,28 @@ def test_loops(client: Client, owner: User, member: User) -> None:
     assert str(raised.value) == "Loop not found (HTTP 404)"
 
 
+def test_webhook_endpoints(client: Client, loop: Loop) -> None:
+    endpoints = client.webhook_endpoints
+    made = endpoints.create("https://router.example/hook", ["request.created"])
+    assert made["secret"].startswith("whsec_")
+    assert made["loop_ids"] == []
+    shown = endpoints.get(made["id"])
+    assert "secret" not in shown
+    assert {**shown, "secret": made["secret"]} == made
+    changed = endpoints.update(made["id"], loop_ids=[loop.pk], enabled=False)
+    assert (changed["loop_ids"], changed["enabled"]) == ([loop.pk], False)
+    rotated = endpoints.rotate_secret(made["id"])
+    with pytest.raises(reviewloop.InvalidCall):
+        endpoints.rotate_secret(made["id"])
+    forced = endpoints.rotate_secret(made["id"], force=True)
+    assert len({each["secret"] for each in (made, rotated, forced)}) == 3
+    assert [each["id"] for each in endpoints.list()] == [made["id"]]
+    endpoints.delete(made["id"])
+    assert not endpoints.list()
+    with pytest.raises(reviewloop.NotFound):
+        endpoints.delete(made["id"])
+
+
 def test_which_loop_is_asked(client: Client) -> None:
     first = client.loops.find()  # the account has none: one is made
     assert first["name"] == "Questions"

@@ -11,7 +11,7 @@ from reviewloop import Forbidden, InvalidCall, NotFound, Reviewer, StateConflict
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.models import Answer, Request
+from reviews.models import Answer, Grant, Request
 from reviews.policy import Policy
 from reviews.services import claim_request
 from tests.accounts.tokens import token_of
@@ -20,6 +20,7 @@ from tests.clients.gate import Gate
 from tests.reviews.approvals import ARGUMENTS, turn_into_approval
 from tests.reviews.conftest import Make
 from tests.reviews.conftest import make as make
+from tests.reviews.grants import Agent
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -121,6 +122,14 @@ class TestAnswer:
         assert finish(answering)[0] == 0
         request.refresh_from_db()
         assert request.response_data["edited"] == ["amount"]
+
+    def test_an_approval_for_a_while(self, terminal: Shell, owner: User, loop: Loop) -> None:
+        agent = Agent(owner, loop)
+        words = ("approve", "--allow", "2", "--uses", "3", "--same", "order, amount")
+        assert finish(terminal.start("answer", agent.ask().pk, *words))[0] == 0
+        grant = Grant.objects.get()
+        assert (grant.names, grant.max_uses) == (["amount", "order"], 3)
+        assert agent.ask().grant_id == grant.pk
 
     def test_several_people(self, terminal: Shell, make: Make) -> None:
         request = make(policy={"rule": "unanimous", "answers": 2, "blind": True,

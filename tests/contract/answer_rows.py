@@ -43,7 +43,7 @@ STATES = {
     "state.timeout": "pending to timeout: default_response is the final answer",
     "state.final": "completed, timeout and cancelled are final",
     "timeout.data": "on timeout response_data is the default as sent; by, at, seconds stay null",
-    "timeout.answered_by": "answered_by: human, default or null",
+    "timeout.answered_by": "answered_by: human, grant, default or null",
     "timeout.clock": "from timeout_at on nothing says pending, and no write gets through",
     "claim.lease": "an active member claims a pending request for a lease",
     "claim.answer": "a claimed request is answered by its claimer alone",

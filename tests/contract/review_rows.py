@@ -21,3 +21,21 @@ TOKENS = {
     "review.state": "answer: 409 'Request cannot be answered in current state' with status and"
     " claimed_by in data",
 }
+
+GRANTS = {
+    "grant.covered": "a call that a grant covers is completed by its create: status completed,"
+    " answered_by grant, grant_id, response_by the person who granted; nobody is notified, its"
+    " event is request.completed, and it is redeemed like any other",
+    "grant.bound": "a grant holds for one loop, key and name of a call",
+    "grant.equal": "its arguments, or those that it names, are equal in their canonical form"
+    " (RFC 8785): order of names, spelling of numbers and escapes do not count, Unicode forms do",
+    "grant.never": "never for risk high, priority critical, a policy of several answers, a person"
+    " whom the policy excludes, a loop that forbids grants or wants a comment, or replaces",
+    "grant.terms": "with an approval without changes: 1 to 8 hours, 1 to 100 uses, all arguments or"
+    " some by name; 400 'Invalid grant' with the reason in data",
+    "grant.end": "a grant ends with its uses, its hours, the membership of its person, when the"
+    " person's account is switched off, and when the loop's owner forbids grants; of calls at once"
+    " with one use left, one is covered",
+    "grant.revoke": "its person and the account revoke it; no call is covered after that has"
+    " returned",
+}

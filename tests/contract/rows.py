@@ -37,6 +37,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Receipts": request_rows.RECEIPTS,
     "Webhook endpoints": endpoint_rows.ENDPOINTS,
     "Review tokens": review_rows.TOKENS,
+    "Standing grants": review_rows.GRANTS,
     "Response configurations and defaults": answer_rows.CONFIGURATIONS,
     "Answers": answer_rows.ANSWERS,
     "States, deadlines and claims": answer_rows.STATES,

@@ -65,6 +65,7 @@ def ids(owner: User, member: User) -> dict[str, str]:
         "device_id": new_id(),
         "token_id": new_id(),
         "endpoint_id": new_id(),
+        "grant_id": new_id(),
         "code": drawn["loop"].invite_code,
     }
 

@@ -17,6 +17,7 @@ from loops.services import create_loop, join_loop
 from reviews import services
 from tests.portal import signed_in
 from tests.reviews.conftest import FIELDS, acting
+from tests.reviews.grants import Agent, allow
 from tests.webhooks.log import made
 from webhooks.endpoints import create_endpoint
 
@@ -68,6 +69,7 @@ def ids(owner: User, member: User) -> dict[str, str]:
         "request_id": request.pk,
         "key_id": create_api_key(user=owner, name=f"{WORD} bot")[0].pk,
         "endpoint_id": endpoint_of(owner),
+        "grant_id": allow(Agent(owner, loop).ask(), member).pk,
         "delivery_id": made(owner, url=f"https://{WORD}.example/", state="dead").pk,
     }
 

@@ -27,6 +27,7 @@ OWNED = {
     "reviews_request": "creator_id",
     "reviews_viewer": "account_id",
     "reviews_answer": "account_id",
+    "reviews_grant": "account_id",
     "reviews_receipt": "account_id",
     "reviews_requestwords": "account_id",
     "reviews_counter": "creator_id",

@@ -21,6 +21,7 @@ from tests.conftest import Api, account
 from tests.portal import signed_in
 from tests.reviews.approvals import decide, turn_into_approval
 from tests.reviews.conftest import make_overdue
+from tests.reviews.grants import Agent, allow
 from tests.reviews.notifications.conftest import GivePhone
 from tests.reviews.notifications.conftest import give_phone as give_phone
 from tests.reviews.notifications.conftest import push_key as push_key
@@ -95,6 +96,7 @@ def live(owner: User, member: User, client: Api) -> None:
     turn_into_approval(approved)
     decide(approved, member)
     client.get(f"/v1/api/requests/{approved}/receipt")
+    allow(Agent(owner, loop).ask(), member)
     client.post(f"/v1/api/requests/{answered}/feedback", {"feedback": {"rating": 5}})
     make_overdue(Request.objects.get(pk=late))
     assert tasks.settle_overdue() == 1

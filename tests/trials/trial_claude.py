@@ -2,73 +2,45 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.models import Request
-from tests.clients.conftest import answer, asked, gate, key, let_time_run_out
+from tests.clients.conftest import answer, asked, let_time_run_out
 from tests.clients.gate import Gate
-from tests.clients.hooks import Agent
-from tests.trials.stub_model import RUN, Model, model_serving
-from tests.trials.terminal import Terminal, find_client, opened
+from tests.trials.session import ASK, KEYS, Session, staged, started
+from tests.trials.stub_model import RUN
+from tests.trials.terminal import find_client
 from tests.waiting import wait_until
-
-__all__ = ["gate", "key"]  # fixtures
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 KEY = "sk-ant-api03-of-the-stub-0123456789abcdef"
 PROMPT = "Do you want to proceed?"
-ASK = f"{RUN}touch first && echo ran-first"
-
-
-class Session:
-    """Claude Code in a terminal, with the hook installed."""
-
-    def __init__(self, agent: Agent, model: Model, terminal: Terminal, project: Path) -> None:
-        self.agent = agent
-        self.model = model
-        self.terminal = terminal
-        self.project = project
-
-    def result(self, count: int = 1) -> str:
-        wait_until(lambda: len(self.model.results) >= count, 30)
-        return self.model.results[count - 1]
 
 
 @pytest.fixture
 def session(gate: Gate, key: str, loop: Loop, tmp_path: Path) -> Iterator[Session]:
     client = find_client("claude")
-    agent = Agent(gate.url, key, tmp_path / "home")
-    code, _, complaints = agent.manage("install", "claude")
-    assert code == 0, complaints
-    project = agent.home / "shop"
-    project.mkdir()
-    known = {
-        "hasCompletedOnboarding": True,
-        "theme": "dark",
-        "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
-        "projects": {str(project): {"hasTrustDialogAccepted": True}},
-    }
-    (agent.home / ".claude.json").write_text(json.dumps(known))
-    with ExitStack() as stack:
-        model = stack.enter_context(model_serving())
+    with staged("claude", gate, key, tmp_path) as stage:
+        known = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+            "projects": {str(stage.project): {"hasTrustDialogAccepted": True}},
+        }
+        (stage.agent.home / ".claude.json").write_text(json.dumps(known))
         environment = {
-            **agent.variables,
-            "TERM": "xterm-256color",
-            "LANG": "C.UTF-8",
-            "ANTHROPIC_BASE_URL": model.url,
+            "ANTHROPIC_BASE_URL": stage.model.url,
             "ANTHROPIC_API_KEY": KEY,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
         }
-        terminal = stack.enter_context(opened(str(client), environment, project, tmp_path / "tmux"))
-        terminal.wait_for("? for shortcuts")
-        yield Session(agent, model, terminal, project)
+        with started(stage, str(client), **environment) as session:
+            session.terminal.wait_for("? for shortcuts")
+            yield session
 
 
 def test_allow(session: Session, member: User) -> None:
@@ -107,15 +79,9 @@ def test_nobody_answers(session: Session) -> None:
     assert session.result() == "ran-first"
 
 
-@pytest.mark.parametrize("key_of_hook", [None, "rl_live_nonsense"])
+@KEYS
 def test_the_service_is_away(session: Session, key_of_hook: str | None) -> None:
-    url = session.agent.url if key_of_hook else "http://127.0.0.1:9"
-    session.agent.store(url, key_of_hook or session.agent.key)
-    session.terminal.type(ASK)
-    session.terminal.wait_for(PROMPT)
-    session.terminal.press("Enter")
-    assert session.result() == "ran-first"
-    assert not Request.objects.exists()
+    assert session.run_without_service(key_of_hook, PROMPT) == "ran-first"
 
 
 def is_cancelled() -> bool:

@@ -1,27 +1,21 @@
 """The hook in a real Codex: `python -m tests.trials` says how to run these."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from accounts.models import User
 from loops.models import Loop
-from reviews.models import Request
-from tests.clients.conftest import answer, asked, gate, key, let_time_run_out
+from tests.clients.conftest import answer, asked, let_time_run_out
 from tests.clients.gate import Gate
-from tests.clients.hooks import Agent
-from tests.trials.stub_model import RUN, Model, model_serving
-from tests.trials.terminal import Terminal, find_client, opened
+from tests.trials.session import ASK, KEYS, Session, staged, started
+from tests.trials.terminal import Terminal, find_client
 from tests.waiting import wait_until
-
-__all__ = ["gate", "key"]  # fixtures
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PROMPT = "Would you like to run the following command?"
-ASK = f"{RUN}touch first && echo ran-first"
 CONFIG = """\
 model = "gpt-5"
 model_provider = "stub"
@@ -40,44 +34,16 @@ trust_level = "trusted"
 """
 
 
-class Session:
-    """Codex in a terminal, with the hook installed and trusted."""
-
-    def __init__(self, agent: Agent, model: Model, terminal: Terminal, project: Path) -> None:
-        self.agent = agent
-        self.model = model
-        self.terminal = terminal
-        self.project = project
-
-    def result(self, count: int = 1) -> str:
-        wait_until(lambda: len(self.model.results) >= count, 30)
-        return self.model.results[count - 1]
-
-
 @pytest.fixture
 def session(gate: Gate, key: str, loop: Loop, tmp_path: Path) -> Iterator[Session]:
     client = find_client("codex")
-    agent = Agent(gate.url, key, tmp_path / "home")
-    code, _, complaints = agent.manage("install", "codex")
-    assert code == 0, complaints
-    project = agent.home / "shop"
-    project.mkdir()
-    with ExitStack() as stack:
-        model = stack.enter_context(model_serving())
-        config = CONFIG.format(url=model.url, project=project)
-        (agent.home / ".codex" / "config.toml").write_text(config)
-        environment = {
-            **agent.variables,
-            "TERM": "xterm-256color",
-            "LANG": "C.UTF-8",
-            "STUB_KEY": "of-the-stub",
-        }
-        terminal = stack.enter_context(
-            opened(f"{client} --no-daemon", environment, project, tmp_path / "tmux")
-        )
-        terminal.wait_for("Hooks need review")
-        wait_until(lambda: trusts(terminal), 30)
-        yield Session(agent, model, terminal, project)
+    with staged("codex", gate, key, tmp_path) as stage:
+        config = CONFIG.format(url=stage.model.url, project=stage.project)
+        (stage.agent.home / ".codex" / "config.toml").write_text(config)
+        with started(stage, f"{client} --no-daemon", STUB_KEY="of-the-stub") as session:
+            session.terminal.wait_for("Hooks need review")
+            wait_until(lambda: trusts(session.terminal), 30)
+            yield session
 
 
 def trusts(terminal: Terminal) -> bool:
@@ -119,15 +85,9 @@ def test_nobody_answers(session: Session) -> None:
     assert "ran-first" in session.result()
 
 
-@pytest.mark.parametrize("key_of_hook", [None, "rl_live_nonsense"])
+@KEYS
 def test_the_service_is_away(session: Session, key_of_hook: str | None) -> None:
-    url = session.agent.url if key_of_hook else "http://127.0.0.1:9"
-    session.agent.store(url, key_of_hook or session.agent.key)
-    session.terminal.type(ASK)
-    session.terminal.wait_for(PROMPT)
-    session.terminal.press("Enter")
-    assert "ran-first" in session.result()
-    assert not Request.objects.exists()
+    assert "ran-first" in session.run_without_service(key_of_hook, PROMPT)
 
 
 @pytest.mark.parametrize("how", ["Escape", "closed"])

@@ -1,8 +1,9 @@
 // The client: one service, one key.
 
 import { askOnce, askResumably } from "./asking.js";
+import { WebhookEndpoints } from "./endpoints.js";
 import { follow, type EventOptions, type StreamEvent } from "./events.js";
-import { AlreadyRedeemed, Cancelled, DefaultUsed, LoopNotChosen, InvalidCall, NotFound } from "./errors.js";
+import { AlreadyRedeemed, Cancelled, DefaultUsed, LoopNotChosen, InvalidCall } from "./errors.js";
 import type { Receipt } from "./receipts.js";
 import type { Store } from "./store.js";
 import { Transport, type Settings } from "./transport.js";
@@ -87,12 +88,14 @@ export interface RequestFilters {
 export class Client {
   readonly loops: Loops;
   readonly requests: Requests;
+  readonly webhookEndpoints: WebhookEndpoints;
   readonly #transport: Transport;
 
   constructor(settings: Settings) {
     this.#transport = new Transport(settings);
     this.loops = new Loops(this.#transport);
     this.requests = new Requests(this.#transport);
+    this.webhookEndpoints = new WebhookEndpoints(this.#transport);
   }
 
   get url(): string {
@@ -116,7 +119,7 @@ export class Client {
       : await askOnce(this, body, options.loop, options.traceparent);
     if (request.status === "cancelled") throw new Cancelled(request.id, request.superseded_by);
     const value = request.response_data as Value;
-    const byHuman = request.answered_by === "human";
+    const byHuman = request.answered_by === "human" || request.answered_by === "grant";
     const decision = request.response_type === "approval" ? (value as Decision) : null;
     const answer: Answer = {
       value,
@@ -174,7 +177,7 @@ export class Loops {
 
   /** Deletes a loop, which cancels its open requests. */
   async delete(loopId: string): Promise<void> {
-    await this.#delete(`/api/loops/${encodeURIComponent(loopId)}`);
+    await this.#transport.delete(`/api/loops/${encodeURIComponent(loopId)}`);
   }
 
   async members(loopId: string): Promise<Member[]> {
@@ -184,7 +187,7 @@ export class Loops {
 
   async removeMember(loopId: string, userId: string): Promise<void> {
     const [loop, user] = [loopId, userId].map(encodeURIComponent);
-    await this.#delete(`/api/loops/${loop}/members/${user}`);
+    await this.#transport.delete(`/api/loops/${loop}/members/${user}`);
   }
 
   /** Finds a loop by its id or its name; without one, the only loop. The first loop is made. */
@@ -202,15 +205,6 @@ export class Loops {
     if (!only) throw new LoopNotChosen(`There is no loop "${nameOrId}". ${known}`);
     if (!others.length) return only;
     throw new LoopNotChosen(`${found.length} loops are called "${nameOrId}": use an id`);
-  }
-
-  async #delete(path: string): Promise<void> {
-    try {
-      await this.#transport.call("DELETE", path);
-    } catch (error) {
-      // otherwise an earlier attempt succeeded without its response
-      if (!(error instanceof NotFound && error.repeats)) throw error;
-    }
   }
 }
 

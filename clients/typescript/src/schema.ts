@@ -27,6 +27,7 @@ export interface components {
                 [key: string]: unknown;
             };
             comment?: string | null;
+            grant?: components["schemas"]["GrantInput"] | null;
         };
         /** @description A call that people approve, edit, reject or reply to. */
         ApprovalConfig: {
@@ -245,6 +246,13 @@ export interface components {
             /** @description The request that this one is the next version of: one of your account's, in the same loop, which no other one has replaced. If it is pending or claimed, it is cancelled in the same moment, without credit; if it has ended, it stays as it is. */
             replaces?: string | null;
         };
+        /** @description How long equal calls may run without asking, beside an approval. */
+        GrantInput: {
+            hours: number;
+            uses: number;
+            /** @description The arguments that have to be equal; without it all of them. */
+            arguments?: string[] | null;
+        };
         /** @description A loop with all its members. The `optional` fields are left out at their defaults. */
         Loop: {
             id: string;
@@ -262,6 +270,7 @@ export interface components {
             require_verified?: boolean;
             allowed_domains?: string[];
             comment_required_for?: string[];
+            forbids_grants?: boolean;
             policy?: components["schemas"]["StoredPolicy"];
         };
         /** @description The body of PUT /api/loops/{id}. */
@@ -272,6 +281,7 @@ export interface components {
             require_verified?: boolean | null;
             allowed_domains?: string[] | null;
             comment_required_for?: string[] | null;
+            forbids_grants?: boolean | null;
             /** @description Of all requests to the loop, which then have none of their own; {} for none. */
             policy?: {
                 [key: string]: unknown;
@@ -285,6 +295,7 @@ export interface components {
             require_verified?: boolean | null;
             allowed_domains?: string[] | null;
             comment_required_for?: string[] | null;
+            forbids_grants?: boolean | null;
             /** @description Of all requests to the loop, which then have none of their own; {} for none. */
             policy?: {
                 [key: string]: unknown;
@@ -416,6 +427,7 @@ export interface components {
             require_verified?: boolean;
             allowed_domains?: string[];
             comment_required_for?: string[];
+            forbids_grants?: boolean;
             policy?: components["schemas"]["StoredPolicy"];
             invite_code: string;
             join_url: string;
@@ -541,7 +553,7 @@ export interface components {
             claimed_by: string | null;
             /** Format: date-time */
             claimed_at: string | null;
-            answered_by: ("human" | "default") | null;
+            answered_by: ("human" | "grant" | "default") | null;
             /** @description What the reviewer wrote beside the answer; null without a comment. */
             response_comment: string | null;
             response_by_user: components["schemas"]["Person"] | null;
@@ -556,6 +568,8 @@ export interface components {
             outcome?: string;
             answers_received?: number;
             answers?: components["schemas"]["AnswerGiven"][];
+            /** @description The standing grant of the person in response_by that approved the call; only where there is one. */
+            grant_id?: string;
             /** @description The request that this one is the next version of; only where there is one. */
             replaces?: string;
             /** @description The next version of this request; only where there is one. */
@@ -616,7 +630,7 @@ export interface components {
             claimed_by: string | null;
             /** Format: date-time */
             claimed_at: string | null;
-            answered_by: ("human" | "default") | null;
+            answered_by: ("human" | "grant" | "default") | null;
             /** @description What the reviewer wrote beside the answer; null without a comment. */
             response_comment: string | null;
             response_by_user: components["schemas"]["Person"] | null;
@@ -629,6 +643,8 @@ export interface components {
             outcome?: string;
             answers_received?: number;
             answers?: components["schemas"]["AnswerGiven"][];
+            /** @description The standing grant of the person in response_by that approved the call; only where there is one. */
+            grant_id?: string;
             /** @description The request that this one is the next version of; only where there is one. */
             replaces?: string;
             /** @description The next version of this request; only where there is one. */

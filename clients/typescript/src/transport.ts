@@ -1,6 +1,6 @@
 // Sends calls to the API, and repeats those that failed for a reason that may pass.
 
-import { ApiError, ConnectionFailed, RateLimited, ReceiptConflict, ReviewLoopError, errorClass } from "./errors.js";
+import { ApiError, ConnectionFailed, NotFound, RateLimited, ReceiptConflict, ReviewLoopError, errorClass } from "./errors.js";
 
 const READ_SECONDS = 30;
 const LATE_SECONDS = 5; // for a response that comes late to a call with a patience of its own
@@ -72,6 +72,15 @@ export class Transport {
       left -= (performance.now() - begun) / 1000 + (isFree ? 0 : pause);
       if (left < 0) throw outcome;
       await this.sleep(pause);
+    }
+  }
+
+  /** Deletes what has this path. Throws NotFound unless an earlier attempt deleted it. */
+  async delete(path: string): Promise<void> {
+    try {
+      await this.call("DELETE", path);
+    } catch (error) {
+      if (!(error instanceof NotFound && error.repeats)) throw error;
     }
   }
 

@@ -11,6 +11,12 @@ export type OwnLoop = Schemas["OwnLoop"];
 export type Member = Schemas["Member"];
 export type LoopInput = Schemas["LoopInput"];
 export type LoopChanges = Schemas["LoopChanges"];
+/** An endpoint of the account; no `loop_ids` are all loops. */
+export type WebhookEndpoint = Schemas["Endpoint"];
+export type WebhookEndpointInput = Schemas["EndpointInput"];
+export type WebhookEndpointChanges = Schemas["EndpointChanges"];
+/** An endpoint with its new secret, which no other call returns. */
+export type SecretEndpoint = WebhookEndpoint & { secret: string };
 /** A request in a list. */
 export type ListedRequest = Schemas["RequestListed"];
 /** A request as a single read returns it. */

@@ -43,7 +43,7 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
         (
             'allow = ["*"]',
             "there is no setting 'allow'; the settings are refuse, ask, pass, loop, timeout, "
-            "priority, actions, patience",
+            "priority, actions, mask, patience",
         ),
         ('[rules]\npass = ["*"]', "there is no setting 'rules'"),
         ('pass = "*"', 'pass is a list of names or patterns, such as ["delete_*"]'),
@@ -56,6 +56,7 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
         ('actions = ["accept"]', "actions is a list of approve, edit, reject, respond"),
         ('actions = ["edit", "edit"]', "each at most once"),
         ("actions = []", "actions is a list of"),
+        ("mask = 1", "mask is true or false"),
         ("patience = -1", "patience is a number of seconds from 0 to 3600"),
         ("patience = true", "patience is a number of seconds"),
         ("patience = nan", "patience is a number of seconds"),

@@ -13,7 +13,8 @@ from reviewloop.types import Decision, Request, Value
 class Answer:
     """The end of a request.
 
-    `by_human` is False if nobody answered in time and `value` is the default.
+    `by_human` is False if nobody answered in time and `value` is the default. With
+    `request["answered_by"]` "grant", a person has allowed equal calls for a while.
     """
 
     value: Value
@@ -49,7 +50,7 @@ def read_answer(request: Request, *, require_human: bool) -> Answer:
     value = request["response_data"]
     if request["status"] == "cancelled" or value is None:
         raise Cancelled(request["id"], request.get("superseded_by"))
-    by_human = request["answered_by"] == "human"
+    by_human = request["answered_by"] in ("human", "grant")
     answer = Answer(value, by_human, request.get("response_comment"), request)
     if require_human and not by_human:
         raise DefaultUsed(answer)

@@ -11,6 +11,7 @@ from reviewloop import asking
 from reviewloop.answers import Answer, read_answer
 from reviewloop.asked import Requests
 from reviewloop.durations import read_seconds
+from reviewloop.endpoints import WebhookEndpoints
 from reviewloop.events import EventStream
 from reviewloop.loops import Loops
 from reviewloop.transport import Transport
@@ -34,6 +35,7 @@ class Client:
         self._transport = Transport(url, key, patience)
         self.loops = Loops(self._transport)
         self.requests = Requests(self._transport)
+        self.webhook_endpoints = WebhookEndpoints(self._transport)
 
     @property
     def url(self) -> str:

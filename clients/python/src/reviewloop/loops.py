@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from reviewloop.errors import LoopNotChosen, NotFound
+from reviewloop.errors import LoopNotChosen
 from reviewloop.transport import Transport, log
 from reviewloop.types import InvitingLoop, Loop, Member
 from reviewloop.unique import new_key
@@ -51,7 +51,7 @@ class Loops:
 
     def delete(self, loop_id: str) -> None:
         """Deletes a loop, which cancels its open requests."""
-        self._delete(f"/api/loops/{loop_id}")
+        self._transport.delete(f"/api/loops/{loop_id}")
 
     def members(self, loop_id: str) -> Sequence[Member]:
         """Lists the members."""
@@ -60,7 +60,7 @@ class Loops:
 
     def remove_member(self, loop_id: str, user_id: str) -> None:
         """Removes a member; the requests they claimed are open again."""
-        self._delete(f"/api/loops/{loop_id}/members/{user_id}")
+        self._transport.delete(f"/api/loops/{loop_id}/members/{user_id}")
 
     def find(self, name_or_id: str | None = None) -> Loop:
         """Finds a loop by its id or its name; None is the only one of the account.
@@ -86,13 +86,6 @@ class Loops:
         made = self.create(FIRST_LOOP)
         log.warning("Made the loop %r. Reviewers join at %s", made["name"], made["join_url"])
         return made
-
-    def _delete(self, path: str) -> None:
-        try:
-            self._transport.call("DELETE", path)
-        except NotFound as error:
-            if not error.repeats:  # otherwise an earlier attempt succeeded without its response
-                raise
 
 
 def _name_them(loops: Sequence[Loop]) -> str:

@@ -25,30 +25,6 @@ def read_unique_object(text: str) -> dict[str, Any]:
     return _require_object(_parse(text, object_pairs_hook=_build_unique))
 
 
-def _parse(text: str, **hooks: Any) -> Any:
-    try:
-        value = json.loads(text, **hooks)
-        json.dumps(value, allow_nan=False)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
-    return value
-
-
-def _require_object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError("not a JSON object")
-    return value
-
-
-def _build_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in built:
-            raise argparse.ArgumentTypeError(f"the name {name!r} occurs twice")
-        built[name] = value
-    return built
-
-
 def read_form(path: str) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8") as file:
@@ -76,3 +52,27 @@ def check_timeout(text: str) -> str:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
+
+
+def _parse(text: str, **hooks: Any) -> Any:
+    try:
+        value = json.loads(text, **hooks)
+        json.dumps(value, allow_nan=False)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
+    return value
+
+
+def _require_object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError("not a JSON object")
+    return value
+
+
+def _build_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in built:
+            raise argparse.ArgumentTypeError(f"the name {name!r} occurs twice")
+        built[name] = value
+    return built

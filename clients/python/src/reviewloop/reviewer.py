@@ -48,12 +48,24 @@ class Reviewer:
         """Releases the claim. Raises StateConflict, NotFound."""
         return self._act("POST", request_id, "/release")
 
-    def answer(self, request_id: str, answer: Any, *, comment: str = "") -> Review:
+    def answer(
+        self,
+        request_id: str,
+        answer: Any,
+        *,
+        comment: str = "",
+        grant: dict[str, Any] | None = None,
+    ) -> Review:
         """Answers a request; `answer` is what its response_type has as `response_data`.
+
+        With an approval, `grant` allows equal calls for a while: `hours`, `uses`, and `arguments`
+        that have to be equal, all of them without it.
 
         Raises InvalidCall for an answer that does not fit, StateConflict, Forbidden, NotFound.
         """
-        body = {"answer": answer, **({"comment": comment} if comment else {})}
+        more = {"comment": comment or None, "grant": grant}
+        given = {name: value for name, value in more.items() if value is not None}
+        body = {"answer": answer, **given}
         return self._act("POST", request_id, "/answer", body)
 
     def _act(self, method: str, request_id: str, what: str = "", body: Any = None) -> Review:

@@ -11,9 +11,9 @@ from time import sleep
 from typing import Any
 
 from reviewloop.errors import ReviewLoopError
+from reviewloop.option_values import read_unique_object
 from reviewloop.reviewer import Reviewer
 from reviewloop.showing import describe, describe_row, write_value
-from reviewloop.typed_json import read_unique_object
 from reviewloop.types import Review
 
 LEAST_INTERVAL, INTERVAL = 5.0, 10.0  # seconds
@@ -58,6 +58,18 @@ def add_answer(answer: argparse.ArgumentParser) -> None:
         help="with edit: all arguments, changed",
     )
     answer.add_argument("--message", help="with reject and respond: a reason or a reply")
+    answer.add_argument(
+        "--allow",
+        metavar="HOURS",
+        type=int,
+        help="with approve: equal calls then run without asking, for 1 to 8 hours",
+    )
+    answer.add_argument("--uses", type=int, default=10, help="with --allow: how often at most (10)")
+    answer.add_argument(
+        "--same",
+        metavar="NAMES",
+        help="with --allow: arguments that have to be equal, with commas (all)",
+    )
     answer.add_argument("--comment", default="", help="words beside the answer")
     answer.set_defaults(run=run_answer)
 
@@ -91,7 +103,10 @@ def run_answer(reviewer: Reviewer, args: argparse.Namespace) -> int:
         answered = ask_person(reviewer, request, args)
     else:
         answered = reviewer.answer(
-            args.request, build_answer(request, args, args.value), comment=args.comment
+            args.request,
+            build_answer(request, args, args.value),
+            comment=args.comment,
+            grant=build_grant(args),
         )
     if args.json:
         print(json.dumps(answered, indent=2))
@@ -108,7 +123,10 @@ def ask_person(reviewer: Reviewer, request: Review, args: argparse.Namespace) ->
         print(describe(reviewer.claim(request["id"])))
         value = input("\nYour answer: ").strip()
         return reviewer.answer(
-            request["id"], build_answer(request, args, value), comment=args.comment
+            request["id"],
+            build_answer(request, args, value),
+            comment=args.comment,
+            grant=build_grant(args),
         )
     except (KeyboardInterrupt, EOFError, ReviewLoopError) as error:
         with suppress(ReviewLoopError):  # there is no claim, or no service
@@ -132,6 +150,15 @@ def build_answer(request: Review, args: argparse.Namespace, value: str) -> Any:
         except ValueError:
             return value
     return value
+
+
+def build_grant(args: argparse.Namespace) -> dict[str, Any] | None:
+    """Builds for how long equal calls may run, from --allow, --uses and --same."""
+    if args.allow is None:
+        return None
+    same = None if args.same is None else [name.strip() for name in args.same.split(",")]
+    terms = {"hours": args.allow, "uses": args.uses}
+    return terms if same is None else {**terms, "arguments": same}
 
 
 def run_watch(reviewer: Reviewer, args: argparse.Namespace) -> int:

@@ -22,6 +22,7 @@ from reviewloop.configuration import API_KEY, Secret, read_key, read_url
 from reviewloop.errors import (
     ApiError,
     ConnectionFailed,
+    NotFound,
     RateLimited,
     ReceiptConflict,
     ReviewLoopError,
@@ -104,6 +105,14 @@ class Transport:
                 return replace(result, may_have_run=attempts.may_have_run)
             except (ApiError, ConnectionFailed) as failure:
                 attempts.sit_out(failure, is_quota_free=sit_out_quota)
+
+    def delete(self, path: str) -> None:
+        """Deletes what has this path. Raises NotFound unless an earlier attempt deleted it."""
+        try:
+            self.call("DELETE", path)
+        except NotFound as error:
+            if not error.repeats:
+                raise
 
     def open(self, path: str, last_id: str, read_seconds: float) -> requests.Response:
         """Opens a stream of events, once. Raises ApiError, ConnectionFailed."""

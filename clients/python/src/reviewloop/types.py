@@ -46,6 +46,25 @@ class InvitingLoop(Loop):
     qr_code_url: str
 
 
+class WebhookEndpoint(TypedDict):
+    """An endpoint of the account; no `loop_ids` are all loops."""
+
+    id: str
+    url: str
+    events: list[str]
+    loop_ids: list[str]
+    enabled: bool
+    secret_changed_at: str
+    created_at: str
+    updated_at: str
+
+
+class SecretEndpoint(WebhookEndpoint):
+    """An endpoint with its new secret, which no other call returns."""
+
+    secret: str
+
+
 class ListedRequest(TypedDict):
     """A request in a list."""
 
@@ -79,6 +98,12 @@ class WithVersions(TypedDict, total=False):
     superseded_by: str
 
 
+class WithGrant(TypedDict, total=False):
+    """Only of a call that a standing grant approved."""
+
+    grant_id: str
+
+
 class GivenAnswer(TypedDict):
     """One person's answer to a request with a policy."""
 
@@ -98,7 +123,7 @@ class WithPolicy(TypedDict, total=False):
     answers: list[GivenAnswer]
 
 
-class Request(ListedRequest, WithMetadata, WithVersions, WithPolicy):
+class Request(ListedRequest, WithMetadata, WithVersions, WithPolicy, WithGrant):
     """A request as a single read returns it."""
 
     creator_id: str
@@ -114,7 +139,7 @@ class Request(ListedRequest, WithMetadata, WithVersions, WithPolicy):
     notifications_sent: int
     claimed_by: str | None
     claimed_at: str | None
-    answered_by: str | None  # "human" or "default"
+    answered_by: str | None  # "human", "grant" or "default"
     response_comment: str | None
     response_by_user: dict[str, Any] | None
     feedback: dict[str, Any] | None
@@ -139,7 +164,7 @@ class ListedReview(TypedDict):
     may_answer: bool  # nobody else is on it, and the policy asks you
 
 
-class Review(ListedReview, WithVersions, WithPolicy):
+class Review(ListedReview, WithVersions, WithPolicy, WithGrant):
     """A request as a reviewer reads it."""
 
     image_url: str | None

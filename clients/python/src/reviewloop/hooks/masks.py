@@ -45,9 +45,14 @@ class Masks:
         self._taken = {int(number) for number in _MASK.findall(texts)}
         self._by_value: dict[str, str] = {}  # the same value has the same mask
 
-    @property
-    def used(self) -> list[str]:
-        return list(self._by_value.values())
+    def describe(self) -> str:
+        """Tells people about the masks; '' without any."""
+        if not self._by_value:
+            return ""
+        return (
+            f"Masked, and not sent: {', '.join(self._by_value.values())}. It is put back before "
+            "the call runs. An edit has to leave masks as they are, or the call is denied."
+        )
 
     def hide(self, value: Any) -> Any:
         """Returns the JSON value with masks in its texts and names."""

@@ -65,11 +65,8 @@ def build_question(
     """
     where = f" in {quote(told['folder'])}" if told["folder"] else ""
     parts = [f"**{host.title}** wants to use {quote(call.tool)}{where}."]
-    if masks.used:
-        parts.append(
-            f"Masked, and not sent: {', '.join(masks.used)}. It is put back before the call "
-            "runs. An edit has to leave masks as they are, or the call is denied."
-        )
+    if masked := masks.describe():
+        parts.append(masked)
     if not host.takes_edits:
         parts.append(f"{host.title} takes no edits: it is denied, and told what you would run.")
     return {

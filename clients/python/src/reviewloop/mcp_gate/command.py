@@ -33,6 +33,13 @@ def add_mcp_gate(gate: argparse.ArgumentParser) -> None:
     gate.add_argument("--loop", help="name or id of the loop (else the only one you have)")
     gate.add_argument("--timeout", help="how long people have for an answer (10m)")
     gate.add_argument(
+        "--no-mask",
+        action="store_const",
+        const=False,
+        dest="mask",
+        help="send values that look like secrets as they are",
+    )
+    gate.add_argument(
         "--header",
         metavar="'NAME: VALUE'",
         action="append",
@@ -44,7 +51,7 @@ def add_mcp_gate(gate: argparse.ArgumentParser) -> None:
 
 def run_mcp_gate(client: Client, args: argparse.Namespace) -> NoReturn:
     """Serves the host on standard input and output until it leaves. Raises ConfigurationError."""
-    rules = read_rules(args.rules, loop=args.loop, timeout=args.timeout)
+    rules = read_rules(args.rules, loop=args.loop, timeout=args.timeout, mask=args.mask)
     headers = dict(read_header(each, os.environ) for each in args.header)
     try:
         from reviewloop.mcp_gate import serving

@@ -21,7 +21,7 @@ from mcp_types.jsonrpc import (
 from reviewloop.errors import ReviewLoopError
 from reviewloop.mcp_gate.links import Approval, Links, read_cancelled
 from reviewloop.mcp_gate.messages import build_result, find_fault, read_envelope, read_meta
-from reviewloop.mcp_gate.questions import Declined, Questions, Tool, ToolCall
+from reviewloop.mcp_gate.questions import Declined, Questions, Tool
 from reviewloop.mcp_gate.rules import Rules
 from reviewloop.transport import log
 
@@ -109,7 +109,7 @@ class Gate:
     async def _ask(self, request: JSONRPCRequest, tool: Tool) -> Declined | None:
         """Asks people about a call. One approval lets one call through."""
         params = request.params or {}
-        call = ToolCall(self._links.server, params["name"], params.get("arguments") or {}, tool)
+        call = self._questions.prepare(self._links.server, params, tool)
         async with self._progress(params), self._places:
             request_id = await self._in_thread(self._questions.ask, call)
             log.info("Asked: request %s", request_id)
@@ -127,7 +127,7 @@ class Gate:
                 "The server changed this tool while a person decided, so the call was not made."
             )
         redeem = self._questions.redeem
-        await self._in_thread(redeem, request_id, call.name, decision.arguments)
+        await self._in_thread(redeem, request_id, call.name, decision.shown)
         approval = Approval(call.name, call.arguments, decision.arguments, decision.notice)
         await self._send_approved(request, approval, tool)
         return None

@@ -12,6 +12,7 @@ from reviewloop.answers import Answer, read_answer
 from reviewloop.client import Client
 from reviewloop.durations import read_seconds
 from reviewloop.errors import Cancelled, InvalidCall
+from reviewloop.hooks.masks import Masks
 from reviewloop.mcp_gate.rules import Rules
 
 MAX_NAME = 80  # characters of a server's name in the question
@@ -24,19 +25,28 @@ Tool = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call that an agent wants to make: a tool of a server, with arguments."""
+    """A call that an agent wants to make: a tool of a server, with arguments.
+
+    People see those in `shown`, which has masks for values that look like secrets.
+    """
 
     server: str
     name: str
     arguments: dict[str, Any]
+    shown: dict[str, Any]
+    masks: Masks
     tool: Tool
 
 
 @dataclass(frozen=True)
 class Approved:
-    """What may run now, once. `notice` tells the agent what a person changed."""
+    """What may run now, once. `notice` tells the agent what a person changed.
+
+    `shown` are the arguments as people approved them: with masks.
+    """
 
     arguments: dict[str, Any]
+    shown: dict[str, Any]
     notice: str | None
 
 
@@ -55,11 +65,19 @@ class Questions:
         self._client = client
         self._rules = rules
 
+    def prepare(self, server: str, params: Mapping[str, Any], tool: Tool) -> ToolCall:
+        """Prepares the call of a tool for people to see."""
+        arguments = params.get("arguments") or {}
+        masks = Masks(arguments)
+        shown = masks.hide(arguments) if self._rules.mask else arguments
+        return ToolCall(server, params["name"], arguments, shown, masks, tool)
+
     def ask(self, call: ToolCall) -> str:
         """Asks about a call and returns the request's id. Raises ReviewLoopError, ValueError."""
+        question = f"**May an agent call this tool{name_server(call.server)}?**"
         created = self._client.requests.create(
             self._client.loops.find(self._rules.loop)["id"],
-            request_text=f"**May an agent call this tool{name_server(call.server)}?**",
+            request_text="\n\n".join(filter(None, [question, call.masks.describe()]))[:2000],
             response_type="approval",
             response_config={"proposal": propose(call), "actions": self._offer(call)},
             default_response={"action": "reject"},
@@ -103,14 +121,21 @@ class Questions:
             self._client.requests.cancel(request_id)
 
 
-def read_approval(answer: Answer, call: ToolCall) -> Approved:
+def read_approval(answer: Answer, call: ToolCall) -> Approved | Declined:
     decision, approved = answer.decision or {}, answer.arguments or {}
     changed = decision.get("edited")
     if not changed:
         # They are equal, and those of the agent have their own order and spelling of numbers.
-        return Approved(call.arguments, None)
+        return Approved(call.arguments, call.shown, None)
+    for name in changed:
+        if call.masks.find(approved.get(name)) != call.masks.find(call.shown.get(name)):
+            return Declined(
+                f"A person edited {name}, but the edit touches a value that was masked for them, "
+                "so it cannot be put back. The call was not made."
+            )
+    arguments = call.masks.restore(approved)
     lines = [
-        f"- {name}: {write(call.arguments, name)} became {write(approved, name)}"
+        f"- {name}: {write(call.arguments, name)} became {write(arguments, name)}"
         for name in changed
     ]
     notice = (
@@ -119,7 +144,7 @@ def read_approval(answer: Answer, call: ToolCall) -> Approved:
         + "\nIt ran once, with the arguments of the person. The result follows. "
         "Do not call it again with your own arguments."
     )
-    return Approved(approved, notice)
+    return Approved(arguments, approved, notice)
 
 
 def write(arguments: Mapping[str, Any], name: str) -> str:
@@ -129,7 +154,7 @@ def write(arguments: Mapping[str, Any], name: str) -> str:
 def propose(call: ToolCall) -> dict[str, Any]:
     annotations = call.tool.get("annotations") or {}
     title = call.tool.get("title") or annotations.get("title")
-    proposal: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
+    proposal: dict[str, Any] = {"name": call.name, "arguments": call.shown}
     if title:
         proposal["title"] = str(title)[:MAX_TITLE]
     if annotations.get("destructiveHint") is True:

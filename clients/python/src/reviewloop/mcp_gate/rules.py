@@ -27,6 +27,7 @@ class Rules:
     timeout: str = "10m"
     priority: str = "medium"
     actions: list[str] = field(default_factory=lambda: list(ACTIONS))
+    mask: bool = True  # values that look like secrets
     patience: float = 60.0  # seconds for which a call to the service is repeated
 
     def judge(self, name: str) -> str | None:
@@ -104,5 +105,6 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "timeout": (is_duration, f"a duration: {RULE}"),
     "priority": (lambda value: value in PRIORITIES, f"one of {', '.join(PRIORITIES)}"),
     "actions": (are_actions, f"a list of {', '.join(ACTIONS)}, each at most once"),
+    "mask": (lambda value: isinstance(value, bool), "true or false"),
     "patience": (is_patience, f"a number of seconds from 0 to {MOST_PATIENCE}"),
 }
