@@ -25,7 +25,8 @@ _INPUT = (
     "image_url", "context", "timeout_seconds", "response_type", "response_config",
     "default_response", "platform", "platform_version", "callback_url",
     "metadata", "asked_through", "traceparent", "policy", "replaces_id",
-    "grant_id",)  # fmt: skip
+    "grant_id",
+)  # fmt: skip
 _PARAMS = (*_INPUT, "loop_id", "creator_id")
 _JSON = ("context", "response_config", "default_response", "metadata", "policy")
 _COMPUTED = {
