@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0013_grants_ended_at"),
         ("loops", "0009_forbids_grants"),
-        ("reviews", "0031_answers_agreed"),
+        ("reviews", "0033_texts_of_answers"),
     ]
     operations = [
         migrations.CreateModel(
