@@ -239,6 +239,22 @@ def test_secrets_are_masked_and_put_back(
         assert not any(secret in sent for sent in gate.sent)
 
 
+def test_secrets_beside_the_arguments_are_masked(
+    agent: Agent, loop: Loop, member: User, gate: Gate
+) -> None:
+    secret = "ghp_1234567890AbCdEfGh"
+    told = {**COMMAND, "description": f"As {secret}"}
+    asking = agent.start("claude", call(tool_input=told, cwd=f"/home/ada/{secret}"))
+    request = answer({"action": "approve"}, member)
+    assert decision(asking) == {"behavior": "allow"}
+    assert request.context == {
+        "agent": "Claude Code",
+        "folder": "[masked 1]",
+        "description": "As [masked 1]",
+    }
+    assert not any(secret.encode() in sent for sent in gate.sent)
+
+
 @HOSTS
 @pytest.mark.parametrize("command", ["curl", MASKED["command"] * 2, "curl [masked 1]"])  # type: ignore[operator]
 def test_an_edit_that_touches_a_mask_is_denied(

@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -201,12 +202,34 @@ def test_a_question_that_somebody_has_open_is_cancelled_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(watcher, "PAUSE", 0.1)
-    created = client.requests.create(loop.pk, **QUESTION)
+    metadata = {"hook": "name-1"}
+    created = client.requests.create(loop.pk, **QUESTION, metadata=metadata)
     request = Request.objects.get(pk=created["request_id"])
     claim_request(request=request, reviewer_id=member.pk)
-    ending = pool.submit(watcher.withdraw, client, {"request_id": request.pk})
+    facts = {"loop_id": loop.pk, "metadata": metadata}
+    ending = pool.submit(watcher.withdraw, client, facts)
     wait_until(lambda: any(each.method == "DELETE" for each in gate.calls), 30)
     assert Request.objects.get().status == "claimed"
     release_claim(request=request, reviewer_id=member.pk)
     ending.result(30)
     assert is_cancelled()
+
+
+def test_a_watcher_whose_question_has_ended_makes_no_call(
+    agent: Agent, gate: Gate, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = agent.home / "heard"
+    listens = f"import sys; open({str(heard)!r}, 'wb').write(sys.stdin.buffer.read())"
+    monkeypatch.setattr(watcher, "PROGRAM", f"import os; os.fork() and os._exit(0); {listens}")
+    one = watcher.Watcher()
+    facts = {"url": agent.url, "key": agent.key, "loop_id": loop.pk, "metadata": {"hook": "x"}}
+    one.say(**facts)
+    one.dismiss()
+    wait_until(lambda: heard.exists() and heard.read_bytes().count(b"\n") == 2, 30)
+    subprocess.run(
+        [sys.executable, "-c", "import reviewloop.hooks.watcher as w; w.main()"],
+        input=heard.read_bytes(),
+        env=agent.variables,
+        check=True,
+    )
+    assert gate.calls == []

@@ -7,8 +7,6 @@ import os
 import select
 import threading
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from reviewloop.answers import Answer, read_answer
@@ -33,7 +31,7 @@ STDOUT = 1
 def ask_about(host: Host, call: Call, args: Namespace) -> dict[str, Any]:
     """Returns the output of the hook. Raises Silence, ReviewLoopError."""
     url, key = credentials.load(args.credentials)
-    masks = Masks([call.input, call.folder])
+    masks = Masks(call.input)
     sent, told = split(call)
     shown = sent if args.no_mask else masks.hide(sent)
     words = told if args.no_mask else masks.hide(told)
@@ -91,15 +89,10 @@ def quote(name: str) -> str:
 def ask(url: str, key: str, loop: str | None, fields: dict[str, Any]) -> Answer:
     """Asks people and waits for the answer. If this process ends first, so does the question."""
     watcher = Watcher()
-    try:
-        with noticing_a_lost_agent():
-            created = create(url, key, loop, fields, watcher)
-            watcher.say(request_id=created["request_id"])
-            with Client(url, key, patience=WAITING_PATIENCE) as client:
-                request = client.requests.wait(created["request_id"])
-    except BaseException:
-        watcher.let_go()
-        raise
+    notice_a_lost_agent()
+    created = create(url, key, loop, fields, watcher)
+    with Client(url, key, patience=WAITING_PATIENCE) as client:
+        request = client.requests.wait(created["request_id"])
     watcher.dismiss()
     return read_answer(request, require_human=True)
 
@@ -116,23 +109,16 @@ def create(
         return client.requests.send(loop_id, complete({**fields, "metadata": metadata}), name)
 
 
-@contextmanager
-def noticing_a_lost_agent() -> Iterator[None]:
+def notice_a_lost_agent() -> None:
     """Ends this process when nobody reads its output any longer: the agent or terminal is gone."""
 
     def look() -> None:
         poll = select.poll()
         poll.register(STDOUT, 0)  # POLLHUP and POLLERR come unasked
         poll.poll()
-        if not has_ended.is_set():
-            os._exit(0)
+        os._exit(0)
 
-    has_ended = threading.Event()
     threading.Thread(target=look, daemon=True).start()
-    try:
-        yield
-    finally:
-        has_ended.set()
 
 
 class Decision:

@@ -20,7 +20,7 @@ from reviewloop.errors import InvalidCall, ReviewLoopError
 from reviewloop.types import FINAL
 
 PAUSE = 15.0  # seconds, while a person has the question open: then it cannot be cancelled
-LOOKS = (0.0, 2.0, 10.0, 30.0)  # seconds before each look for a question whose id is not known
+LOOKS = (0.0, 2.0, 10.0, 30.0)  # seconds before each look for the question
 # The parent ends at once: a process without a living parent is below nobody.
 PROGRAM = "import os; os.fork() and os._exit(0); import reviewloop.hooks.watcher as w; w.main()"
 
@@ -49,10 +49,6 @@ class Watcher:
     def dismiss(self) -> None:
         """Ends the watcher, because the question has ended."""
         self.say(ended=True)
-        self.let_go()
-
-    def let_go(self) -> None:
-        """Closes the pipe. The watcher then cancels the question, if there is one."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
             self._process.stdin.close()
@@ -74,14 +70,14 @@ def withdraw(client: Client, facts: dict[str, Any]) -> None:
     """Cancels the question, if there is one. Its create may still be running."""
     for pause in LOOKS:
         time.sleep(pause)
-        request_id = facts.get("request_id") or find(client, facts)
+        request_id = find(client, facts)
         if request_id is not None:
             return cancel(client, request_id)
     return None
 
 
 def find(client: Client, facts: dict[str, Any]) -> str | None:
-    """Finds the question by its metadata, for a hook that never received its id."""
+    """Finds the question by its metadata: the hook may have ended before it received the id."""
     listed = client.requests.list(loop_id=facts["loop_id"], metadata=facts["metadata"])
     return next((request["id"] for request in listed), None)
 
