@@ -6,6 +6,7 @@ from reviews.models.counters import Counter as Counter
 from reviews.models.counters import CounterChange as CounterChange
 from reviews.models.erasures import Erasure as Erasure
 from reviews.models.exports import ExportLease as ExportLease
+from reviews.models.feedback import Feedback as Feedback
 from reviews.models.grants import Grant as Grant
 from reviews.models.notifications import EmailPreference as EmailPreference
 from reviews.models.notifications import Notification as Notification
@@ -16,7 +17,6 @@ from reviews.models.requests import CONTENT_TYPES as CONTENT_TYPES
 from reviews.models.requests import PLATFORMS as PLATFORMS
 from reviews.models.requests import PRIORITIES as PRIORITIES
 from reviews.models.requests import PROCESSING_TYPES as PROCESSING_TYPES
-from reviews.models.requests import Feedback as Feedback
 from reviews.models.requests import Request as Request
 from reviews.models.requests import RequestQuerySet as RequestQuerySet
 from reviews.models.viewers import Viewer as Viewer

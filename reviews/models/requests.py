@@ -1,4 +1,4 @@
-"""Requests and the feedback on their answers."""
+"""The table of requests."""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -357,22 +357,3 @@ class Request(models.Model):
     def answered_by(self) -> str | None:
         """The source of the answer: `human`, `grant`, `default` or None."""
         return states.name_source(self.status, by_grant=self.grant_id is not None)
-
-
-class Feedback(models.Model):
-    """The creator's feedback on an answer, as submitted."""
-
-    request = models.OneToOneField(Request, primary_key=True, on_delete=models.CASCADE)
-    account = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_index=False,
-        db_constraint=False,  # the request refers to it
-    )
-    body = ExactJSONField()
-    created_at = models.DateTimeField(db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(db_default=Now())
-
-    def __str__(self) -> str:
-        return f"feedback on {self.request_id}"
