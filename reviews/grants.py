@@ -213,6 +213,7 @@ def _spend(grant_id: str, person_id: str, request: Request) -> bool:
     """
     ((ended_at,),) = _fetch(_HOLD_PERSON, {"person": person_id})
     by = {"loop_id": request.loop_id, "account_id": request.creator_id}
+    hold_members(**by)  # as `insert` does, where a policy fixes who may answer
     if not lock_membership(**by, user_id=person_id):
         return False
     params = {"id": grant_id, "account": request.creator_id, "ended": ended_at}

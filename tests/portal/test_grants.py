@@ -93,7 +93,10 @@ def test_the_lists(agent: Agent, owner: User, member: User, outsider: User, page
     assert "No calls are allowed for a while" in empty
     grant = allow(agent.ask(proposal={"name": "re\u202efund"}), member)
     agent.ask(proposal={"name": "re\u202efund"})
-    shown = words(signed_in(person).get(page))
+    listed = signed_in(person).get(page)
+    where = "/inbox/" if page == MINE else "/dashboard/requests/"
+    assert f'href="{where}{grant.request_id}/"' in listed.content.decode()
+    shown = words(listed)
     for part in ("re‹U+202E›fund", "Used 1 of 3 times", "Loop Refund desk.", "Active"):
         assert part in shown
     assert ("Key test, allowed by Member." in shown) is (page == THEIRS)

@@ -14,7 +14,7 @@ from accounts import proofs
 from accounts.models import ApiKey, AuditEntry, User
 from accounts.operator_services import switch_account
 from loops.models import Loop, Membership
-from loops.services import join_loop
+from loops.services import join_loop, lock_loop
 from reviews import erasing, grants, retention, services
 from reviews.grants import InvalidGrant, Terms
 from reviews.models import Grant, Request
@@ -262,6 +262,25 @@ class TestRaces:
             wait_until(lambda: waiting_for_locks() == 1)
         forbidding.join()
         assert Grant.objects.get().revoked_at is not None
+
+    @pytest.mark.contract("grant.end")
+    def test_a_use_under_a_policy_waits_for_a_member_who_leaves(
+        self, agent: Agent, owner: User, member: User, outsider: User, loop: Loop
+    ) -> None:
+        join_loop(user=outsider, code=loop.invite_code)
+        allow(agent.ask(), member)
+        place = {"loop_id": loop.pk, "account_id": owner.pk}
+        with transaction.atomic():
+            lock_loop(**place)
+            asking, covered = self.begin(
+                lambda: is_covered(agent.ask(policy={"exclude_creator": True}))
+            )
+            wait_until(lambda: waiting_for_locks() == 1)
+            # it waits before it has locked the membership, else both would wait for each other
+            Membership.objects.select_for_update(nowait=True).get(user=member, loop=loop)
+            services.remove_member(**place, member_id=member.pk)
+        asking.join()
+        assert covered == [False]
 
     @pytest.mark.contract("grant.never")
     def test_it_waits_for_an_owner_who_forbids_them(
