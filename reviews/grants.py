@@ -74,7 +74,7 @@ class Covering(NamedTuple):
 
 
 def find_obstacle(request: Request) -> str | None:
-    """Says why nobody may allow calls equal to the request's; None if a reviewer may."""
+    """Returns why no standing grant can be made of the request; None if one can."""
     if request.response_type != APPROVAL or request.api_key_id is None:
         return say("Only a call that a program proposes can be allowed for a while")
     if obstacle := _find_limit(request):

@@ -1,5 +1,6 @@
 """`reviewloop hook`: whatever ends the hook, its question ends too."""
 
+import json
 import os
 import pty
 import signal
@@ -215,6 +216,13 @@ def test_a_question_that_somebody_has_open_is_cancelled_afterwards(
     assert is_cancelled()
 
 
+def watch(agent: Agent, heard: bytes) -> None:
+    """What a watcher does that has heard this until its hook ended."""
+    program = "import reviewloop.hooks.watcher as w; w.main()"
+    command = [sys.executable, "-c", program]
+    subprocess.run(command, input=heard, env=agent.variables, check=True)
+
+
 def test_a_watcher_whose_question_has_ended_makes_no_call(
     agent: Agent, gate: Gate, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,14 +230,16 @@ def test_a_watcher_whose_question_has_ended_makes_no_call(
     listens = f"import sys; open({str(heard)!r}, 'wb').write(sys.stdin.buffer.read())"
     monkeypatch.setattr(watcher, "PROGRAM", f"import os; os.fork() and os._exit(0); {listens}")
     one = watcher.Watcher()
-    facts = {"url": agent.url, "key": agent.key, "loop_id": loop.pk, "metadata": {"hook": "x"}}
-    one.say(**facts)
+    one.say(url=agent.url, key=agent.key, loop_id=loop.pk, metadata={"hook": "x"})
     one.dismiss()
     wait_until(lambda: heard.exists() and heard.read_bytes().count(b"\n") == 2, 30)
-    subprocess.run(
-        [sys.executable, "-c", "import reviewloop.hooks.watcher as w; w.main()"],
-        input=heard.read_bytes(),
-        env=agent.variables,
-        check=True,
-    )
+    watch(agent, heard.read_bytes())
     assert gate.calls == []
+
+
+def test_a_hook_that_is_killed_while_it_writes(agent: Agent, client: Client, loop: Loop) -> None:
+    metadata = {"hook": "x"}
+    client.requests.create(loop.pk, **QUESTION, metadata=metadata)
+    facts = {"url": agent.url, "key": agent.key, "loop_id": loop.pk, "metadata": metadata}
+    watch(agent, json.dumps(facts).encode() + b'\n{"ended": tr')
+    assert is_cancelled()
