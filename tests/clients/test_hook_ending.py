@@ -183,6 +183,33 @@ def test_a_process_with_the_number_of_a_killed_hook_lives(
     assert not file.exists()
 
 
+def test_of_equal_calls_that_wait_one_ends(agent: Agent, gate: Gate, loop: Loop) -> None:
+    asking = [agent.start("claude", call()) for _ in range(2)]
+    wait_until(lambda: sum("?wait=" in each.path for each in gate.calls) >= 2, 30)
+    assert agent.run("claude", call(event="PostToolUse")) == ("", "")
+    assert len(list(agent.home.rglob("*.waiting"))) == 1
+    wait_until(lambda: Request.objects.filter(status="cancelled").count() == 1, 30)
+    assert agent.run("claude", call(event="PostToolUse")) == ("", "")
+    for each in asking:
+        finish(each)
+
+
+def test_what_a_killed_hook_leaves_is_removed_after_two_days(
+    agent: Agent, gate: Gate, loop: Loop
+) -> None:
+    killed = agent.start("claude", call())
+    wait_until(lambda: is_waiting(gate), 30)
+    os.killpg(killed.pid, signal.SIGKILL)
+    finish(killed)
+    (file,) = agent.home.rglob("*.waiting")
+    os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 3 * 86400))
+    other = agent.start("claude", call(session_id="s-2"))
+    wait_until(lambda: Request.objects.count() == 2, 30)
+    assert not file.exists()
+    os.killpg(other.pid, signal.SIGKILL)
+    finish(other)
+
+
 def test_somebody_cancels_the_question(
     agent: Agent, gate: Gate, loop: Loop, client: Client
 ) -> None:
