@@ -136,7 +136,7 @@ def set_key_state(*, key: ApiKey, state: ApiKey.State, actor: User | None = None
 
 
 def end_grants(user: User) -> None:
-    """Ends what the person has allowed programs for a while, once the calls under way are done."""
+    """Ends the person's standing grants, after the calls that use one now."""
     User.objects.filter(pk=user.pk).update(grants_ended_at=Now())
 
 

@@ -136,7 +136,7 @@ def find_request(call: Call, raw_id: str) -> Request:
 
 
 def read_terms(sent: dict[str, Any]) -> Terms | None:
-    """Reads for how long equal calls may run; None for this call alone."""
+    """Reads the terms of a standing grant; None if the approval is for this call alone."""
     if "grant" not in sent:
         return None
     grant = sent["grant"]

@@ -14,7 +14,7 @@ _listeners: dict[int, Listener] = {}  # by waiting list: one in each process, se
 
 
 def start_listening(deferred: Deferred) -> None:
-    """Has the waiters of this process woken from now on; does nothing if they are already."""
+    """Begins to wake the waiters of this process; does nothing if that has begun."""
     lists = WaitingLists(deferred.waiting, deferred.streams)
     listener = _listeners.get(id(lists.waiting))
     if listener is None:

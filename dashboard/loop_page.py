@@ -17,6 +17,7 @@ from loops.models import Loop
 from reviews.policy import read
 from reviews.policy_words import describe_rule
 from reviews.queries.decision_figures import ACTIONS, QUICK, Figures
+from reviews.response_types.approval.names import EDIT
 from reviews.response_types.approval.words import DONE_LABELS
 from web.form_recovery import refill
 from web.guards import SignedInRequest
@@ -24,7 +25,11 @@ from web.humanize import format_count, format_duration
 from web.languages import translate
 from web.phrases import Phrase, say
 
-LABELS: dict[str, Phrase | str] = {**DONE_LABELS, "timeout": say("Timed out")}
+LABELS: dict[str, Phrase | str] = {
+    **DONE_LABELS,
+    EDIT: say("Changed"),
+    "timeout": say("Timed out"),
+}
 
 
 def loop_page(

@@ -74,7 +74,7 @@ class Covering(NamedTuple):
 
 
 def find_obstacle(request: Request) -> str | None:
-    """Says why nobody may allow calls equal to the request's; None if a reviewer may."""
+    """Returns why no standing grant can be made of the request; None if one can."""
     if request.response_type != APPROVAL or request.api_key_id is None:
         return say("Only a call that a program proposes can be allowed for a while")
     if obstacle := _find_limit(request):
@@ -185,8 +185,6 @@ def insert_covered(
         if excluded and person_id == request.creator_id:
             continue
         with transaction.atomic():
-            if request.policy is not None:  # `insert` locks the loop as well, before any other row
-                hold_members(request.loop_id, account_id=request.creator_id)
             if _spend(grant_id, person_id, request):
                 request.grant_id = grant_id
                 insert(request, loop_policy=loop_policy, announces=announces, notifies=False)

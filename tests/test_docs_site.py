@@ -46,3 +46,9 @@ def test_a_link_out_of_the_site_is_a_path(site: Path) -> None:
     operations = (site / "operations.html").read_text(encoding="utf-8")
     assert "<code>.env.example</code>" in operations
     assert 'href="../' not in operations
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.name)
+def test_code_in_a_list_stays_in_it(page: Path) -> None:
+    """GitHub takes code that is indented by less for a part of the item, and the site does not."""
+    assert re.findall(r"^ {1,3}```", page.read_text(encoding="utf-8"), re.M) == []

@@ -1,5 +1,6 @@
 """`reviewloop hook`: whatever ends the hook, its question ends too."""
 
+import json
 import os
 import pty
 import signal
@@ -182,6 +183,33 @@ def test_a_process_with_the_number_of_a_killed_hook_lives(
     assert not file.exists()
 
 
+def test_of_equal_calls_that_wait_one_ends(agent: Agent, gate: Gate, loop: Loop) -> None:
+    asking = [agent.start("claude", call()) for _ in range(2)]
+    wait_until(lambda: sum("?wait=" in each.path for each in gate.calls) >= 2, 30)
+    assert agent.run("claude", call(event="PostToolUse")) == ("", "")
+    assert len(list(agent.home.rglob("*.waiting"))) == 1
+    wait_until(lambda: Request.objects.filter(status="cancelled").count() == 1, 30)
+    assert agent.run("claude", call(event="PostToolUse")) == ("", "")
+    for each in asking:
+        finish(each)
+
+
+def test_what_a_killed_hook_leaves_is_removed_after_two_days(
+    agent: Agent, gate: Gate, loop: Loop
+) -> None:
+    killed = agent.start("claude", call())
+    wait_until(lambda: is_waiting(gate), 30)
+    os.killpg(killed.pid, signal.SIGKILL)
+    finish(killed)
+    (file,) = agent.home.rglob("*.waiting")
+    os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 3 * 86400))
+    other = agent.start("claude", call(session_id="s-2"))
+    wait_until(lambda: Request.objects.count() == 2, 30)
+    assert not file.exists()
+    os.killpg(other.pid, signal.SIGKILL)
+    finish(other)
+
+
 def test_somebody_cancels_the_question(
     agent: Agent, gate: Gate, loop: Loop, client: Client
 ) -> None:
@@ -215,6 +243,13 @@ def test_a_question_that_somebody_has_open_is_cancelled_afterwards(
     assert is_cancelled()
 
 
+def watch(agent: Agent, heard: bytes) -> None:
+    """What a watcher does that has heard this until its hook ended."""
+    program = "import reviewloop.hooks.watcher as w; w.main()"
+    command = [sys.executable, "-c", program]
+    subprocess.run(command, input=heard, env=agent.variables, check=True)
+
+
 def test_a_watcher_whose_question_has_ended_makes_no_call(
     agent: Agent, gate: Gate, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,14 +257,16 @@ def test_a_watcher_whose_question_has_ended_makes_no_call(
     listens = f"import sys; open({str(heard)!r}, 'wb').write(sys.stdin.buffer.read())"
     monkeypatch.setattr(watcher, "PROGRAM", f"import os; os.fork() and os._exit(0); {listens}")
     one = watcher.Watcher()
-    facts = {"url": agent.url, "key": agent.key, "loop_id": loop.pk, "metadata": {"hook": "x"}}
-    one.say(**facts)
+    one.say(url=agent.url, key=agent.key, loop_id=loop.pk, metadata={"hook": "x"})
     one.dismiss()
     wait_until(lambda: heard.exists() and heard.read_bytes().count(b"\n") == 2, 30)
-    subprocess.run(
-        [sys.executable, "-c", "import reviewloop.hooks.watcher as w; w.main()"],
-        input=heard.read_bytes(),
-        env=agent.variables,
-        check=True,
-    )
+    watch(agent, heard.read_bytes())
     assert gate.calls == []
+
+
+def test_a_hook_that_is_killed_while_it_writes(agent: Agent, client: Client, loop: Loop) -> None:
+    metadata = {"hook": "x"}
+    client.requests.create(loop.pk, **QUESTION, metadata=metadata)
+    facts = {"url": agent.url, "key": agent.key, "loop_id": loop.pk, "metadata": metadata}
+    watch(agent, json.dumps(facts).encode() + b'\n{"ended": tr')
+    assert is_cancelled()
