@@ -207,11 +207,12 @@ def _digest(arguments: Mapping[str, Any], names: Sequence[str] | None) -> str:
 def _spend(grant_id: str, person_id: str, request: Request) -> bool:
     """Takes one use, in the transaction that creates the request; False if there is none left.
 
-    The person has to be a member still, and stays one until the commit.
+    The person has to be a member still, and stays one until the commit. The locks are in the order
+    of those who erase a person and of those who remove a member.
     """
     ((ended_at,),) = _fetch(_HOLD_PERSON, {"person": person_id})
     by = {"loop_id": request.loop_id, "account_id": request.creator_id}
-    hold_members(**by)  # as `insert` does, where a policy fixes who may answer
+    hold_members(**by)  # as `insert` does for a policy, which would come too late
     if not lock_membership(**by, user_id=person_id):
         return False
     params = {"id": grant_id, "account": request.creator_id, "ended": ended_at}

@@ -13,11 +13,12 @@ from pathlib import Path
 from tests.trials.terminal import CLIENTS
 
 ROOT = Path(__file__).resolve().parents[2]
+TRIALS = ("tests/trials/trial_claude.py", "tests/trials/trial_codex.py")
 ISOLATED = ("unshare", "--net", *([] if os.geteuid() == 0 else ["--map-current-user"]))
 
 
 def main(clients: str, *words: str) -> int:
-    trials = words or ("tests/trials/trial_claude.py", "tests/trials/trial_codex.py")
+    trials = words if any("trial_" in word for word in words) else (*TRIALS, *words)
     script = 'ip link set lo up && exec "$@"'
     command = [*ISOLATED, "sh", "-c", script, "sh", sys.executable, "-m", "tests", *trials]
     environment = {**os.environ, CLIENTS: str(Path(clients).resolve())}
