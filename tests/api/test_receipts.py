@@ -354,7 +354,7 @@ def test_a_name_that_occurs_twice(
     assert not Receipt.objects.exclude(redeemed_at=None).exists()
 
 
-@pytest.mark.contract("redeem.expired")
+@pytest.mark.contract("redeem.expired", "receipt.leeway")
 def test_an_expired_one_cannot_be_redeemed(api: Api, plenty: str, approved: Approved) -> None:
     request_id = approved()
     path = f"/v1/api/requests/{request_id}"
