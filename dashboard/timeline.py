@@ -123,8 +123,10 @@ def _build_end(request: Request) -> Step:
     if request.status == states.TIMEOUT:
         default = request.format_answer(request.default_response)
         words = _("The default response was used: %(default)s") % {"default": default}
-        is_early = request.outcome in (policy.NO_AGREEMENT, policy.UNREACHABLE)
-        title = _("Ended without agreement") if is_early else _("Timed out")
+        title = {
+            policy.NO_AGREEMENT: _("Ended without agreement"),
+            policy.UNREACHABLE: _("Ended because too few people were left"),
+        }.get(request.outcome or "", _("Timed out"))
         return Step(request.timeout_at, title, words, symbol="clock", went="wrong")
     if request.status == states.CANCELLED:
         newer = _("A newer version replaced it.") if request.superseded_by_id else ""

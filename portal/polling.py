@@ -9,6 +9,7 @@ costs one statement, which reads the memberships active at that time.
 import hashlib
 import time
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -70,8 +71,12 @@ SELECT count(*) FROM (
               AND (r.policy IS NULL OR mine.user_id = ANY (r.eligible))
             ORDER BY r.created_at DESC, r.id DESC LIMIT {MAX_ROWS}) AS r
      WHERE {{matches}} LIMIT {MAX_ROWS}) AS counted"""  # noqa: S608
+# A person may replace an answer, which others see only if the policy is not blind.
 _QUESTION = f"""
-SELECT r.status, r.claimed_by_id, r.answers_received, {overdue()} OR {lapsed()}
+SELECT r.status, r.claimed_by_id, r.answers_received,
+       CASE WHEN NOT (r.policy ->> 'blind')::boolean
+            THEN (SELECT max(answered_at) FROM reviews_answer WHERE request_id = r.id) END,
+       {overdue()} OR {lapsed()}
   FROM reviews_request r JOIN ({MINE}) AS mine USING (loop_id) WHERE r.id = %(id)s"""  # noqa: S608
 
 
@@ -150,11 +155,13 @@ def read_version(request_id: str, user_id: str) -> str | None:
     return read_settled(scope_to_request(request_id), read)
 
 
-def format_version(status: str, holder_id: str | None, received: int) -> str:
-    """Returns the version that polling compares: the status, the holder of a claim, and how many
-    answers a policy has received."""
+def format_version(
+    status: str, holder_id: str | None, received: int, latest: datetime | None
+) -> str:
+    """Returns the version that polling compares: the status, the holder of a claim, how many
+    answers a policy has received, and the time of the latest one that others may see."""
     if status == PENDING and received:
-        return f"{status}-{received}"
+        return f"{status}-{received}-{latest.timestamp()}" if latest else f"{status}-{received}"
     return f"{status}-{holder_id}" if status == CLAIMED else status
 
 

@@ -36,10 +36,11 @@ def question_page(
     """
     progress = Progress.read(request)
     sent = _read_sent_answer(request, progress)
+    policy = policy_words.describe(item, request.user.pk)
     is_answerable = item.is_free_for(request.user.pk)
     context = {
         **_describe_request(item),
-        "policy": policy_words.describe(item, request.user.pk),
+        "policy": policy,
         "is_mine": item.claimed_by_id == request.user.pk,
         "held_for": _count_held_seconds(item),
         "until": format_lease(item.claim_expires_at),
@@ -49,7 +50,7 @@ def question_page(
         # only after the first answer
         "offers_notifications": sent is not None and progress.answered == 1,
         "watch": polling.issue_token(request),
-        "version": polling.format_version(item.status, item.claimed_by_id, item.answers_received),
+        "version": _format_version(item, policy),
         "versions": read_versions(item),
     }
     saved = NOTHING if posted else saved_answers.read(request.session, item.pk, request.user)
@@ -67,6 +68,14 @@ def question_page(
             status, context["trouble"] = 409, _("Not sent:")
     return render_with_image(
         request, "portal/request.html", context, image_url=item.image_url, status=status
+    )
+
+
+def _format_version(item: Request, policy: policy_words.Progress | None) -> str:
+    """Returns the version of what the page shows."""
+    shown = [each.answer.answered_at for each in policy.answers] if policy else []
+    return polling.format_version(
+        item.status, item.claimed_by_id, item.answers_received, max(shown, default=None)
     )
 
 

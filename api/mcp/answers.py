@@ -56,7 +56,10 @@ def build_schema() -> Schema:
     """Builds the schema of `build_answer`."""
     request = schemas.build_output(RequestDetails, "GET")["properties"]["request"]
     statuses = [states.PENDING, states.COMPLETED, states.TIMEOUT, states.CANCELLED]
-    description = "timeout: nobody answered in time, and response_data is the default response."
+    description = (
+        "timeout: nobody answered in time, or people did not agree (outcome says so), and "
+        "response_data is the default response."
+    )
     return object_of(
         {
             "request_id": ID,

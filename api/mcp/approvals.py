@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from reviews.policy import NO_AGREEMENT, UNREACHABLE
+from reviews.policy import DEFAULT, NO_AGREEMENT, UNREACHABLE
 from reviews.response_types.approval.kind import VALID_FOR, VALID_SECONDS
 from reviews.response_types.approval.names import APPROVE, EDIT, REJECT, RESPOND
 from reviews.response_types.approval.words import join_names
@@ -22,6 +22,7 @@ _STEPS: Final = {
 _WITHOUT: Final = {
     NO_AGREEMENT: "People did not agree about %(name)s. Do not run it.",
     UNREACHABLE: "Too few people were left to decide about %(name)s. Do not run it.",
+    DEFAULT: "Too few people decided about %(name)s in time. Do not run it.",
 }
 _BY_DEFAULT: Final = "Nobody decided about %(name)s in time. Do not run it."
 _REMOVED: Final = (
@@ -47,9 +48,15 @@ def build_next_step(request: dict[str, Any]) -> str:
     return _choose_step(request, data) % words
 
 
+def find_reason(request: dict[str, Any]) -> str:
+    """Returns the outcome that several people's answers had; '' if there was no answer."""
+    outcome = request.get("outcome") or ""
+    return outcome if outcome != DEFAULT or request["answers_received"] else ""
+
+
 def _choose_step(request: dict[str, Any], data: dict[str, Any]) -> str:
     if request["answered_by"] not in ("human", "grant"):
-        return _WITHOUT.get(request.get("outcome") or "", _BY_DEFAULT)
+        return _WITHOUT.get(find_reason(request), _BY_DEFAULT)
     if data["action"] in (APPROVE, EDIT):
         if request.get("superseded_by"):
             return _REPLACED

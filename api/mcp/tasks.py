@@ -6,10 +6,12 @@ from typing import Any, Final
 from accounts.free_polls import INTERVAL_SECONDS
 from api.errors import NotCancellable
 from api.mcp.answers import build_answer
+from api.mcp.approvals import find_reason
 from api.mcp.errors import INTERNAL_ERROR, INVALID_PARAMS, RpcError, ToolFailed, build_access_error
 from api.mcp.exchange import Exchange
 from api.mcp.tools import build_result
 from api.requests import RequestDetails
+from reviews import policy
 from reviews.lifecycle import states
 
 _STATUSES: Final = {
@@ -19,6 +21,12 @@ _STATUSES: Final = {
     states.TIMEOUT: ("completed", "Nobody answered in time. The default response applies."),
     states.CANCELLED: ("cancelled", "The question was taken back."),
 }
+_OUTCOMES: Final = {
+    policy.VETOED: "The answer of one person was a veto, which ended the question.",
+    policy.NO_AGREEMENT: "The people who answered did not agree. The default response applies.",
+    policy.UNREACHABLE: "Too few people were left to answer. The default response applies.",
+    policy.DEFAULT: "Too few people answered in time. The default response applies.",
+}
 
 
 def build_task(request: dict[str, Any]) -> dict[str, Any]:
@@ -27,6 +35,7 @@ def build_task(request: dict[str, Any]) -> dict[str, Any]:
     A deadline completes it: the default response is its result.
     """
     status, message = _STATUSES[request["status"]]
+    message = _OUTCOMES.get(find_reason(request), message)
     task = {
         "taskId": request["id"],
         "status": status,

@@ -19,7 +19,7 @@ MEANINGS = {
     "request.created": _lazy("A request was created"),
     "request.claimed": _lazy("Somebody began to work on it"),
     "request.completed": _lazy("It was answered"),
-    "request.timeout": _lazy("Nobody answered in time"),
+    "request.timeout": _lazy("It ended with its default response"),
     "request.cancelled": _lazy("It was cancelled"),
 }
 

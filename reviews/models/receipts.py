@@ -15,7 +15,8 @@ class SigningKey(models.Model):
     """A key of the service that signs receipts.
 
     `id` is the RFC 7638 thumbprint of the public key, which programs know as `kid`. The private
-    key is encrypted, and removed as soon as the next key replaces it.
+    key is encrypted, and removed as soon as the next key replaces it. A compromised key is not
+    published any more, so that nobody trusts what a thief signs with it.
     """
 
     id = LookupField(primary_key=True, max_length=43, editable=False)
@@ -23,6 +24,7 @@ class SigningKey(models.Model):
     sealed = models.BinaryField(null=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     retired_at = models.DateTimeField(null=True)
+    compromised_at = models.DateTimeField(null=True)
 
     objects: ClassVar[Any] = models.Manager()
 

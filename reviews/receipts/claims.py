@@ -39,6 +39,8 @@ def find_obstacle(request: Request) -> str | None:
     """Says why the request has no receipt; None if a person approved it."""
     if request.response_type != APPROVAL:
         return f"response_type must be {APPROVAL}"
+    if request.outcome == policy.DEFAULT and request.answers_received:
+        return "too few people answered in time"
     if request.outcome in _NO_OUTCOME:
         return _NO_OUTCOME[request.outcome]
     if request.status != states.COMPLETED:

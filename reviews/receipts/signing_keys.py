@@ -31,20 +31,39 @@ def read_signing_key() -> tuple[str, PyJWK]:
 
 
 def list_public_keys() -> list[dict[str, Any]]:
-    """Returns the public keys as JWKs: the current one, then those with unexpired receipts."""
+    """Returns the public keys as JWKs: the current one, then those with unexpired receipts.
+
+    Keys that are compromised are not among them.
+    """
     unexpired = Receipt.objects.filter(key=OuterRef("pk"), expires_at__gt=Now())
-    retired = SigningKey.objects.filter(Q(retired_at__isnull=False), Exists(unexpired))
+    retired = SigningKey.objects.filter(
+        Q(retired_at__isnull=False), Exists(unexpired), compromised_at=None
+    )
     return [_read_current().public, *(row.public for row in retired.order_by("-retired_at"))]
 
 
 @transaction.atomic
-def rotate() -> str:
+def rotate(*, is_compromised: bool = False) -> str:
     """Replaces the key that signs, and removes the old private key; returns the new id.
 
-    Two rotations at once are one.
+    Two rotations at once are one. A compromised key verifies no receipt any more.
     """
     current = SigningKey.objects.filter(retired_at=None)
-    current.update(retired_at=Now(), sealed=None)
+    compromised = {"compromised_at": Now()} if is_compromised else {}
+    current.update(retired_at=Now(), sealed=None, **compromised)
+    return str(_read_current().pk)
+
+
+@transaction.atomic
+def withdraw(kid: str) -> str:
+    """Stops publishing a compromised key, and returns the id of the key that signs.
+
+    The key that signs is replaced. Raises SigningKey.DoesNotExist.
+    """
+    key = SigningKey.objects.select_for_update().get(pk=kid)
+    if key.retired_at is None:
+        return rotate(is_compromised=True)
+    SigningKey.objects.filter(pk=kid).update(compromised_at=Now())
     return str(_read_current().pk)
 
 

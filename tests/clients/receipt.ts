@@ -20,6 +20,8 @@ async function redeem() {
   const other = await client.requests
     .redeem(id, scenario.arguments, { name: "delete_everything" })
     .catch((error) => error);
+  const infinite = { ...scenario.arguments, amount: 1 / 0 };
+  const noNumber = await client.requests.redeem(id, infinite).catch((error) => error);
   const own = { name: "refund", idempotencyKey: "refund-1042" };
   const redeemed = await client.requests.redeem(id, scenario.arguments, own);
   const replay = await client.requests.redeem(id, scenario.arguments, own).catch((error) => error);
@@ -29,6 +31,7 @@ async function redeem() {
     independent: independent.payload,
     path: differs instanceof ArgumentsDiffer && differs.path,
     otherPath: other instanceof ArgumentsDiffer && other.path,
+    noNumber: String(noNumber),
     isSame: redeemed.receipt === before.receipt,
     redeemedAt: redeemed.redeemed_at,
     replay: replay instanceof AlreadyRedeemed && replay.redeemedAt,

@@ -67,6 +67,9 @@ def test_a_form_that_is_no_schema(shell: Shell, loop: Loop, tmp_path: Path) -> N
         assert complaint in complaints
     missing = shell.start("ask", "Which?", "--form", str(tmp_path / "none"), "--default", "{}")
     assert "No such file" in finish(missing)[2]
+    file.write_text('{"type": "object", "properties": {}}')
+    twice = shell.start(*ASK, "--form", str(file), "--config", '{"schema": {}}')
+    assert "--config must not have schema: another option says it" in finish(twice)[2]
     both = shell.start(*ASK, "--form", str(file), "--type", "text")
     assert "not allowed with argument" in finish(both)[2]
 
@@ -170,6 +173,14 @@ def test_a_number(shell: Shell, loop: Loop, member: User) -> None:
         ((*ASK, "--risk", "high"), "--arguments, --actions and --risk need --approve"),
         ((*APPROVE, "--options", "a,b"), "--approve has no --options, --form and --type"),
         ((*APPROVE, "--default", "yes"), "--approve needs no --default"),
+        (
+            (*APPROVE, "--config", '{"proposal": {"name": "refund"}}'),
+            "--config must not have proposal: another option says it",
+        ),
+        (
+            (*APPROVE, "--actions", "approve", "--config", '{"actions": ["edit"]}'),
+            "--config must not have actions: another option says it",
+        ),
         ((*APPROVE, "--arguments", "[]"), "not a JSON object"),
         ((), "are required: command"),
     ],

@@ -111,6 +111,35 @@ def test_nobody_answers(client: Client, pool: ThreadPoolExecutor, loop: Loop) ->
     assert raised.value.answer.value == "Unknown"
 
 
+def test_people_do_not_agree(
+    client: Client, pool: ThreadPoolExecutor, loop: Loop, owner: User, member: User
+) -> None:
+    policy = {"rule": "unanimous", "answers": 2}
+    asking = pool.submit(client.ask, "Which?", default="b", options=["a", "b"],
+                         policy=policy, require_human=True)  # fmt: skip
+    request = asked()
+    for person, text in ((owner, "a"), (member, "b")):
+        services.answer_request(request=request, reviewer_id=person.pk, answer=text)
+    sentence = f"The people who answered request {request.pk} did not agree"
+    with pytest.raises(reviewloop.DefaultUsed, match=f"^{sentence}$"):
+        asking.result(30)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "received", "sentence"),
+    [
+        (None, 0, "Nobody answered request 7 in time"),
+        ("default", 0, "Nobody answered request 7 in time"),
+        ("default", 1, "Too few people answered request 7 in time"),
+        ("unreachable", 0, "Too few people were left to answer request 7"),
+    ],
+)
+def test_why_the_default_is_used(outcome: Any, received: int, sentence: str) -> None:
+    request: Any = {"id": "7", "outcome": outcome, "answers_received": received}
+    answer = reviewloop.Answer("no", by_human=False, comment=None, request=request)
+    assert str(reviewloop.DefaultUsed(answer)) == sentence
+
+
 def test_the_request_is_cancelled(
     client: Client, pool: ThreadPoolExecutor, loop: Loop, owner: User
 ) -> None:

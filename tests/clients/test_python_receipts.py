@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import time
 from typing import Any
 
 import pytest
@@ -145,6 +146,18 @@ class TestVerifying:
         """`answer.arguments` is None where nobody approved."""
         with pytest.raises(InvalidReceipt, match="there are no arguments"):
             verify_receipt(sign(KEY, claims()), public(KEY), issuer=ISSUER, arguments=arguments)
+
+    @pytest.mark.contract("receipt.leeway")
+    def test_clocks_may_differ_by_a_minute(self) -> None:
+        given: dict[str, Any] = {"issuer": ISSUER, "arguments": ARGUMENTS}
+        now = int(time.time())
+        early = sign(KEY, claims(iat=now + 30))
+        late, later = (sign(KEY, claims(exp=now - seconds)) for seconds in (30, 90))
+        for token in (early, late):
+            assert verify_receipt(token, public(KEY), **given)
+        for token, leeway in ((later, 60), (late, 0), (early, 0)):
+            with pytest.raises(InvalidReceipt, match="the receipt is not valid"):
+                verify_receipt(token, public(KEY), **given, leeway=leeway)
 
     @pytest.mark.parametrize("issuer", ["", None, []])
     def test_no_issuer_is_not_any_issuer(self, issuer: Any) -> None:

@@ -7,7 +7,10 @@ import signal
 from dataclasses import replace
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from reviewloop import Forbidden, InvalidCall, NotFound, Reviewer, StateConflict, Unauthorized
+from reviewloop.invisible import clean
 
 from accounts.models import User
 from loops.models import Loop
@@ -22,6 +25,7 @@ from tests.reviews.conftest import Make
 from tests.reviews.conftest import make as make
 from tests.reviews.grants import Agent
 from tests.waiting import wait_until
+from web.sanitize import show_invisible
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,7 +49,7 @@ class TestInbox:
         code, printed, complaints = finish(terminal.start("inbox"))
         assert (code, complaints) == (0, "")
         assert printed.splitlines() == [
-            f"{first.pk}  critical    9m  Refund desk  Ship \\x1b[2Jit?",
+            f"{first.pk}  critical    9m  Refund desk  Ship ‹U+001B›[2Jit?",
             f"{held.pk}  low        23h  Refund desk  Refund?  (somebody else is on it)",
         ]
         rows = json.loads(finish(terminal.start("inbox", "--json"))[1])
@@ -91,11 +95,19 @@ class TestShow:
         assert json.loads(finish(terminal.start("show", request.pk, "--json"))[1])["context"]
 
     def test_nothing_commands_the_terminal(self, terminal: Shell, make: Make) -> None:
-        nasty = "\x1b]0;x\x07 \u202e\x9b2J"
+        nasty = "\x1b]0;x\x07 \u202e\x9b2J pay\u3164\u200d\ufe0f\U000e0041\rno"
         request = make(request_text=nasty, context={nasty: nasty})
-        printed = finish(terminal.start("show", request.pk))[1]
-        assert all(letter.isprintable() or letter == "\n" for letter in printed)
-        assert "\\x1b]0;x\\x07 \\u202e\\x9b2J" in printed
+        for command in (("show", request.pk), ("inbox",)):
+            printed = finish(terminal.start(*command))[1]
+            assert all(letter.isprintable() or letter == "\n" for letter in printed)
+            assert "‹U+001B›]0;x‹U+0007› ‹U+202E›‹U+009B›2J" in printed
+        shown = finish(terminal.start("show", request.pk))[1]
+        assert "pay‹U+3164›‹U+200D›‹U+FE0F›‹U+E0041›‹U+000D›no" in shown
+
+    @given(st.text() | st.text(st.sampled_from("\u200d\ufe0fa👩❤1\u20e3क葛\U000e0100 \n")))
+    def test_it_shows_what_the_pages_show(self, text: str) -> None:
+        assume(not set("\t\r") & set(text))
+        assert clean(text) == show_invisible(text)
 
 
 class TestAnswer:

@@ -155,6 +155,19 @@ def test_nobody_answers(start: Start, loop: Loop) -> None:
     let_time_run_out(asked())
     ended = result(asking)
     assert (ended["name"], ended["value"]) == ("DefaultUsed", "no")
+    assert ended["message"].startswith("Nobody answered request ")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_people_do_not_agree(start: Start, loop: Loop, owner: User, member: User) -> None:
+    policy = {"rule": "unanimous", "answers": 2}
+    more = {"requireHuman": True, "policy": policy}
+    asking = start("ask", question="Ship it?", more=more)
+    request = asked()
+    for person, value in ((owner, "yes"), (member, "no")):
+        answer_request(request=request, reviewer_id=person.pk, answer=value)
+    sentence = f"The people who answered request {request.pk} did not agree"
+    assert result(asking)["message"] == sentence
 
 
 @pytest.mark.django_db(transaction=True)

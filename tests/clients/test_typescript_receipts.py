@@ -45,6 +45,7 @@ def test_it_verifies_and_is_redeemed_once(
     assert done["path"] == "arguments.order"
     assert done["otherPath"] == "name"
     assert done["isSame"] is True
+    assert done["noNumber"] == "RangeError: JSON has no number Infinity"
     assert done["redeemedAt"] is not None
     assert done["again"] == done["replay"] == done["redeemedAt"]
     assert len(gate.keys()) == 5  # no refusal is repeated
@@ -104,6 +105,21 @@ def test_it_is_for_one_call(project: Path) -> None:
     ]
     found = run(project, name="verify", tokens=tokens, issuer=ISSUER)
     assert found == ["a" * 24] * 2 + ["InvalidReceipt"] * len(wrong)
+
+
+@pytest.mark.contract("receipt.leeway")
+def test_clocks_may_differ_by_a_minute(project: Path) -> None:
+    stated = claims(iat=1000, exp=2000)
+    moments = [(940, {}), (2059, {}), (939, {}), (2060, {}), (1000, {"leeway": 0}),
+               (2000, {"leeway": 0})]  # fmt: skip
+    tokens = [
+        {"token": sign(KEY, stated), "keys": public(KEY), "args": ARGUMENTS,
+         "more": {"now": now, **more}}
+        for now, more in moments
+    ]  # fmt: skip
+    found = run(project, name="verify", tokens=tokens, issuer=ISSUER)
+    valid, refused = "a" * 24, "InvalidReceipt"
+    assert found == [valid, valid, refused, refused, valid, refused]
 
 
 def test_nothing_is_not_anything(project: Path) -> None:

@@ -140,6 +140,7 @@ RECEIPTS = {
     "receipt.claims": "receipt: a compact JWS (EdDSA) of who approved which arguments, and when",
     "receipt.same": "receipt: every read returns the same one",
     "receipt.expiry": "receipt: expires approval_valid_seconds after the answer, a day by default",
+    "receipt.leeway": "both libraries verify a receipt until 60 s after exp, redeem only until exp",
     "receipt.keys": "receipt: its public key is at /.well-known/jwks.json until it expires",
     "receipt.none": "receipt: 400 'Only approved requests have a receipt' with the reason in data",
     "receipt.denied": "receipt: 403 'Access denied to this request' like the single read",

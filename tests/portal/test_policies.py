@@ -114,6 +114,9 @@ def test_who_leaves_ends_what_needs_them(owner: User, member: User, loop: Loop, 
     services.remove_member(loop_id=loop.pk, account_id=owner.pk, member_id=member.pk)
     shown = page(owner, request)
     assert "Too few people were left to answer, so the default answer was used." in shown
+    on_dashboard = words(signed_in(owner).get(f"/dashboard/requests/{request.pk}/"))
+    assert "Ended because too few people were left" in on_dashboard
+    assert "Timed out The default" not in on_dashboard
 
 
 def test_the_creator_sees_them_in_the_dashboard_when_it_has_ended(

@@ -15,6 +15,7 @@ from loops.services import create_loop, join_loop
 from portal import polling
 from reviews import services
 from reviews.models import Request
+from reviews.policy import Policy
 from tests.portal import attribute, signed_in
 from tests.reviews.conftest import FIELDS, Make, acting, let_lease_run_out, make_overdue
 
@@ -173,6 +174,22 @@ def test_a_session_that_was_ended_hears_nothing(member: User, make: Make) -> Non
     copied = Client(headers={"Cookie": cookies, "X-Watch": inbox.token})
     assert copied.get(inbox.state, {**inbox.query, "v": inbox.version}).status_code == 403
     assert inbox.ask().status_code == 403
+
+
+@pytest.mark.parametrize("blind", [True, False])
+def test_the_question_of_several_hears_of_a_replaced_answer(
+    owner: User, member: User, make: Make, blind: bool
+) -> None:
+    """Where the policy is blind nobody learns that somebody has another opinion now."""
+    request = make(policy=Policy("unanimous", 2, blind=blind).store())
+    unanswered = Open(owner, f"/inbox/{request.pk}/")
+    services.answer_request(request=request, reviewer_id=member.pk, answer="no")
+    assert unanswered.ask().status_code == 200
+    question = Open(owner, f"/inbox/{request.pk}/")
+    assert question.ask().status_code == 204
+    services.answer_request(request=request, reviewer_id=member.pk, answer="yes")
+    assert question.ask().status_code == (204 if blind else 200)
+    assert Open(owner, f"/inbox/{request.pk}/").ask().status_code == 204
 
 
 def test_nor_does_a_question_that_is_open_still(owner: User, member: User, make: Make) -> None:

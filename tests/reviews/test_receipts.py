@@ -7,7 +7,7 @@ from typing import Any
 import jwt
 import pytest
 from cryptography.fernet import Fernet
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 from django.test import Client
@@ -124,6 +124,39 @@ class TestSigningKeys:
         assert api(owner_key).post(path, body).status_code == 200
         let_expire(before.pk)
         assert published() == [new]
+
+    def test_a_compromised_key_is_not_published_any_more(
+        self, make: Make, member: User, owner_key: str, api: type[Api],
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        """Redeeming asks the database, not the key."""
+        request, later = approve(make, member), approve(make, member)
+        (old,) = published()
+        token = read(api, owner_key, request)["receipt"]
+        call_command("rotatesigningkey", "--compromised")
+        new = capsys.readouterr().out.strip()
+        assert published() == [new] != [old]
+        with pytest.raises(KeyError, match="keyset has no key"):
+            claims_of(token)
+        assert claims_of(read(api, owner_key, later)["receipt"])["sub"] == later.pk
+        path = f"/v1/api/requests/{request.pk}/redeem"
+        assert api(owner_key).post(path, {"arguments": ARGUMENTS}).status_code == 200
+
+    def test_an_earlier_key_can_be_compromised_too(
+        self, make: Make, member: User, owner_key: str, api: type[Api],
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        (old,) = published()
+        read(api, owner_key, approve(make, member))
+        new = signing_keys.rotate()
+        assert published() == [new, old]
+        call_command("rotatesigningkey", "--compromised", old)
+        assert capsys.readouterr().out.strip() == new
+        assert published() == [new]
+        call_command("rotatesigningkey", f"--compromised={new}")
+        assert published() == [capsys.readouterr().out.strip()] != [new]
+        with pytest.raises(CommandError, match="No key that signs receipts has the id x"):
+            call_command("rotatesigningkey", "--compromised", "x")
 
     def test_an_old_key_without_receipts_is_not_published(self) -> None:
         (old,) = published()

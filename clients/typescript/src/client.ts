@@ -29,7 +29,7 @@ const READ_SECONDS = 30;
 const PAGE = 100;
 const FIRST_LOOP = "Questions";
 
-/** The end of a request. If `byHuman` is false, nobody answered and `value` is the default. */
+/** The end of a request. If `byHuman` is false, nobody's answer decided and `value` is the default. */
 export interface Answer {
   value: Value;
   byHuman: boolean;

@@ -103,11 +103,22 @@ export class Cancelled extends ReviewLoopError {
   }
 }
 
-/** Nobody answered in time, and the caller wanted a person's answer. */
+/** No answer of people decided, and the caller wanted a person's answer. */
 export class DefaultUsed extends ReviewLoopError {
   constructor(readonly answer: Answer) {
-    super(`Nobody answered request ${answer.request.id} in time`);
+    super(explainDefault(answer.request));
   }
+}
+
+function explainDefault(request: Answer["request"]): string {
+  switch (request.outcome) {
+    case "no_agreement":
+      return `The people who answered request ${request.id} did not agree`;
+    case "unreachable":
+      return `Too few people were left to answer request ${request.id}`;
+  }
+  const who = request.answers_received ? "Too few people" : "Nobody";
+  return `${who} answered request ${request.id} in time`;
 }
 
 /** The receipt has no valid signature of these keys, has expired, or is for something else. */

@@ -1,6 +1,7 @@
 // Verifies the receipt of an approval, without calling the service. Uses WebCrypto.
 
 import { InvalidReceipt } from "./errors.js";
+import { writeJson } from "./json.js";
 
 const TYPE = "approval-receipt+jwt";
 
@@ -115,19 +116,18 @@ async function digest(args: Record<string, unknown>): Promise<string> {
   if (typeof args !== "object" || args === null || Array.isArray(args)) {
     throw new InvalidReceipt("there are no arguments: nobody approved, or ANY_ARGUMENTS is meant");
   }
-  const form = canonicalize(JSON.parse(writeJson(args)));
+  const form = canonicalize(JSON.parse(writeArguments(args)));
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(form));
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Writes JSON, like what is sent to be redeemed. NaN and Infinity would become null. */
-function writeJson(args: Record<string, unknown>): string {
-  return JSON.stringify(args, (_, value) => {
-    if (typeof value === "number" && !Number.isFinite(value)) {
-      throw new InvalidReceipt(`the arguments have a number that JSON has not: ${value}`);
-    }
-    return value;
-  });
+/** Writes JSON, like what is sent to be redeemed. */
+function writeArguments(args: Record<string, unknown>): string {
+  try {
+    return writeJson(args);
+  } catch (error) {
+    throw new InvalidReceipt(`the arguments are no JSON: ${error}`);
+  }
 }
 
 /** Writes JSON in the form of RFC 8785, which is that of JSON.stringify with sorted names. */

@@ -1,6 +1,7 @@
 // Sends calls to the API, and repeats those that failed for a reason that may pass.
 
 import { ApiError, ConnectionFailed, NotFound, RateLimited, ReceiptConflict, ReviewLoopError, errorClass } from "./errors.js";
+import { writeJson } from "./json.js";
 
 const READ_SECONDS = 30;
 const LATE_SECONDS = 5; // for a response that comes late to a call with a patience of its own
@@ -94,7 +95,7 @@ export class Transport {
     // what is wrong here stays wrong, so it throws as it is
     const address = this.#address(path, options);
     const headers = this.#headers(options);
-    const body = options.body === undefined ? null : JSON.stringify(options.body);
+    const body = options.body === undefined ? null : writeJson(options.body);
     let response: Response;
     let text: string;
     try {

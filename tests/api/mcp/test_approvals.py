@@ -101,20 +101,26 @@ def test_what_was_approved_may_not_run_any_more(
 
 
 @pytest.mark.parametrize(
-    ("outcome", "step"),
+    ("outcome", "received", "step"),
     [
-        ("no_agreement", "People did not agree about issue_refund. Do not run it."),
-        ("unreachable", "Too few people were left to decide about issue_refund. Do not run it."),
-        ("default", "Nobody decided about issue_refund in time. Do not run it."),
+        ("no_agreement", 2, "People did not agree about issue_refund. Do not run it."),
+        (
+            "unreachable",
+            1,
+            "Too few people were left to decide about issue_refund. Do not run it.",
+        ),
+        ("default", 1, "Too few people decided about issue_refund in time. Do not run it."),
+        ("default", 0, "Nobody decided about issue_refund in time. Do not run it."),
     ],
 )
-def test_several_people_came_to_nothing(outcome: str, step: str) -> None:
+def test_several_people_came_to_nothing(outcome: str, received: int, step: str) -> None:
     request = {
         "response_type": "approval",
         "response_config": {"proposal": {"name": "issue_refund"}},
         "response_data": {"action": "reject"},
         "answered_by": "default",
         "outcome": outcome,
+        "answers_received": received,
     }
     assert build_next_step(request) == step
 

@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from loops.models import Loop
 from reviews.models import Request
-from reviews.services import claim_request
+from reviews.services import claim_request, remove_member
 from tests.api import moments
 from tests.api.mcp.wire import QUESTION, TASKS, Agent, left
 from tests.api.wire import NOWHERE, Api, Ask
@@ -67,6 +67,33 @@ def test_the_deadline_completes_it(tasker: Agent, loop: Loop) -> None:
         "default",
         "no",
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "leaves", "message"),
+    [
+        ("", False, "Nobody answered in time. The default response applies."),
+        ("n", False, "Too few people answered in time. The default response applies."),
+        ("ny", False, "The people who answered did not agree. The default response applies."),
+        ("n", True, "Too few people were left to answer. The default response applies."),
+        ("v", False, "The answer of one person was a veto, which ended the question."),
+        ("nn", False, "A person has answered."),
+    ],
+)
+def test_how_several_people_ended_it(
+    tasker: Agent, loop: Loop, owner: User, member: User, given: str, leaves: bool, message: str
+) -> None:
+    policy = {"rule": "unanimous", "answers": 2, "veto": ["later"]}
+    options = {"response_config": {"options": ["yes", "no", "later"]}}
+    task_id = ask_for(tasker, loop, policy=policy, **options)["taskId"]
+    values = {"n": "no", "y": "yes", "v": "later"}
+    for person, each in zip((owner, member), given, strict=False):
+        moments.answer(task_id, person, values[each])
+    if leaves:
+        remove_member(loop_id=loop.pk, account_id=owner.pk, member_id=member.pk)
+    moments.let_pass(task_id, hours=2)
+    task = get(tasker, task_id)
+    assert (task["status"], task["statusMessage"]) == ("completed", message)
 
 
 def test_cancelling(tasker: Agent, loop: Loop, member: User) -> None:

@@ -11,6 +11,7 @@ from reviewloop import Client
 from accounts.models import User
 from loops.models import Loop
 from reviews.models import Receipt, Request
+from reviews.policy import Policy
 from reviews.services import answer_request, cancel_request
 from tests.clients.conftest import let_time_run_out
 from tests.clients.gate import Gate
@@ -124,6 +125,24 @@ def test_silence_is_no_yes(stand: Stand, loop: Loop) -> None:
         calling = host.call("refund", **ARGUMENTS)
         let_time_run_out(open_request())
         assert told(calling) == (True, "Nobody decided in time, so the call was not made.")
+    assert stand.calls == []
+
+
+def test_people_who_do_not_agree_are_no_yes(
+    stand: Stand, loop: Loop, owner: User, member: User
+) -> None:
+    Loop.objects.update(policy=Policy("unanimous", 2).store())
+    with stand.host(stand.command()) as host:
+        calling = host.call("refund", **ARGUMENTS)
+        request = open_request()
+        for person, action in ((owner, "approve"), (member, "reject")):
+            answer_request(request=request, reviewer_id=person.pk, answer={"action": action})
+        assert told(calling) == (True, "People did not agree, so the call was not made.")
+        calling = host.call("refund", **ARGUMENTS)
+        request = open_request(2)
+        answer_request(request=request, reviewer_id=member.pk, answer={"action": "approve"})
+        let_time_run_out(request)
+        assert told(calling) == (True, "Too few people decided in time, so the call was not made.")
     assert stand.calls == []
 
 

@@ -13,7 +13,7 @@ from reviewloop.types import Decision, Request, Value
 class Answer:
     """The end of a request.
 
-    `by_human` is False if nobody answered in time and `value` is the default. With
+    `by_human` is False if nobody's answer decided and `value` is the default. With
     `request["answered_by"]` "grant", a person has allowed equal calls for a while.
     """
 
@@ -39,6 +39,13 @@ class Answer:
         if not self.by_human or decision is None or decision["action"] not in ("approve", "edit"):
             return None
         return decision.get("arguments")
+
+    @property
+    def default_reason(self) -> str:
+        """Why several people's answers did not decide: the outcome; '' if nobody answered."""
+        outcome = self.request.get("outcome") or ""
+        is_silence = outcome == "default" and not self.request.get("answers_received")
+        return "" if self.by_human or is_silence else outcome
 
     @property
     def request_id(self) -> str:

@@ -11,6 +11,7 @@ from reviewloop.answers import Answer
 from reviewloop.client import Client
 from reviewloop.durations import RULE
 from reviewloop.errors import Cancelled
+from reviewloop.invisible import clean
 from reviewloop.option_values import (
     check_name,
     check_timeout,
@@ -111,6 +112,10 @@ def check_ask(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None
         parser.error("--approve has no --options, --form and --type")
     elif args.default is not None:
         parser.error("--approve needs no --default: if nobody answers, the call is rejected")
+    said = {"schema": args.form, "proposal": args.approve, "actions": args.actions}
+    for name, value in said.items():
+        if value is not None and name in (args.config or ()):
+            parser.error(f"--config must not have {name}: another option says it")
 
 
 def run_ask(client: Client, args: argparse.Namespace) -> int:
@@ -150,7 +155,7 @@ def run_ask(client: Client, args: argparse.Namespace) -> int:
 def build_config(args: argparse.Namespace) -> dict[str, Any] | None:
     """Builds the settings of the answer from the options of its type, and --config."""
     if args.form is not None:
-        return {"schema": args.form}
+        return {"schema": args.form, **(args.config or {})}
     if args.approve is None:
         return cast("dict[str, Any] | None", args.config)
     proposal = {"name": args.approve, "arguments": args.arguments or {}}
@@ -191,9 +196,8 @@ def print_answer(answer: Answer) -> None:
     elif decision:
         message = decision.get("message")
         done = "replied" if decision["action"] == "respond" else "rejected"
-        print(
-            f"reviewloop: {done}: {message}" if message else f"reviewloop: {done}", file=sys.stderr
-        )
+        words = f"{done}: {clean(message)}" if message else done
+        print(f"reviewloop: {words}", file=sys.stderr)
     else:
         print(format_value(answer.value))
 

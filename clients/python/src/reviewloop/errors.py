@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from reviewloop.answers import Answer
@@ -141,10 +141,17 @@ class Cancelled(ReviewLoopError):
 
 
 class DefaultUsed(ReviewLoopError):
-    """Nobody answered in time, and the caller wanted a person's answer."""
+    """No answer of people decided, and the caller wanted a person's answer."""
+
+    REASONS: ClassVar = {
+        "no_agreement": "The people who answered request {} did not agree",
+        "unreachable": "Too few people were left to answer request {}",
+        "default": "Too few people answered request {} in time",
+    }
 
     def __init__(self, answer: Answer) -> None:
-        super().__init__(f"Nobody answered request {answer.request_id} in time")
+        sentence = self.REASONS.get(answer.default_reason, "Nobody answered request {} in time")
+        super().__init__(sentence.format(answer.request_id))
         self.answer = answer
 
 

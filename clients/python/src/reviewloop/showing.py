@@ -8,6 +8,7 @@ import sys
 from datetime import datetime, timezone
 from typing import Any
 
+from reviewloop.invisible import clean
 from reviewloop.types import ListedReview, Review
 
 MAX_TEXT = 60  # characters of the question in a list
@@ -24,17 +25,6 @@ def has_colours() -> bool:
 def paint(text: str, *codes: str) -> str:
     """Colours the text, where the output has colours."""
     return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if codes and has_colours() else text
-
-
-def clean(text: str) -> str:
-    """Escapes what could command the terminal or reorder the text, all but line breaks."""
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else escape(letter) for letter in text
-    )
-
-
-def escape(letter: str) -> str:
-    return letter.encode("unicode_escape").decode("ascii")
 
 
 def shorten(text: str) -> str:

@@ -18,6 +18,11 @@ from reviewloop.mcp_gate.rules import Rules
 MAX_NAME = 80  # characters of a server's name in the question
 MAX_TITLE = 200
 MAX_DESCRIPTION = 2000
+UNDECIDED = {
+    "no_agreement": "People did not agree",
+    "unreachable": "Too few people were left to decide",
+    "default": "Too few people decided in time",
+}
 
 Tool = Mapping[str, Any]
 """What a server lists about a tool."""
@@ -106,7 +111,8 @@ class Questions:
         if decision.get("action") == "respond" and message:
             return Declined(message, is_reply=True)
         if not answer.by_human:
-            return Declined("Nobody decided in time, so the call was not made.")
+            why = UNDECIDED.get(answer.default_reason, "Nobody decided in time")
+            return Declined(f"{why}, so the call was not made.")
         reason = f": {message}" if message else "."
         return Declined(f"A person rejected this call, so it was not made{reason}")
 
