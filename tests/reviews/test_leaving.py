@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from loops.models import Loop
+from loops.services import lock_loop
 from reviews import services
 from reviews.models import Request
 from tests.backends import waiting_for_locks
@@ -144,10 +145,29 @@ class TestMeanwhile:
         assert told.error is None
         assert set(read(told.result).eligible or ()) == {second.pk, third.pk}
 
-    def test_one_without_a_policy_waits_for_nobody(self, owner: User, loop: Loop) -> None:
+    def test_a_next_version_and_whoever_leaves_do_not_wait_for_each_other(
+        self, owner: User, loop: Loop, make: Make
+    ) -> None:
+        """Both lock the loop before the older version."""
+        first, second, third = people(loop, 3)
+        older = make(policy=policy("unanimous", 2))
+        changes: dict[str, Any] = {"policy": policy("unanimous", 2), "replaces": older.pk}
+        with ExitStack() as after, transaction.atomic():
+            lock_loop(loop.pk, account_id=owner.pk)  # how leaving begins
+            told = after.enter_context(beside(lambda: self.ask(owner, loop, **changes)))
+            leave(loop, first)
+        assert told.error is None
+        assert read(older).status == "cancelled"
+        assert set(read(told.result).eligible or ()) == {second.pk, third.pk}
+
+    @pytest.mark.parametrize("replaces", [True, False])
+    def test_one_without_a_policy_waits_for_nobody(
+        self, owner: User, loop: Loop, make: Make, replaces: bool
+    ) -> None:
         first, _ = people(loop, 2)
+        changes: dict[str, Any] = {"replaces": make().pk} if replaces else {}
         with transaction.atomic():
             leave(loop, first)
-            with beside(lambda: self.ask(owner, loop)) as told:
+            with beside(lambda: self.ask(owner, loop, **changes)) as told:
                 pass
         assert (told.error, told.result.broadcasted_to) == (None, 3)

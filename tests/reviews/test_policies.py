@@ -109,6 +109,21 @@ class TestPeople:
         assert (read(request).status, read(request).answers_received) == ("pending", 0)
         assert not Answer.objects.exists()
 
+    def test_how_many_agree(self, loop: Loop, make: Make) -> None:
+        joined = people(loop, 3)
+        majority = make(policy=policy("majority", 3))
+        for person, value in zip(joined, ("no", "yes", "yes"), strict=True):
+            answer(majority, person, value)
+        assert read(majority).answers_agreed == 2
+        median = make(**RATING, policy=policy("median", 3))
+        for person, stars in zip(joined, (5, 1, 3), strict=True):
+            answer(median, person, stars)
+        assert (read(median).response_data, read(median).answers_agreed) == (3, 1)
+        dissent = make(policy=policy("unanimous", 2))
+        for person, value in zip(joined[:2], ("no", "yes"), strict=True):
+            answer(dissent, person, value)
+        assert read(dissent).answers_agreed is None
+
     def test_who_has_answered_still_counts_after_leaving(
         self, owner: User, loop: Loop, make: Make
     ) -> None:

@@ -91,6 +91,20 @@ def test_it_is_stored_with_all_its_fields() -> None:
     assert read(stored) == policy
 
 
+@pytest.mark.parametrize(
+    "sent", [{}, {"rule": "first"}, {"answers": 1}, {"exclude_creator": False}]
+)
+def test_the_usual_one_takes_the_first_answer(sent: dict[str, Any]) -> None:
+    assert parse(sent) == Policy() == Policy("first", 1, True, False, ())
+    assert not Policy().needs_several
+
+
+def test_the_fewest_and_the_most() -> None:
+    for answers in (2, 15):
+        assert parse({"rule": "median", "answers": answers}).needs_several
+    assert len(parse({"veto": ["no"] * 50}).veto) == 50
+
+
 KEYS = st.sampled_from("abc")
 
 
