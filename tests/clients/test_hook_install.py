@@ -157,6 +157,8 @@ NO_TYPE = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}})
         ('{"hooks": {}, "hooks": {}}', "the name 'hooks' is there twice"),
         ('{"hooks": []}', "has hooks that are no object"),
         ('{"hooks": {"Stop": {}}}', "has hooks.Stop"),
+        ('{"hooks": {"Stop": {"hooks": []}}}', "has hooks.Stop, which is no list"),
+        ('{"hooks": {"Stop": [{"hooks": ["x"]}]}}', "hooks.Stop[0].hooks[0] without a type"),
         ('{"hooks": {"Stop": [{"matcher": "x"}]}}', "hooks.Stop[0] without a list of hooks"),
     ],
 )
