@@ -146,6 +146,7 @@ NO_TYPE = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}})
     [
         (with_handler(timeout="60"), 'hooks.Stop[0].hooks[0] with the timeout "60"'),
         (with_handler(timeout=0), "hooks.Stop[0].hooks[0] with the timeout 0"),
+        (with_handler(timeout=True), "hooks.Stop[0].hooks[0] with the timeout true"),
         (with_handler(timeout=None), "hooks.Stop[0].hooks[0] with the timeout null"),
         (NO_TYPE, "hooks.Stop[0].hooks[0] without a type"),
         ('{"hooks": {} // mine\n}', "is not plain JSON"),
