@@ -41,6 +41,7 @@ def question_page(
     context = {
         **_describe_request(item),
         "policy": policy,
+        "fallback": policy_words.describe_fallback(policy),
         "is_mine": item.claimed_by_id == request.user.pk,
         "held_for": _count_held_seconds(item),
         "until": format_lease(item.claim_expires_at),

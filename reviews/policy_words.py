@@ -89,6 +89,13 @@ def describe_rule(rule: policy.Policy) -> str:
     return _("The first answer decides.")
 
 
+def describe_fallback(progress: Progress | None) -> str:
+    """Says when the default answer is used; the answer follows."""
+    if progress and progress.several:
+        return _("If they don’t decide in time:")
+    return _("If nobody answers in time:")
+
+
 def describe_state(request: Request, rule: policy.Policy) -> str:
     """Says how many have answered, or what became of their answers."""
     match request.outcome:

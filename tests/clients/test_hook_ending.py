@@ -4,10 +4,12 @@ import json
 import os
 import pty
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from accounts.models import User
 from loops.models import Loop
 from reviews.models import Request
 from reviews.services import answer_request, claim_request, release_claim
-from tests.clients.conftest import asked, finish
+from tests.clients.conftest import answer, asked, finish
 from tests.clients.gate import Gate
 from tests.clients.hooks import COMMAND, Agent, call, outcome
 from tests.waiting import wait_until
@@ -205,7 +207,8 @@ def test_of_equal_calls_that_wait_one_ends(agent: Agent, gate: Gate, loop: Loop)
     asking = [agent.start("claude", call()) for _ in range(2)]
     wait_until(lambda: sum("?wait=" in each.path for each in gate.calls) >= 2, 30)
     assert agent.run("claude", call(event="PostToolUse")) == ("", "")
-    assert len(list(agent.home.rglob("*.waiting"))) == 1
+    (file,) = agent.home.rglob("*.waiting")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
     wait_until(lambda: Request.objects.filter(status="cancelled").count() == 1, 30)
     assert agent.run("claude", call(event="PostToolUse")) == ("", "")
     for each in asking:
@@ -259,6 +262,25 @@ def test_a_question_that_somebody_has_open_is_cancelled_afterwards(
     release_claim(request=request, reviewer_id=member.pk)
     ending.result(30)
     assert is_cancelled()
+
+
+def has_processes(agent: Agent) -> bool:
+    """Whether any runs in the agent's environment, such as a watcher."""
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it has ended, or is somebody else's
+            if str(agent.home).encode() in environment.read_bytes():
+                return True
+    return False
+
+
+def test_an_answered_question_is_left_alone(
+    agent: Agent, gate: Gate, loop: Loop, member: User
+) -> None:
+    asking = agent.start("claude", call())
+    answer({"action": "approve"}, member)
+    assert outcome(asking)[0]
+    wait_until(lambda: not has_processes(agent), 30)
+    assert [each for each in gate.calls if each.method == "DELETE"] == []
 
 
 def watch(agent: Agent, heard: bytes) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reviewloop.hooks.hosts import CLAUDE
+from reviewloop.hooks.settings import CannotWrite, Settings
 
 from accounts.models import User
 from loops.models import Loop
@@ -144,16 +146,20 @@ NO_TYPE = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}})
     [
         (with_handler(timeout="60"), 'hooks.Stop[0].hooks[0] with the timeout "60"'),
         (with_handler(timeout=0), "hooks.Stop[0].hooks[0] with the timeout 0"),
+        (with_handler(timeout=True), "hooks.Stop[0].hooks[0] with the timeout true"),
         (with_handler(timeout=None), "hooks.Stop[0].hooks[0] with the timeout null"),
         (NO_TYPE, "hooks.Stop[0].hooks[0] without a type"),
         ('{"hooks": {} // mine\n}', "is not plain JSON"),
         ('{"hooks": {},}', "is not plain JSON"),
         ('{"a": NaN}', "is not plain JSON"),
         ("", "is not plain JSON"),
+        pytest.param("[" * 100_000, "is not plain JSON", id="deep"),
         ("[]", "is not a JSON object"),
         ('{"hooks": {}, "hooks": {}}', "the name 'hooks' is there twice"),
         ('{"hooks": []}', "has hooks that are no object"),
         ('{"hooks": {"Stop": {}}}', "has hooks.Stop"),
+        ('{"hooks": {"Stop": {"hooks": []}}}', "has hooks.Stop, which is no list"),
+        ('{"hooks": {"Stop": [{"hooks": ["x"]}]}}', "hooks.Stop[0].hooks[0] without a type"),
         ('{"hooks": {"Stop": [{"matcher": "x"}]}}', "hooks.Stop[0] without a list of hooks"),
     ],
 )
@@ -191,6 +197,18 @@ def test_bytes_that_are_no_text(agent: Agent, loop: Loop) -> None:
     path.write_bytes(b'{"a": "\xff"}')
     assert "is not plain JSON" in agent.manage("install", "claude")[2]
     assert path.read_bytes() == b'{"a": "\xff"}'
+
+
+def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text("{}")
+    settings = Settings(CLAUDE, path)
+    settings.put("PermissionRequest", {"hooks": [CLAUDE.build_handler("reviewloop hook claude")]})
+    path.write_text('{"model": "opus"}')
+    with pytest.raises(CannotWrite, match="changed meanwhile"):
+        settings.save()
+    assert path.read_text() == '{"model": "opus"}'
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
 def test_a_link_stays_a_link(agent: Agent, loop: Loop) -> None:

@@ -43,7 +43,7 @@ LETTERS = "AbCdEfGh1234567890AbCdEfGh1234567890"
         "-----BEGIN RSA PRIVATE KEY-----\n{0}\n-----END RSA PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\n{0}",
         "export API_KEY=sk-ant-api03-{0}",  # by two rules
-        'export SECRET="sk-ant-api03-{0}, {0}"',  # of which one masks more
+        'export SECRET="as sk-ant-api03-{0}, {0}"',  # of which one masks more
         "rl_review_{0}",
         "GOCSPX-{0}",
         "xapp-1-{0}",

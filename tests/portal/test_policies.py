@@ -56,6 +56,7 @@ def test_from_the_first_answer_to_the_outcome(
     assert "2 people have to give the same answer. 0 of 2 have answered." in page(member, request)
     assert not offers_claim(member, request)
     assert post(member, request, "no") == 303
+    assert "If they don’t decide in time: no" in page(member, request)
     assert "1 of 2 has answered. You answered: no You can send another answer" in page(
         member, request
     )

@@ -125,6 +125,11 @@ def test_what_has_no_digest_is_named(value: Any, fault: str) -> None:
     assert str(caught.value) == fault
 
 
+@pytest.mark.parametrize("number", [9007199254740991, -9007199254740991, 9007199254740991.0])
+def test_the_largest_number_has_one(number: float) -> None:
+    assert find_fault([number]) is None
+
+
 def test_a_long_path_is_cut() -> None:
     fault = find_fault({"a" * 1000: {"b" * 1000: 2**60}})
     assert fault is not None
