@@ -99,7 +99,7 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
         "--edits",
         choices=EDITS,
         default="run",
-        help="run an edited call, or deny it and say how a person would run it, or offer none (run)",
+        help="run an edited call, or deny it and say what a person would run, or offer none (run)",
     )
     parser.add_argument(
         "--credentials",
