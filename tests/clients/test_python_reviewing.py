@@ -20,7 +20,7 @@ from reviews.services import claim_request
 from tests.accounts.tokens import token_of
 from tests.clients.conftest import Shell, finish
 from tests.clients.gate import Fault, Gate
-from tests.reviews.approvals import ARGUMENTS, turn_into_approval
+from tests.reviews.approvals import ARGUMENTS, PROPOSAL, turn_into_approval
 from tests.reviews.conftest import Make
 from tests.reviews.conftest import make as make
 from tests.reviews.grants import Agent
@@ -112,7 +112,8 @@ class TestShow:
 
 def test_the_name_of_a_call_is_one_line(terminal: Shell, make: Make) -> None:
     request = make()
-    turn_into_approval(request.pk, name="read_file\n{}\nRisk: low\nx", risk="high")
+    name = "read_file\n{}\nRisk: low\nx"
+    turn_into_approval(request.pk, proposal={**PROPOSAL, "name": name, "risk": "high"})
     _, printed, _ = finish(terminal.start("show", request.pk))
     lines = printed.splitlines()
     assert "Call: read_file‹U+000A›{}‹U+000A›Risk: low‹U+000A›x" in lines
@@ -162,13 +163,16 @@ class TestAnswer:
 
     @pytest.mark.parametrize("typed", ["NaN", "1e999"])
     def test_what_is_no_number(self, terminal: Shell, make: Make, typed: str) -> None:
-        request = make(response_type="number", response_config={}, default_response=0)
+        request = make(
+            response_type="number", response_config={"max_value": 10}, default_response=0
+        )
         reading, writing = pty.openpty()
         answering = replace(terminal, stdin=writing).start("answer", request.pk)
         wait_until(lambda: Request.objects.get(pk=request.pk).status == "claimed")
         os.write(reading, f"{typed}\n".encode())
         code, _, complaints = finish(answering)
-        assert (code, "Invalid answer" in complaints) == (1, True)
+        assert code == 1
+        assert "(HTTP 400)" in complaints, complaints
         assert Request.objects.get(pk=request.pk).status == "pending"
 
     def test_an_approval_for_a_while(self, terminal: Shell, owner: User, loop: Loop) -> None:
