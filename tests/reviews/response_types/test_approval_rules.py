@@ -382,6 +382,7 @@ class TestDefaults:
     @pytest.mark.parametrize(
         "default",
         [
+            {"action": "reject", "message": ""},
             {"action": "reject"},
             {"action": "reject", "message": None, "code": 5},
             {"action": "reject", "message": "Nobody had time."},
