@@ -314,6 +314,7 @@ class TestDecisions:
                 {"action": "edit", "arguments": []},
                 "Give all arguments of the proposal, and no others",
             ),
+            ({"action": "edit"}, "Give all arguments of the proposal, and no others"),
             (
                 {"action": "approve", "arguments": {**ARGUMENTS, "amount": 5, "note": ""}},
                 "You changed amount, note. Approve it with the changes, or undo them",
