@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from accounts import vault
 from accounts.audit import record
-from accounts.models import MAX_ENDPOINTS, ApiKey, User, WebhookEndpoint
+from accounts.models import MAX_ENDPOINTS, User, WebhookEndpoint
 from accounts.notices import Origin, notify
 from accounts.secret_services import (
     COLUMNS,
@@ -28,14 +28,25 @@ from web.web_urls import hide_credentials
 _READ = f"""
 SELECT {COLUMNS} FROM accounts_webhookendpoint WHERE id = %s AND account_id = %s AND is_on
 """  # noqa: S608 (nothing in it comes from outside)
+# As for review tokens: calls may be counted meanwhile, and only a change of the key's state waits.
+_HOLD = """
+SELECT FROM accounts_apikey
+ WHERE id = %(key)s AND user_id = %(account)s AND state = 'active'
+   AND (expires_at IS NULL OR expires_at > clock_timestamp())
+   FOR KEY SHARE
+"""
 
 
 class TooManyEndpoints(Exception):
     """The account has as many endpoints as it may have."""
 
 
+class AlreadyCreated(Exception):
+    """The account has an endpoint with this id: its form was sent before."""
+
+
 class KeyEnded(Exception):
-    """The API key of the call was revoked meanwhile."""
+    """The API key of the call was revoked, or has expired, since the call began."""
 
 
 def read_secrets(endpoint_id: str, *, account_id: str) -> Secrets | None:
@@ -52,13 +63,15 @@ def insert(
 ) -> tuple[WebhookEndpoint, Secret]:
     """Inserts an endpoint with a new secret, and emails the holder.
 
-    Raises TooManyEndpoints, KeyEnded, AccountSecured.
+    Raises AlreadyCreated, TooManyEndpoints, KeyEnded, AccountSecured.
     """
     lock_account(account)  # two at once count each other
-    if key_id and not ApiKey.objects.usable().filter(pk=key_id).exists():
-        raise KeyEnded
+    hold_key(key_id, account_id=account.pk)
     mine = WebhookEndpoint.objects.of_account(account.pk)
-    free = set(range(1, MAX_ENDPOINTS + 1)) - set(mine.values_list("slot", flat=True))
+    slots = dict(mine.values_list("pk", "slot"))
+    if fields["id"] in slots:
+        raise AlreadyCreated
+    free = set(range(1, MAX_ENDPOINTS + 1)) - set(slots.values())
     if not free:
         raise TooManyEndpoints
     secret = new_secret()
@@ -75,27 +88,50 @@ def insert(
 
 
 @transaction.atomic
-def rotate(*, endpoint: WebhookEndpoint, force: bool = False, key_id: str | None = None) -> Secret:
-    """Creates a new secret; the old one stays valid for 24 hours.
+def rotate(
+    *,
+    endpoint: WebhookEndpoint,
+    force: bool = False,
+    key_id: str | None = None,
+    origin: Origin | None = None,
+) -> Secret:
+    """Creates a new secret, and emails the holder; the old one stays valid for 24 hours.
 
-    Raises WebhookEndpoint.DoesNotExist, and RotationUnderWay during these 24 hours unless `force`.
+    Raises KeyEnded, WebhookEndpoint.DoesNotExist, and RotationUnderWay during these 24 hours unless
+    `force`.
     """
+    hold_key(key_id, account_id=endpoint.account_id)
     rows = lock(endpoint)
     if rows.filter(previous_until__isnull=False).exists() and not force:
         raise RotationUnderWay
     secret = put_next(rows)
     note(endpoint, "rotated", key_id=key_id)
+    subject = describe(endpoint)
+    notify(account=endpoint.account, action="endpoint.rotated", subject=subject, origin=origin)
     return secret
 
 
 @transaction.atomic
-def end_rotation(*, endpoint: WebhookEndpoint, key_id: str | None = None) -> None:
+def end_rotation(*, endpoint: WebhookEndpoint) -> None:
     """Ends the old secret now; does nothing outside a rotation.
 
     Raises WebhookEndpoint.DoesNotExist.
     """
     if lock(endpoint).filter(previous_until__isnull=False).update(**NO_PREVIOUS):
-        note(endpoint, "rotation_ended", key_id=key_id)
+        note(endpoint, "rotation_ended")
+
+
+def hold_key(key_id: str | None, *, account_id: str) -> None:
+    """Makes a revocation of the call's key wait until the transaction ends; None is no call.
+
+    Locks the key before the endpoint, as `accounts.proofs.secure_account` does. Raises KeyEnded.
+    """
+    if key_id is None:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD, {"key": key_id, "account": account_id})
+        if cursor.fetchone() is None:
+            raise KeyEnded
 
 
 def lock(endpoint: WebhookEndpoint) -> Any:

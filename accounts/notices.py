@@ -46,6 +46,7 @@ HEADLINES = {
     "key.rolled": _lazy("An API key was rolled"),
     "endpoint.created": _lazy("A webhook endpoint was created"),
     "endpoint.edited": _lazy("The URL of a webhook endpoint was changed"),
+    "endpoint.rotated": _lazy("The secret of a webhook endpoint was rotated"),
     "review_token.created": _lazy("A review token was created"),
     "webhook_secret.revealed": _lazy("Your webhook secret was revealed"),
     "webhook_secret.set": _lazy("Your webhook secret was replaced"),

@@ -47,6 +47,9 @@ class ReviewView(ApiView):
 
     credentials = REVIEW_TOKENS
 
+    def check_replay(self, call: Call, ids: dict[str, str]) -> None:
+        find_request(call, ids["request_id"])  # the person may have left the loop
+
 
 class ReviewRequests(ReviewView):
     """/review/requests"""

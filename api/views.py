@@ -103,7 +103,7 @@ class ApiView(APIView):
         try:
             call = self.authorize(request, self.credentials.find_caller)
             keyed = KeyedCall(request, key, call.account.id)
-            response = keyed.replay() or self.handle_first(keyed, call, ids)
+            response = self.replay(keyed, call, ids) or self.handle_first(keyed, call, ids)
         except FREE_OF_CHARGE:
             raise
         except Exception:
@@ -111,11 +111,27 @@ class ApiView(APIView):
             raise
         return response
 
+    def replay(self, keyed: KeyedCall, call: Call, ids: dict[str, str]) -> HttpResponse | None:
+        """Returns the stored response to the first call, None where there is none.
+
+        Raises IdempotencyKeyReused, and ApiError where the caller may no longer see the response.
+        """
+        response = keyed.replay()
+        if response is not None:
+            self.check_replay(call, ids)
+        return response
+
+    def check_replay(self, call: Call, ids: dict[str, str]) -> None:
+        """Checks that the caller may still see a stored response. Raises ApiError.
+
+        An account may see what its own calls got, so this is for paths with data of others.
+        """
+
     @transaction.atomic
     def handle_first(self, keyed: KeyedCall, call: Call, ids: dict[str, str]) -> HttpResponse:
         """Handles the first call with an Idempotency-Key, and stores its response."""
         keyed.begin()
-        if replayed := keyed.replay():  # the first call has just ended
+        if replayed := self.replay(keyed, call, ids):  # the first call has just ended
             return replayed
         if not call.caller.quota.remaining:
             raise build_quota_error(call.caller.quota)

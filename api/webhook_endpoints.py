@@ -6,14 +6,15 @@ from django.http import HttpResponse
 
 from accounts import endpoint_services
 from accounts.models import User, WebhookEndpoint
+from accounts.notices import read_origin
 from accounts.secret_services import RotationUnderWay as StillValid
 from api.authentication import Call
 from api.envelope import ok
 from api.errors import (
     EndpointNotFound,
+    InactiveKey,
     InvalidEndpointId,
     NothingToUpdate,
-    ResourceDenied,
     RotationUnderWay,
     TooManyEndpoints,
     ValidationFailed,
@@ -39,7 +40,20 @@ from web.phrases import say
 from webhooks import endpoints
 
 
-class WebhookEndpoints(ApiView):
+class EndpointView(ApiView):
+    """The base class of the paths of webhook endpoints.
+
+    A change looks at its key again, so a key whose revocation has returned changes none of them.
+    """
+
+    def handle(self, call: Call, ids: dict[str, str]) -> HttpResponse:
+        try:
+            return super().handle(call, ids)
+        except endpoint_services.KeyEnded:
+            raise InactiveKey from None
+
+
+class WebhookEndpoints(EndpointView):
     """/api/webhook-endpoints"""
 
     permissions: ClassVar = {"GET": "loops:write", "POST": "loops:write"}
@@ -59,17 +73,16 @@ class WebhookEndpoints(ApiView):
             endpoint, secret = endpoints.create_endpoint(
                 account=User.objects.get(pk=call.account.id),
                 key_id=call.caller.key_id,
+                origin=read_origin(call.request),
                 **{"loop_ids": None, **fields},
             )
         except endpoint_services.TooManyEndpoints:
             raise TooManyEndpoints from None
-        except endpoint_services.KeyEnded:
-            raise ResourceDenied from None
         data = {"webhook_endpoint": EndpointSerializer(endpoint).data, "secret": secret.text}
         return ok("Webhook endpoint created successfully", data, status=201)
 
 
-class WebhookEndpointDetail(ApiView):
+class WebhookEndpointDetail(EndpointView):
     """/api/webhook-endpoints/{id}"""
 
     permissions: ClassVar = dict.fromkeys(("GET", "PUT", "DELETE"), "loops:write")
@@ -91,7 +104,12 @@ class WebhookEndpointDetail(ApiView):
             raise NothingToUpdate
         check_loops(changes.get("loop_ids"), call, known=endpoint.loop_ids)
         try:
-            endpoints.update_endpoint(endpoint=endpoint, changes=changes, key_id=call.caller.key_id)
+            endpoints.update_endpoint(
+                endpoint=endpoint,
+                changes=changes,
+                key_id=call.caller.key_id,
+                origin=read_origin(call.request),
+            )
         except WebhookEndpoint.DoesNotExist:
             raise EndpointNotFound from None
         data = {"webhook_endpoint": EndpointSerializer(endpoint).data}
@@ -106,7 +124,7 @@ class WebhookEndpointDetail(ApiView):
         return ok("Webhook endpoint deleted successfully", {"webhook_endpoint_id": endpoint.pk})
 
 
-class WebhookEndpointSecret(ApiView):
+class WebhookEndpointSecret(EndpointView):
     """/api/webhook-endpoints/{id}/rotate"""
 
     permissions: ClassVar = {"POST": "loops:write"}
@@ -118,7 +136,10 @@ class WebhookEndpointSecret(ApiView):
         options = RotateInput().check(self.read_body(call, empty_is_object=True))
         try:
             secret = endpoint_services.rotate(
-                endpoint=endpoint, key_id=call.caller.key_id, **options
+                endpoint=endpoint,
+                key_id=call.caller.key_id,
+                origin=read_origin(call.request),
+                **options,
             )
         except WebhookEndpoint.DoesNotExist:
             raise EndpointNotFound from None

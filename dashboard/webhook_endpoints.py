@@ -84,8 +84,6 @@ def create(request: SignedInRequest) -> HttpResponse:
     status = 422 if form.is_bound else 200
     if form.is_valid():
         made_id = form_tokens.read(form.cleaned_data["once"], PURPOSE, request.user.pk)
-        if WebhookEndpoint.objects.of_account(request.user.pk).filter(pk=made_id).exists():
-            return redirect("webhook-endpoint", endpoint_id=made_id)  # this form was sent before
         try:
             endpoint, _secret = endpoints.create_endpoint(
                 account=request.user,
@@ -93,6 +91,8 @@ def create(request: SignedInRequest) -> HttpResponse:
                 origin=read_origin(request),
                 **form.read_fields(),
             )
+        except endpoints.AlreadyCreated:
+            return redirect("webhook-endpoint", endpoint_id=made_id)
         except endpoints.TooManyEndpoints:
             form.add_error(
                 None,
@@ -152,7 +152,9 @@ def send_test(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpRespon
 @change
 def rotate(request: SignedInRequest, endpoint: WebhookEndpoint) -> HttpResponse:
     try:
-        endpoint_services.rotate(endpoint=endpoint, force="force" in request.POST)
+        endpoint_services.rotate(
+            endpoint=endpoint, force="force" in request.POST, origin=read_origin(request)
+        )
     except RotationUnderWay:
         messages.warning(
             request, _("Nothing was changed. The old secret from the last rotation is still valid.")

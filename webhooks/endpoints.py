@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from accounts import endpoint_services
+from accounts.endpoint_services import AlreadyCreated as AlreadyCreated
 from accounts.endpoint_services import TooManyEndpoints as TooManyEndpoints
 from accounts.models import User, WebhookEndpoint
 from accounts.notices import Origin, notify
@@ -57,8 +58,8 @@ def create_endpoint(
     """Creates an endpoint, and returns it with its secret, which is shown only this once.
 
     `loop_ids` are None for all loops of the account, also later ones. The holder gets an email.
-    `endpoint_id` is from the token of a form. Raises NotPublic, TooManyEndpoints, KeyEnded,
-    AccountSecured, IntegrityError if the id is taken.
+    `endpoint_id` is from the token of a form. Raises NotPublic, AlreadyCreated, TooManyEndpoints,
+    KeyEnded, AccountSecured.
     """
     check_address(url)
     fields: dict[str, Any] = {"url": url, "events": events, "loop_ids": loop_ids, "is_on": is_on}
@@ -76,8 +77,10 @@ def update_endpoint(
 ) -> None:
     """Changes fields of an endpoint. Deliveries that exist keep their URL.
 
-    The holder gets an email about another URL. Raises NotPublic, WebhookEndpoint.DoesNotExist.
+    The holder gets an email about another URL. Raises NotPublic, KeyEnded,
+    WebhookEndpoint.DoesNotExist.
     """
+    endpoint_services.hold_key(key_id, account_id=endpoint.account_id)
     rows = endpoint_services.lock(endpoint)
     stored = rows.get()
     fresh = {name: value for name, value in changes.items() if getattr(stored, name) != value}
@@ -99,7 +102,11 @@ def update_endpoint(
 
 @transaction.atomic
 def delete_endpoint(*, endpoint: WebhookEndpoint, key_id: str | None = None) -> None:
-    """Deletes an endpoint. Its deliveries stay in the log. Raises WebhookEndpoint.DoesNotExist."""
+    """Deletes an endpoint. Its deliveries stay in the log.
+
+    Raises KeyEnded, WebhookEndpoint.DoesNotExist.
+    """
+    endpoint_services.hold_key(key_id, account_id=endpoint.account_id)
     endpoint_services.lock(endpoint).delete()
     endpoint_services.note(endpoint, "deleted", key_id=key_id)
     _end_waiting(endpoint)

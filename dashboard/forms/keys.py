@@ -15,7 +15,9 @@ from web.sanitize import is_same_name
 
 MEANINGS = {
     "loops:read": _lazy("Read loops and members"),
-    "loops:write": _lazy("Create and change loops, remove members"),
+    "loops:write": _lazy(
+        "Create and change loops and webhook endpoints, which get all requests; remove members"
+    ),
     "requests:read": _lazy("Read requests and answers"),
     "requests:write": _lazy("Ask, cancel, and give feedback"),
 }

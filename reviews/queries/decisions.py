@@ -1,7 +1,7 @@
 """Reads how a loop's requests were decided, as lines of JSON, page by page.
 
-Each page is a short statement after the place of the last row of the page before, so neither memory
-nor a transaction grows with the number of rows.
+Each page of ids begins after the place of the last one before, and is read in parts of bounded size
+(`reviews.sizes`). So neither memory nor a transaction grows with the number or length of rows.
 """
 
 from collections.abc import Generator, Mapping
@@ -13,28 +13,34 @@ from django.db import connection
 
 from db.columns import dumps
 from db.times import iso, seconds_between
+from reviews import sizes
 from reviews.lifecycle import states
 from reviews.lifecycle.settling import scope_to_loops, settle_first
 from reviews.response_types.approval import APPROVAL
 
 PAGE = 100  # requests that are read at a time
 _NEWEST = """
-(SELECT id, created_at, status, response_type, request_text, response_config, response_data,
-        response_comment, response_by_id, response_at, timeout_at, outcome, grant_id
+(SELECT id, created_at
    FROM reviews_request
   WHERE loop_id = %(loop)s AND creator_id = %(account)s AND status = '{}'
     AND created_at >= coalesce(%(since)s::timestamptz, '-infinity')
     AND created_at < coalesce(%(until)s::timestamptz, 'infinity')
     AND (created_at, id) < (%(before)s::timestamptz, %(before_id)s)
   ORDER BY created_at DESC, id DESC LIMIT %(limit)s)"""
-_READ = f"""
-SELECT r.*, v.opened_at
-  FROM (SELECT * FROM ({_NEWEST.format(states.COMPLETED)}
-         UNION ALL {_NEWEST.format(states.TIMEOUT)}) AS each
-         ORDER BY created_at DESC, id DESC LIMIT %(limit)s) AS r
-  LEFT JOIN reviews_viewer v ON v.request_id = r.id AND v.person_id = r.response_by_id
- ORDER BY r.created_at DESC, r.id DESC
+_PAGE = f"""
+SELECT id, created_at
+  FROM ({_NEWEST.format(states.COMPLETED)}
+        UNION ALL {_NEWEST.format(states.TIMEOUT)}) AS each
+ ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 """  # noqa: S608 (nothing in it comes from outside)
+_READ = """
+SELECT r.id, r.created_at, r.status, r.response_type, r.request_text, r.response_config,
+       r.response_data, r.response_comment, r.response_at, r.timeout_at, r.grant_id, v.opened_at
+  FROM reviews_request r
+  LEFT JOIN reviews_viewer v ON v.request_id = r.id AND v.person_id = r.response_by_id
+ WHERE r.id = ANY (%(ids)s) AND r.creator_id = %(account)s
+ ORDER BY r.created_at DESC, r.id DESC
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +56,15 @@ class Span:
 def write_lines(span: Span) -> Generator[str, None, None]:
     """Writes the parts of a file, the newest requests first: a line of JSON for each."""
     settle_first(scope_to_loops([span.loop_id]))
-    before: tuple[Any, str] | None = None
+    before: tuple[str, Any] | None = None
     while True:
-        rows = _read(span, before)
-        yield "".join(f"{dumps(describe(row))}\n" for row in rows)
-        if len(rows) < PAGE:
+        page = _read_page(span, before)
+        for ids in sizes.split([request_id for request_id, _ in page]):
+            rows = _read(span, ids)
+            yield "".join(f"{dumps(describe(row))}\n" for row in rows)
+        if len(page) < PAGE:
             return
-        before = (rows[-1]["created_at"], rows[-1]["id"])
+        before = page[-1]
 
 
 def describe(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,14 +110,21 @@ def compare(proposal: Any, decision: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read(span: Span, before: tuple[Any, str] | None) -> list[dict[str, Any]]:
-    moment, last_id = before or ("infinity", "")
+def _read_page(span: Span, before: tuple[str, Any] | None) -> list[tuple[str, Any]]:
+    """Reads the ids and times of the next requests."""
+    last_id, moment = before or ("", "infinity")
     params = {
         "loop": span.loop_id, "account": span.account_id, "since": span.since,
         "until": span.until, "before": moment, "before_id": last_id, "limit": PAGE,
     }  # fmt: skip
     with connection.cursor() as cursor:
-        cursor.execute(_READ, params)
+        cursor.execute(_PAGE, params)
+        return list(cursor.fetchall())
+
+
+def _read(span: Span, ids: list[str]) -> list[dict[str, Any]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_READ, {"ids": ids, "account": span.account_id})
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 

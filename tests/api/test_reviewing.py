@@ -304,6 +304,9 @@ class TestAnswering:
         for arguments in (sneaked, {**ARGUMENTS, "more": 1}):
             refusal = send(api, token, asked, {"action": "edit", "arguments": arguments})
             assert body_of(refusal)["msg"] == "Invalid answer"
+        without = send(api, token, asked, {"action": "edit"})
+        rule = "Give all arguments of the proposal, and no others"
+        refused(without, 400, "Invalid answer", rule)
         refusal = send(api, token, fixed, {"action": "edit", "arguments": changed})
         refused(refusal, 400, "Invalid answer", "Choose what to do")
         shown = answer(api, token, asked, {"action": "edit", "arguments": changed})
@@ -387,6 +390,21 @@ class TestAnswering:
             api(token).post(path(asked, "/answer"), body, **key),
             *(401, "Review token has expired or was revoked"),
         )
+
+    def test_a_repeated_call_after_the_person_left_the_loop(
+        self, api: Api, token: str, owner: User, member: User, loop: Loop, ask: Ask
+    ) -> None:
+        other = create_loop(owner_id=owner.pk, name="Second", icon="bell")
+        join_loop(user=member, code=other.invite_code)
+        asked = ask()
+        claimed, answered = path(asked, "/claim"), path(asked, "/answer")
+        key, body = {"Idempotency-Key": "one"}, {"answer": "yes"}
+        assert api(token).post(claimed, {}, **{"Idempotency-Key": "two"}).status_code == 200
+        assert api(token).post(answered, body, **key).status_code == 200
+        remove_member(loop_id=loop.pk, account_id=owner.pk, member_id=member.pk)
+        refused(api(token).post(answered, body, **key), 404, "Request not found")
+        again = api(token).post(claimed, {}, **{"Idempotency-Key": "two"})
+        refused(again, 404, "Request not found")
 
 
 def test_how_many_statements(api: Api, token: str, member: User, loop: Loop, ask: Ask) -> None:

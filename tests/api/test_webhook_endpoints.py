@@ -1,20 +1,27 @@
 """/v1/api/webhook-endpoints: made, read, changed, rotated and deleted."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.core import mail
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts.endpoint_services import read_secrets
-from accounts.models import AuditEntry, StoredResponse, User, WebhookEndpoint
+from accounts.models import ApiKey, AuditEntry, StoredResponse, User, WebhookEndpoint
+from accounts.services import set_key_state
+from api import webhook_endpoints
 from db.ids import new_id
 from loops.models import Loop
 from loops.services import create_loop
 from reviews.services import delete_loop
+from tests.accounts.test_review_tokens import begin
 from tests.api.wire import Api, body_of, granted, json_of
+from tests.backends import waiting_for_locks
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 PATH = "/v1/api/webhook-endpoints"
@@ -266,3 +273,64 @@ def test_the_audit_log_names_the_key(caller: Caller) -> None:
     ]
     assert all(row.key_id for row in rows)
     assert {row.subject for row in rows} == {"https://***@router.example:8443/hook?x=1"}
+
+
+def call(caller: Caller, what: str, endpoint_id: str) -> Any:
+    path = f"{PATH}/{endpoint_id}"
+    moved = {"url": "https://other.example/"}
+    calls: dict[str, Callable[[], Any]] = {
+        "update": lambda: caller.client.put(path, moved),
+        "rotate": lambda: caller.client.post(f"{path}/rotate", {}),
+        "delete": lambda: caller.client.delete(path),
+    }
+    return calls[what]()
+
+
+@pytest.mark.parametrize("what", ["update", "rotate", "delete"])
+def test_a_key_that_is_revoked_meanwhile_changes_nothing(
+    caller: Caller, owner: User, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    endpoint_id = caller.id()
+    before = WebhookEndpoint.objects.values().get()
+    find = webhook_endpoints.find_endpoint
+
+    def revoke_then_find(*given: Any) -> WebhookEndpoint:
+        set_key_state(key=ApiKey.objects.get(user=owner, name="plenty"), state=ApiKey.State.REVOKED)
+        return find(*given)
+
+    monkeypatch.setattr(webhook_endpoints, "find_endpoint", revoke_then_find)
+    says(call(caller, what, endpoint_id), 401, "API key is inactive")
+    assert WebhookEndpoint.objects.values().get() == before
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("what", ["update", "rotate", "delete"])
+def test_a_revocation_waits_for_the_change_under_way(
+    caller: Caller, owner: User, what: str
+) -> None:
+    endpoint_id = caller.id()
+    key = ApiKey.objects.get(user=owner, name="plenty")
+    with transaction.atomic():
+        WebhookEndpoint.objects.select_for_update().get(pk=endpoint_id)
+        changing, answers = begin(lambda: call(caller, what, endpoint_id).status_code)
+        wait_until(lambda: waiting_for_locks() == 1)
+        revoking, ended = begin(lambda: set_key_state(key=key, state=ApiKey.State.REVOKED))
+        wait_until(lambda: waiting_for_locks() == 2)
+        assert not ended
+    changing.join()
+    revoking.join()
+    assert answers == [200]
+    assert ended
+
+
+def test_an_email_tells_where_a_change_came_from(
+    caller: Caller, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        endpoint_id = caller.id()
+        call(caller, "update", endpoint_id)
+        call(caller, "rotate", endpoint_id)
+    assert len(mail.outbox) == 3
+    for email in mail.outbox:
+        assert "IP address: 127.0.0.1" in str(email.body)
+        assert "the operator of this service" not in str(email.body)

@@ -6,8 +6,8 @@ TOKENS = {
     " expires, and ends with the person's last membership: 401 'Review token has expired or was"
     " revoked'",
     "review.quota": "review token: 1,000 calls an hour, apart from the quota of keys",
-    "review.revoke": "review token: no call uses it after its revocation has returned, nor after"
-    " the member was removed",
+    "review.revoke": "review token: no answer, claim or release after its revocation has"
+    " returned, nor after the member was removed",
     "review.list": "review list: the open requests of the person's loops, as in the inbox, critical"
     " first, then by deadline; loop_id, limit and offset",
     "review.read": "review read: a request of the person's loops without metadata and callback_url;"

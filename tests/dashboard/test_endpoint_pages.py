@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
@@ -12,7 +13,10 @@ from accounts.models import AuditEntry, User, WebhookEndpoint
 from loops.models import Loop
 from loops.services import create_loop
 from reviews.services import delete_loop
+from tests.accounts.test_review_tokens import begin
+from tests.backends import waiting_for_locks
 from tests.portal import long_signed_in, signed_in, words
+from tests.waiting import wait_until
 from tests.webhooks.conftest import deliver_here
 from tests.webhooks.receivers import receiving
 from webhooks import endpoints
@@ -34,6 +38,13 @@ def token(browser: Client) -> str:
     found = re.search(r'name="once" value="([^"]+)"', browser.get(NEW).content.decode())
     assert found
     return found[1]
+
+
+def copy_of(browser: Client) -> Client:
+    """Returns a second tab of the browser."""
+    tab = Client()
+    tab.cookies = browser.cookies
+    return tab
 
 
 def submit(browser: Client, **changes: Any) -> Any:
@@ -113,6 +124,26 @@ class TestCreating:
         refused = submit(browser)
         assert "You have 5 endpoints already" in words(refused)
         assert "New endpoint" not in words(browser.get(PAGE))
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("before", [0, 4])
+    def test_two_copies_of_a_form_at_once_make_one(
+        self, owner: User, loop: Loop, before: int
+    ) -> None:
+        browser = signed_in(owner)
+        for _ in range(before):
+            add(owner)
+        form = {"url": URL, "events": ["request.created"], "scope": "all", "once": token(browser)}
+        with transaction.atomic():
+            User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+            sent = [begin(lambda: copy_of(browser).post(NEW, form)) for _ in range(2)]
+            wait_until(lambda: waiting_for_locks() == 2)
+        for thread, _ in sent:
+            thread.join()
+        (first,), (second,) = (answers for _, answers in sent)
+        assert (first.status_code, second.status_code) == (302, 302)
+        assert first["Location"] == second["Location"]
+        assert WebhookEndpoint.objects.count() == before + 1
 
     def test_the_password_comes_first(self, owner: User, loop: Loop) -> None:
         asked = submit(long_signed_in(owner))

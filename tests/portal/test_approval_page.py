@@ -161,6 +161,25 @@ def test_an_edit_without_a_difference_approves(browser: Client, refund: Request)
     assert stored(refund) == {"action": "approve", "edited": [], "arguments": ARGUMENTS}
 
 
+def test_unticking_every_choice_is_an_edit(browser: Client, make: Make) -> None:
+    field = {"type": "array", "items": {"type": "string", "enum": ["red", "blue"]}}
+    proposal = {
+        "name": "paint",
+        "arguments": {"colours": ["red"]},
+        "schema": {"type": "object", "properties": {"colours": field}},
+    }
+    config = {"proposal": proposal, "actions": ["approve", "edit"]}
+    request = make(**{**REFUND, "response_config": config})
+    sent = post(browser, request, answer="edit")  # a browser posts no checkbox that is not ticked
+    assert stored(request) is None
+    assert "Check your changes" in words(sent)
+
+
+def test_an_edit_without_its_fields_approves_nothing(browser: Client, refund: Request) -> None:
+    assert post(browser, refund, answer="edit").status_code == 422
+    assert stored(refund) is None
+
+
 def test_approve_forgets_no_edit(browser: Client, refund: Request) -> None:
     page = send(browser, refund, "approve", _1="99.5")
     assert page.status_code == 422

@@ -1,5 +1,6 @@
 """Large answers of many people: exports, events and leaving hold a few requests at a time."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from dashboard.request_list import Filters
 from loops.models import Loop
 from reviews import person_export, sizes, tasks
 from reviews.models import Request, build_answer
+from reviews.queries import decisions
 from tests.reviews.conftest import Make
 from tests.reviews.test_leaving import leave
 from tests.reviews.test_policies import loop as loop
@@ -110,6 +112,13 @@ def test_an_export_has_parts(owner: User, large: list[Request]) -> None:
         assert max(map(len, parts)) < sizes.PART
     whole = "".join(export.write(filters, export.JSON))
     assert len(whole) > len(large) * (MOST - 1) * LARGE
+
+
+def test_so_has_that_of_decisions(loop: Loop, large: list[Request]) -> None:
+    Request.objects.update(timeout_at=Now() - timedelta(seconds=1))
+    parts = list(decisions.write_lines(decisions.Span(loop.pk, loop.creator_id)))
+    newest_first = sorted((each.pk for each in large), reverse=True)
+    assert [json.loads(part)["id"] for part in parts] == newest_first
 
 
 def test_so_has_that_of_a_person(owner: User, large: list[Request]) -> None:

@@ -474,9 +474,10 @@ def test_the_audit_log_and_the_holder_hear_of_it(add: Add, owner: User) -> None:
         ("endpoint.deleted", "https://other.example/"),
     ]
     subjects = [str(each.subject) for each in mail.outbox]
-    assert len(subjects) == 2
+    assert len(subjects) == 3
     assert "A webhook endpoint was created" in subjects[0]
     assert "The URL of a webhook endpoint was changed" in subjects[1]
+    assert "The secret of a webhook endpoint was rotated" in subjects[2]
     assert not any("pw@" in str(each.body) for each in mail.outbox)
 
 

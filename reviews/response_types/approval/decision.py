@@ -17,7 +17,7 @@ from web.sanitize import UNSTORABLE
 def check_decision(proposal: Proposal, answer: object) -> dict[str, Any]:
     """Checks a decision and returns it as `response_data`.
 
-    An edit that changes nothing is an approval. Raises InvalidAnswer.
+    An edit names all arguments; one that changes nothing is an approval. Raises InvalidAnswer.
     """
     action = answer.get("action") if isinstance(answer, Mapping) else None
     if not isinstance(answer, Mapping) or action not in proposal.actions:
@@ -26,7 +26,7 @@ def check_decision(proposal: Proposal, answer: object) -> dict[str, Any]:
     decision = {"action": action, **({"message": message} if message else {})}
     if action in (REJECT, RESPOND):
         return decision
-    given = answer.get("arguments", proposal.arguments)
+    given = answer.get("arguments", proposal.arguments if action == APPROVE else None)
     arguments, edited = check_arguments(proposal, given)
     if action == APPROVE and edited:
         raise InvalidAnswer(

@@ -72,11 +72,12 @@ def parse_arguments(
     """Reads the arguments, and the error of each field that has one, by its name in the form.
 
     A field that was left as it was shown keeps its value, to the last digit and line break. So does
-    every field if none was posted.
+    every field of an approval if none was posted; an edit without one has no choice ticked.
     """
     arguments, errors = dict(proposal.arguments), {}
     names = name_fields(proposal)
-    for posted_as, name in names.items() if names.keys() & typed.keys() else ():
+    is_read = is_edit(typed) or names.keys() & typed.keys()
+    for posted_as, name in names.items() if is_read else ():
         value, field = arguments[name], proposal.fields.get(name)
         posted = typed.get(posted_as, [])
         if controls.is_as_shown(value, field, posted, page):
@@ -94,7 +95,7 @@ def build_form(
 ) -> ApprovalForm:
     """Builds the form with what was typed; after an edit without errors also what it changes."""
     names = name_fields(proposal)
-    is_fresh = not names.keys() & typed.keys()
+    is_fresh = not (is_edit(typed) or names.keys() & typed.keys())
     fields = tuple(
         controls.build_field(
             Place(posted_as, name, errors.get(posted_as, ""), posted_as == next(iter(errors), "")),
@@ -120,6 +121,11 @@ def build_form(
         changed=changed,
         seen="" if changed is None else f"{EDIT}{_SEPARATOR}{digest(changed)}",
     )
+
+
+def is_edit(typed: Typed) -> bool:
+    """Tells whether the button of an edit was pressed."""
+    return get_first(typed.get(ANSWER, ())).partition(_SEPARATOR)[0] == EDIT
 
 
 def name_fields(proposal: Proposal) -> dict[str, str]:

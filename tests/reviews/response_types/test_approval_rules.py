@@ -314,6 +314,7 @@ class TestDecisions:
                 {"action": "edit", "arguments": []},
                 "Give all arguments of the proposal, and no others",
             ),
+            ({"action": "edit"}, "Give all arguments of the proposal, and no others"),
             (
                 {"action": "approve", "arguments": {**ARGUMENTS, "amount": 5, "note": ""}},
                 "You changed amount, note. Approve it with the changes, or undo them",
@@ -378,10 +379,17 @@ class TestDecisions:
             check_decision(proposal, {"action": "edit", "arguments": {"tags": deep}})
 
 
+def test_the_longest_message() -> None:
+    decision = {"action": "respond", "message": "x" * 10_000}
+    assert check_decision(read_proposal(EDITING), decision) == decision
+
+
 class TestDefaults:
     @pytest.mark.parametrize(
         "default",
         [
+            {"action": "reject", "message": ""},
+            {"action": "reject", "message": "x" * 10_000},
             {"action": "reject"},
             {"action": "reject", "message": None, "code": 5},
             {"action": "reject", "message": "Nobody had time."},
