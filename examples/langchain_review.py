@@ -54,4 +54,6 @@ def translate(answer: Answer, name: str) -> dict[str, Any]:
         return {"type": "reject", "message": decision.get("message") or nobody}
     if decision["action"] == "respond":
         return {"type": "respond", "message": decision["message"]}
-    return {"type": "approve"}
+    if decision["action"] == "approve":
+        return {"type": "approve"}
+    raise ValueError(f"the middleware has no decision like {decision['action']}")

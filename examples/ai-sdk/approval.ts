@@ -5,7 +5,7 @@
 // same name finds its questions and goes on.
 
 import { generateText, type ModelMessage, type ToolApprovalResponse } from "ai";
-import type { Client, Store } from "reviewloop";
+import { AlreadyRedeemed, type Client, type Store } from "reviewloop";
 
 type Options = Omit<Parameters<typeof generateText>[0], "messages" | "prompt"> & {
   messages: ModelMessage[];
@@ -45,19 +45,33 @@ function findWaiting(messages: ModelMessage[]): Asked[] {
   });
 }
 
-/** Asks about one tool call. It is refused if nobody answers in time. */
+/**
+ * Asks about one tool call, by the id of its approval: providers may use that of a call again. It is
+ * refused if nobody answers in time. The approval is spent before the call runs, so that a process
+ * that starts again between the two does not run it twice.
+ */
 async function decide(
   client: Client,
   { name, store }: { name: string; store: Store },
-  { approvalId, toolCallId, toolName, input }: Asked,
+  { approvalId, toolName, input }: Asked,
 ): Promise<ToolApprovalResponse> {
   const answer = await client.ask(`**Call ${toolName}?**`, {
     responseType: "approval",
     responseConfig: { proposal: { name: toolName, arguments: input as Record<string, unknown> } },
     default: { action: "reject" },
-    resume: { name: `${name} ${toolCallId}`, store },
+    resume: { name: `${name} ${approvalId}`, store },
   });
-  const reason = answer.decision?.message ?? (answer.byHuman ? "" : "Nobody answered in time.");
-  const approved = answer.arguments !== null;
-  return { type: "tool-approval-response", approvalId, approved, ...(reason && { reason }) };
+  const respond = (approved: boolean, reason: string): ToolApprovalResponse =>
+    ({ type: "tool-approval-response", approvalId, approved, ...(reason && { reason }) });
+  const message = answer.decision?.message ?? "";
+  if (answer.arguments === null) {
+    return respond(false, message || (answer.byHuman ? "" : "Nobody answered in time."));
+  }
+  try {
+    await client.requests.redeem(answer.request.id, answer.arguments, { name: toolName });
+  } catch (error) {
+    if (!(error instanceof AlreadyRedeemed)) throw error;
+    return respond(false, "This call was approved once, and an earlier run may have made it.");
+  }
+  return respond(true, message);
 }

@@ -10,7 +10,7 @@ from accounts.models import User
 from loops.models import Loop
 from reviews.models import Request
 from reviews.services import answer_request
-from tests.clients.conftest import answer, asked, let_time_run_out
+from tests.clients.conftest import answer, asked, finish, let_time_run_out
 from tests.clients.gate import Gate
 from tests.clients.hooks import COMMAND, Agent, call, decision, outcome
 from tests.waiting import wait_until
@@ -84,7 +84,8 @@ def test_an_edit_runs_in_claude_code_and_the_model_is_told(
     assert decision(asking) == {"behavior": "allow", "updatedInput": edited}
     other = call(event=event, tool_input=edited, session_id="s-2")
     assert agent.run("claude", other) == ("", "")
-    done = call(event=event, tool_input=edited, tool_use_id="u-1", tool_response={})
+    whole = {"originalFile": "x" * 2**20}  # is no part of the call, which may have 1 MiB
+    done = call(event=event, tool_input=edited, tool_use_id="u-1", tool_response=whole)
     printed, _ = agent.run("claude", done)
     assert json.loads(printed)["hookSpecificOutput"] == {
         "hookEventName": event,
@@ -107,6 +108,16 @@ def test_an_edit_is_told_to_the_model_instead(
         "message": "Not run as it is. A person would run it with this instead: "
         f"command: cd build &&{line}rm *; timeout: 1",
     }
+
+
+@HOSTS
+def test_no_edits_are_offered(agent: Agent, loop: Loop, host: str) -> None:
+    asking = agent.start(host, call(host), "--edits", "none")
+    request = asked()
+    assert request.response_config["actions"] == ["approve", "reject", "respond"]
+    assert "edits" not in request.request_text
+    asking.kill()
+    finish(asking)
 
 
 @HOSTS

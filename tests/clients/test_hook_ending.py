@@ -148,7 +148,8 @@ def test_the_user_of_claude_code_says_yes_first(
     for changes in others:
         agent.run("claude", call(event=event, **changes))
     assert asking.poll() is None
-    done: dict[str, Any] = {"tool_input": dict(reversed(COMMAND.items())), "tool_response": {}}
+    whole = {"originalFile": "x" * 2**20}
+    done: dict[str, Any] = {"tool_input": dict(reversed(COMMAND.items())), "tool_response": whole}
     assert agent.run("claude", call(event=event, **done)) == ("", "")
     assert finish(asking)[1] == ""
     wait_until(is_cancelled, 30)
@@ -167,6 +168,23 @@ def test_an_equal_call_that_was_approved_ends_nobody_elses_question(
     assert agent.run("claude", call(event="PostToolUse")) == ("", "")
     assert list(agent.home.rglob("*.waiting"))
     assert agent.run("claude", call(event="PostToolUse")) == ("", "")
+    wait_until(lambda: not Request.objects.filter(status="pending").exists(), 30)
+    finish(second)
+
+
+def test_the_agent_proposes_what_a_person_had_made_of_a_call(
+    agent: Agent, loop: Loop, member: User
+) -> None:
+    """The user was first with a No, so the edited call never ran. Nobody has edited this one."""
+    first = agent.start("claude", call())
+    edited = {**COMMAND, "command": "ls"}
+    sent = {name: value for name, value in edited.items() if name != "description"}
+    decision = {"action": "edit", "arguments": sent}
+    answer_request(request=asked(), reviewer_id=member.pk, answer=decision)
+    assert outcome(first)[0]
+    second = agent.start("claude", call(tool_input=edited))
+    wait_until(lambda: Request.objects.filter(status="pending").exists(), 30)
+    assert agent.run("claude", call(event="PostToolUse", tool_input=edited)) == ("", "")
     wait_until(lambda: not Request.objects.filter(status="pending").exists(), 30)
     finish(second)
 

@@ -183,6 +183,15 @@ def test_codex_skips_a_file_with_other_names(agent: Agent, loop: Loop) -> None:
     assert "has the name 'model', with which Codex skips it" in complaints
 
 
+def test_hooks_that_are_switched_off(agent: Agent, loop: Loop) -> None:
+    folder = agent.home / ".claude"
+    folder.mkdir()
+    (folder / "settings.json").write_text('{"disableAllHooks": true}\n')
+    code, printed, _ = agent.manage("install", "claude")
+    assert code == 0
+    assert 'It also has "disableAllHooks": true, so the hook does not run' in printed
+
+
 def test_bytes_that_are_no_text(agent: Agent, loop: Loop) -> None:
     path = write(agent, "claude", "")
     path.write_bytes(b'{"a": "\xff"}')

@@ -44,6 +44,23 @@ LETTERS = "AbCdEfGh1234567890AbCdEfGh1234567890"
         "-----BEGIN PRIVATE KEY-----\n{0}",
         "export API_KEY=sk-ant-api03-{0}",  # by two rules
         'export SECRET="as sk-ant-api03-{0}, {0}"',  # of which one masks more
+        "rl_review_{0}",
+        "GOCSPX-{0}",
+        "xapp-1-{0}",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n{0}",
+        "[default]\naws_secret_access_key = {0}",
+        "aws configure set aws_secret_access_key {0}",
+        "[client]\npassword = {0}",
+        'curl -d "{{\\"password\\":\\"{0}\\"}}" http://x',
+        "{{'Authorization' : '{0}'}}",
+        'token := "{0}"',
+        "'password' => '{0}'",
+        "psql postgres://app:p@{0}@db/x",
+        "psql postgres://app:ab:{0}@db/x",
+        'PASSWORD="ab\\"{0}" make',
+        "PASSWORD=abcd\\|{0} make",
+        "PASSWORD=abcd,{0} make",
+        "PASSWORD=$ecret-{0} make",
     ],
 )
 def test_a_secret_is_masked(text: str) -> None:
@@ -56,9 +73,17 @@ def test_a_secret_is_masked(text: str) -> None:
     assert masks.restore(hidden) == {"command": f"a {secret} b"}
 
 
+@pytest.mark.parametrize("text", ["password: {0}", "  - db_password: {0}", "-H 'X-Api-Key: {0}'"])
+def test_a_secret_without_a_digit_is_masked(text: str) -> None:
+    secret = "correcthorsebatterystaple"
+    assert secret not in Masks({}).hide(text.format(secret))
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "password = read_password(prompt)",
+        "PASSWORD=${SECRET} make && TOKEN=$(cat token) ls",
         "rm -rf build && make -j4 test",
         "git commit -m 'Mask tokens in what is sent'",
         'curl -H "Authorization: Bearer $TOKEN" https://example.com:8443/a?b=c',
@@ -105,6 +130,40 @@ def test_a_text_that_looks_like_a_mask_stays_as_it_is() -> None:
     hidden = masks.hide(given)
     assert hidden == ["[masked 1]", "[masked 7]", "[masked 8]"]
     assert masks.restore(hidden) == given
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"password": 12345678},
+        {"password": ["short", 4711]},
+        {"password": "$ecret-4711"},
+        {"args": ["--token", "short"]},
+        {"headers": [{"name": "Authorization", "value": "short"}]},
+        {"env": [{"key": "API_KEY", "value": "short"}]},
+    ],
+)
+def test_a_value_that_its_name_calls_a_secret_is_masked(given: dict[str, Any]) -> None:
+    masks = Masks(given)
+    hidden = str(masks.hide(given))
+    assert not any(part in hidden for part in ("short", "4711", "12345678"))
+    assert masks.restore(masks.hide(given)) == given
+
+
+def test_a_value_that_is_found_once_is_masked_everywhere() -> None:
+    given = {"command": f"TOKEN={LETTERS} make && curl -u ada:{LETTERS} x", "to": LETTERS}
+    masks = Masks(given)
+    hidden = masks.hide(given)
+    assert hidden == {"command": "TOKEN=[masked 1] make && curl -u ada:[masked 1] x",
+                      "to": "[masked 1]"}  # fmt: skip
+    assert masks.restore(hidden) == given
+
+
+def test_a_few_masks_are_named() -> None:
+    masks = Masks({})
+    masks.hide("".join(f"TOKEN=abcdefgh{number:04d} " for number in range(300)))
+    assert "[masked 10] and 290 more." in masks.describe()
+    assert len(masks.describe()) < 400
 
 
 @pytest.mark.parametrize("rule", _RULES, ids=range(len(_RULES)))

@@ -68,8 +68,8 @@ def test_calls_at_once_with_the_official_client(agent: Agent, loop: Loop, member
 class Server:
     """The server, spoken to by hand."""
 
-    def __init__(self, agent: Agent) -> None:
-        self.process = start(agent, str(agent.program), "hook", "mcp")
+    def __init__(self, agent: Agent, *command: str) -> None:
+        self.process = start(agent, *(command or [str(agent.program)]), "hook", "mcp")
 
     def send(self, method: str, **more: Any) -> None:
         assert self.process.stdin
@@ -103,6 +103,32 @@ def test_silence_is_a_no(agent: Agent, loop: Loop) -> None:
         assert server.decision()["behavior"] == "deny"
     finish(server.process)
     assert not Request.objects.exists()
+
+
+def test_it_runs_as_a_module(agent: Agent, loop: Loop, member: User) -> None:
+    """And not with the modules of the folder in which the agent works."""
+    (agent.home / "json.py").write_text("raise SystemExit('not this one')")
+    server = Server(agent, sys.executable, "-P", "-m", "reviewloop")
+    server.call("Bash", COMMANDS[0])
+    answer_request(request=asked(), reviewer_id=member.pk, answer={"action": "approve"})
+    assert server.decision() == {"behavior": "allow", "updatedInput": COMMANDS[0]}
+    finish(server.process)
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [("nonsense", -32700), ("[" * 200_000, -32700), ("[]", -32600), ('{"params": []}', -32600)],
+    ids=["text", "deep", "array", "params"],
+)
+def test_a_bad_line_ends_nothing(agent: Agent, line: str, code: int) -> None:
+    server = Server(agent)
+    assert server.process.stdin
+    server.process.stdin.write(f"{line}\n")
+    server.process.stdin.flush()
+    assert server.receive()["error"]["code"] == code
+    server.send("ping", id=8)
+    assert server.receive() == {"jsonrpc": "2.0", "id": 8, "result": {}}
+    finish(server.process)
 
 
 @pytest.mark.parametrize("how", ["cancelled", "closed", "killed"])

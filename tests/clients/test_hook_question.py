@@ -8,7 +8,7 @@ from reviewloop.answers import Answer
 from reviewloop.hooks.calls import Silence, read_call
 from reviewloop.hooks.hosts import CLAUDE, CODEX, Host
 from reviewloop.hooks.masks import Masks
-from reviewloop.hooks.question import Decision, build_question, split
+from reviewloop.hooks.question import ACTIONS, Decision, build_question, split
 
 from tests.clients.hooks import COMMAND, call
 
@@ -16,7 +16,7 @@ from tests.clients.hooks import COMMAND, call
 def build(host: Host, masks: Masks | None = None, **changes: Any) -> dict[str, Any]:
     given = read_call(json.dumps(call(host.name, **changes)).encode())
     arguments, told = split(given)
-    return build_question(host, given, arguments, told, masks or Masks(given.input))
+    return build_question(host, given, arguments, told, masks or Masks(given.input), ACTIONS)
 
 
 def test_what_the_question_says() -> None:
@@ -34,10 +34,14 @@ def test_a_name_is_code_in_one_short_line() -> None:
     assert asked["request_text"] == f"**Claude Code** wants to use `Bash` in `{name}`."
 
 
-def test_the_question_is_as_long_as_the_service_takes() -> None:
+def test_many_masks_leave_the_sentences() -> None:
+    """The service takes 2,000 characters."""
     masks = Masks({})
     masks.hide([f"ghp_{number:030}" for number in range(200)])
-    assert len(build(CLAUDE, masks)["request_text"]) == 2000
+    text = build(CODEX, masks, cwd="/" + "a" * 300)["request_text"]
+    assert "An edit has to leave masks as they are" in text
+    assert text.endswith("told what you would run.")
+    assert len(text) < 1000
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from reviews.policy import Policy
 from reviews.services import claim_request
 from tests.accounts.tokens import token_of
 from tests.clients.conftest import Shell, finish
-from tests.clients.gate import Gate
-from tests.reviews.approvals import ARGUMENTS, turn_into_approval
+from tests.clients.gate import Fault, Gate
+from tests.reviews.approvals import ARGUMENTS, PROPOSAL, turn_into_approval
 from tests.reviews.conftest import Make
 from tests.reviews.conftest import make as make
 from tests.reviews.grants import Agent
@@ -110,6 +110,16 @@ class TestShow:
         assert clean(text) == show_invisible(text)
 
 
+def test_the_name_of_a_call_is_one_line(terminal: Shell, make: Make) -> None:
+    request = make()
+    name = "read_file\n{}\nRisk: low\nx"
+    turn_into_approval(request.pk, proposal={**PROPOSAL, "name": name, "risk": "high"})
+    _, printed, _ = finish(terminal.start("show", request.pk))
+    lines = printed.splitlines()
+    assert "Call: read_file‹U+000A›{}‹U+000A›Risk: low‹U+000A›x" in lines
+    assert "Risk: low" not in lines
+
+
 class TestAnswer:
     def test_a_choice(self, terminal: Shell, make: Make) -> None:
         request = make()
@@ -134,6 +144,36 @@ class TestAnswer:
         assert finish(answering)[0] == 0
         request.refresh_from_db()
         assert request.response_data["edited"] == ["amount"]
+
+    def test_an_edit_without_arguments(self, terminal: Shell, make: Make) -> None:
+        """It is no approval of the call as it is."""
+        request = make()
+        turn_into_approval(request.pk, actions=["approve", "edit", "reject"], editable=["amount"])
+        code, _, complaints = finish(terminal.start("answer", request.pk, "edit"))
+        assert (code, "edit needs --arguments" in complaints) == (1, True)
+        reading, writing = pty.openpty()
+        answering = replace(terminal, stdin=writing).start("answer", request.pk)
+        wait_until(lambda: Request.objects.get(pk=request.pk).status == "claimed")
+        changed = json.dumps({**ARGUMENTS, "amount": 35})
+        os.write(reading, f"edit\nnonsense\n{changed}\n".encode())
+        _, printed, _ = finish(answering)
+        assert "not JSON" in printed
+        request.refresh_from_db()
+        assert request.response_data["edited"] == ["amount"]
+
+    @pytest.mark.parametrize("typed", ["NaN", "1e999"])
+    def test_what_is_no_number(self, terminal: Shell, make: Make, typed: str) -> None:
+        request = make(
+            response_type="number", response_config={"max_value": 10}, default_response=0
+        )
+        reading, writing = pty.openpty()
+        answering = replace(terminal, stdin=writing).start("answer", request.pk)
+        wait_until(lambda: Request.objects.get(pk=request.pk).status == "claimed")
+        os.write(reading, f"{typed}\n".encode())
+        code, _, complaints = finish(answering)
+        assert code == 1
+        assert "(HTTP 400)" in complaints, complaints
+        assert Request.objects.get(pk=request.pk).status == "pending"
 
     def test_an_approval_for_a_while(self, terminal: Shell, owner: User, loop: Loop) -> None:
         agent = Agent(owner, loop)
@@ -181,6 +221,16 @@ def test_watch(terminal: Shell, make: Make) -> None:
     assert json.loads(watching.stdout.readline())["id"] == second.pk
     watching.send_signal(signal.SIGINT)
     assert finish(watching)[:2] == (0, "")
+
+
+def test_watching_goes_on_after_a_failure(terminal: Shell, gate: Gate, make: Make) -> None:
+    gate.faults = [Fault(429, {"Retry-After": "1"}) for _ in range(2)]
+    first = make()
+    watching = terminal.start("watch", "--interval", "5", "--json")
+    assert watching.stdout
+    assert json.loads(watching.stdout.readline())["id"] == first.pk
+    watching.send_signal(signal.SIGINT)
+    assert finish(watching)[0] == 0
 
 
 def test_a_program(

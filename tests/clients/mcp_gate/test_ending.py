@@ -5,8 +5,10 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,9 +62,9 @@ class Wire:
 
 
 @contextmanager
-def wire_to(stand: Stand, *words: str) -> Iterator[Wire]:
+def wire_to(stand: Stand, *words: str, server: list[str] | None = None) -> Iterator[Wire]:
     with subprocess.Popen(
-        stand.command(*words),
+        stand.command(*words, server=server),
         env=stand.variables(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -73,6 +75,20 @@ def wire_to(stand: Stand, *words: str) -> Iterator[Wire]:
             yield Wire(process)
         finally:
             process.kill()
+
+
+@pytest.mark.parametrize("given", [{}, {"id": None}, {"id": 1.5}, {"id": True}], ids=str)
+def test_a_call_without_an_id_is_dropped(stand: Stand, loop: Loop, given: dict[str, Any]) -> None:
+    """The protocol has no answer for it, but a server could run it."""
+    server = ["--", sys.executable, str(Path(__file__).parent / "careless.py")]
+    with wire_to(stand, server=server) as wire:
+        params = {"name": "refund", "arguments": ARGUMENTS}
+        wire.write({"method": "tools/call", "params": params, **given})
+        wire.ask(2, "ping", {})
+        while wire.read().get("id") != 2:
+            pass
+    assert stand.calls == []
+    assert not Request.objects.exists()
 
 
 def test_a_cancelled_call_takes_its_question_back(stand: Stand, loop: Loop) -> None:

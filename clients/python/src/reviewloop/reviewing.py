@@ -10,7 +10,7 @@ from contextlib import suppress
 from time import sleep
 from typing import Any
 
-from reviewloop.errors import ReviewLoopError
+from reviewloop.errors import ConnectionFailed, RateLimited, ReviewLoopError, ServerFailed
 from reviewloop.option_values import read_unique_object
 from reviewloop.reviewer import Reviewer
 from reviewloop.showing import describe, describe_row, write_value
@@ -19,6 +19,10 @@ from reviewloop.types import Review
 LEAST_INTERVAL, INTERVAL = 5.0, 10.0  # seconds
 AS_JSON = ("rating", "number", "form")
 USAGE = 2
+
+
+class Incomplete(ReviewLoopError):
+    """The command lacks a part of the answer."""
 
 
 def add_review_commands(commands: Any) -> None:
@@ -122,13 +126,15 @@ def ask_person(reviewer: Reviewer, request: Review, args: argparse.Namespace) ->
     try:
         print(describe(reviewer.claim(request["id"])))
         value = input("\nYour answer: ").strip()
+        if request["response_type"] == "approval" and value == "edit" and args.arguments is None:
+            args.arguments = ask_arguments()
         return reviewer.answer(
             request["id"],
             build_answer(request, args, value),
             comment=args.comment,
             grant=build_grant(args),
         )
-    except (KeyboardInterrupt, EOFError, ReviewLoopError) as error:
+    except BaseException as error:
         with suppress(ReviewLoopError):  # there is no claim, or no service
             reviewer.release(request["id"])
         if isinstance(error, EOFError):
@@ -136,19 +142,30 @@ def ask_person(reviewer: Reviewer, request: Review, args: argparse.Namespace) ->
         raise
 
 
+def ask_arguments() -> dict[str, Any]:
+    """Asks for the changed arguments until they can be read."""
+    while True:
+        try:
+            return read_unique_object(input("All arguments, changed, as JSON: "))
+        except argparse.ArgumentTypeError as error:
+            print(error)
+
+
 def build_answer(request: Review, args: argparse.Namespace, value: str) -> Any:
     """Reads a typed answer as a value of the response type; the service reports what is wrong."""
     kind = request["response_type"]
     if kind == "approval":
+        if value == "edit" and args.arguments is None:
+            raise Incomplete("edit needs --arguments: all arguments of the call, as JSON")
         decision = {"action": value, "arguments": args.arguments, "message": args.message}
         return {name: part for name, part in decision.items() if part is not None}
     if kind == "multi_select":
         return [option.strip() for option in value.split(",") if option.strip()]
     if kind in AS_JSON:
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
+        with suppress(ValueError):
+            parsed = json.loads(value)
+            json.dumps(parsed, allow_nan=False)
+            return parsed
     return value
 
 
@@ -167,7 +184,12 @@ def run_watch(reviewer: Reviewer, args: argparse.Namespace) -> int:
     try:
         print("Watching", file=sys.stderr, flush=True)
         while True:
-            rows = list(reviewer.inbox(args.loop))
+            try:
+                rows = list(reviewer.inbox(args.loop))
+            except (ConnectionFailed, RateLimited, ServerFailed) as error:
+                print(f"reviewloop: {error}", file=sys.stderr, flush=True)
+                sleep(max(args.interval, getattr(error, "retry_after", None) or 0))
+                continue
             for row in rows:
                 if row["id"] not in seen:
                     print(json.dumps(row) if args.json else describe_row(row), flush=True)

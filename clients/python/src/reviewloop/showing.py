@@ -82,6 +82,8 @@ def describe(request: Review) -> str:
 
 
 def fact(name: str, value: str, colour: str | None = None) -> str:
+    """Returns a line. Line breaks of the value are written out, else it could be several facts."""
+    value = value.replace("\n", "‹U+000A›")
     return f"{paint(f'{name}:', DIM)} {paint(value, colour) if colour else value}".rstrip()
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-MAX_BYTES = 1 << 20  # the service takes no larger call
+MAX_BYTES = 1 << 20  # of the arguments: the service takes no larger call
+MOST_READ = 64 << 20  # with what the call returned, in the event after it
 
 
 class Silence(Exception):
@@ -28,14 +29,16 @@ class Call:
 
 def read_call(raw: bytes) -> Call:
     """Reads an event. Raises Silence for one that no known version of the agents sends."""
-    if len(raw) > MAX_BYTES:
-        raise Silence(f"the call has {len(raw)} bytes, and at most {MAX_BYTES} are asked about")
+    if len(raw) > MOST_READ:
+        raise Silence(f"the input has more than {MOST_READ} bytes")
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise Silence(f"the input is not JSON: {error}") from None
     if not isinstance(body, dict):
         raise Silence("the input is not a JSON object")
+    if len(raw) > MAX_BYTES and (size := len(json.dumps(body.get("tool_input")))) > MAX_BYTES:
+        raise Silence(f"the call has {size} bytes, and at most {MAX_BYTES} are asked about")
     return Call(
         event=_read(body, "hook_event_name", str),
         tool=_read(body, "tool_name", str),

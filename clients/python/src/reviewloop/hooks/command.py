@@ -14,12 +14,12 @@ from typing import NoReturn
 from reviewloop.durations import read_seconds
 from reviewloop.errors import ReviewLoopError
 from reviewloop.hooks import credentials
-from reviewloop.hooks.calls import Call, Silence, read_call
+from reviewloop.hooks.calls import MOST_READ, Call, Silence, read_call
 from reviewloop.hooks.hosts import ASKING, HOSTS, Host, describe_changes, tell_model
 
 HELP = "let people approve what Claude Code and Codex want to do"
 ERROR, INTERRUPTED = 1, 130
-EDITS = ("run", "say")
+EDITS = ("run", "say", "none")
 
 
 class QuietParser(argparse.ArgumentParser):
@@ -92,14 +92,14 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
     """Adds the options of the hook itself, which `install` writes into the command."""
     parser.add_argument("--loop", help="name or id of the loop (else the only one you have)")
     parser.add_argument(
-        "--timeout", type=check_timeout, default="1h", help="90s to 24h, then the agent asks (1h)"
+        "--timeout", type=check_timeout, default="1h", help="60s to 24h, then the agent asks (1h)"
     )
     parser.add_argument("--no-mask", action="store_true", help="send keys and passwords, too")
     parser.add_argument(
         "--edits",
         choices=EDITS,
         default="run",
-        help="run an edited call, or deny it and say how a person would run it (run)",
+        help="run an edited call, or deny it and say what a person would run, or offer none (run)",
     )
     parser.add_argument(
         "--credentials",
@@ -114,7 +114,7 @@ def run_hook(host: Host, args: argparse.Namespace) -> int:
     """Prints the decision, or one line on stderr: then the agent asks at its own prompt."""
     logging.disable()
     try:
-        output = decide(host, sys.stdin.buffer.read(), args)
+        output = decide(host, sys.stdin.buffer.read(MOST_READ + 1), args)
         if output:
             with open(1, "wb", closefd=False) as stdout:
                 stdout.write(json.dumps(output).encode() + b"\n")

@@ -25,6 +25,7 @@ TRUST = (
     "It holds for sessions started afterwards."
 )
 RUNNING = "Sessions that are running use it from their next call on."
+OFF = 'It also has "disableAllHooks": true, so the hook does not run until you remove that.'
 SAMPLE = {
     "command": "echo 'Review Loop works.'",
     "description": "A test of the hook: nothing runs.",
@@ -44,6 +45,8 @@ def install(args: Namespace) -> int:
     print(f"{settings.path} has the hook of {host.title}.")
     if backup:
         print(f"What it was before is in {backup}.")
+    if settings.runs_no_hooks:
+        print(OFF)
     print(TRUST if host is CODEX else RUNNING)
     print(f"Try it: reviewloop hook test {host.name}{' --project' if args.project else ''}")
     return 0

@@ -18,7 +18,15 @@ from reviewloop.hooks.hosts import ASKING
 from reviewloop.transport import __version__
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-METHOD_NOT_FOUND = -32601
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
+# The command without the folder of the agent's project in sys.path, whose files could be anything.
+RUN = """
+import sys
+sys.path[:] = filter(None, sys.path)
+from reviewloop.cli import main
+sys.exit(main())
+"""
+COMPLAINT = "reviewloop: "  # how a line begins that the hook prints for people
 TOOL = {
     "name": "approve",
     "description": "Asks people whether a tool may be called.",
@@ -36,9 +44,9 @@ TOOL = {
 
 def serve(options: Sequence[str]) -> int:
     """Serves one client on stdin and stdout until it closes them, with the options of the hook."""
-    server = Server([sys.executable, sys.argv[0], "hook", "claude", *options])
+    server = Server([sys.executable, "-c", RUN, "hook", "claude", *options])
     for line in sys.stdin.buffer:
-        server.handle(json.loads(line))
+        server.receive(line)
     server.end_all()
     return 0
 
@@ -51,8 +59,20 @@ class Server:
         self._running: dict[str | int, subprocess.Popen[str]] = {}
         self._writing = threading.Lock()
 
+    def receive(self, line: bytes) -> None:
+        """Handles a line; answers one that is no message with an error."""
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self._send(None, _fail(PARSE_ERROR, "Parse error"))
+            return
+        if isinstance(message, dict) and isinstance(message.get("params", {}), dict):
+            self.handle(message)
+        else:
+            self._send(None, _fail(INVALID_REQUEST, "Invalid request"))
+
     def handle(self, message: dict[str, Any]) -> None:
-        params = message.get("params") or {}
+        params = message.get("params", {})
         if message.get("method") == "notifications/cancelled":
             self._end(params.get("requestId"))
         if "id" not in message or "method" not in message:
@@ -78,11 +98,13 @@ class Server:
             return _succeed(tools=[TOOL])
         if method == "ping":
             return _succeed()
-        error = {"code": METHOD_NOT_FOUND, "message": f"Method not found: {method}"}
-        return {"error": error}
+        return _fail(METHOD_NOT_FOUND, f"Method not found: {method}")
 
-    def _ask(self, name: str | int, given: dict[str, Any]) -> None:
+    def _ask(self, name: str | int, given: Any) -> None:
         """Starts a hook for the call, and a thread that sends its decision."""
+        if not isinstance(given, dict):
+            self._send(name, _fail(INVALID_REQUEST, "Invalid request"))
+            return
         call = {
             "hook_event_name": ASKING,
             "session_id": str(given.get("tool_use_id")),
@@ -110,7 +132,7 @@ class Server:
         if hook := self._running.pop(name, None):
             hook.terminate()
 
-    def _send(self, name: str | int, body: dict[str, Any]) -> None:
+    def _send(self, name: str | int | None, body: dict[str, Any]) -> None:
         with self._writing:
             sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": name, **body}) + "\n")
             sys.stdout.flush()
@@ -119,10 +141,15 @@ class Server:
 def decide(printed: str, complaint: str, given: Any) -> dict[str, Any]:
     """Returns the tool's result. Without a decision it denies: no other prompt follows."""
     if not printed:
-        reason = complaint.strip().removeprefix("reviewloop: ")
+        lines = [line for line in complaint.splitlines() if line.startswith(COMPLAINT)]
+        reason = lines[-1].removeprefix(COMPLAINT) if lines else ""
         return {"behavior": "deny", "message": f"Nobody decided about this call. {reason}".strip()}
     decision = json.loads(printed)["hookSpecificOutput"]["decision"]
     return {"updatedInput": given, **decision} if decision["behavior"] == "allow" else decision
+
+
+def _fail(code: int, sentence: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": sentence}}
 
 
 def _succeed(**result: Any) -> dict[str, Any]:

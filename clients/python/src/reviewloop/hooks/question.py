@@ -35,7 +35,8 @@ def ask_about(host: Host, call: Call, args: Namespace) -> dict[str, Any]:
     sent, told = split(call)
     shown = sent if args.no_mask else masks.hide(sent)
     words = told if args.no_mask else masks.hide(told)
-    fields = build_question(host, call, shown, words, masks)
+    actions = [action for action in ACTIONS if action != "edit" or args.edits != "none"]
+    fields = build_question(host, call, shown, words, masks, actions)
     fields["timeout_seconds"] = read_seconds(args.timeout)
     if host is CLAUDE:
         with waiting.known_as_waiting(call):
@@ -55,7 +56,12 @@ def split(call: Call) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def build_question(
-    host: Host, call: Call, shown: dict[str, Any], told: dict[str, Any], masks: Masks
+    host: Host,
+    call: Call,
+    shown: dict[str, Any],
+    told: dict[str, Any],
+    masks: Masks,
+    actions: list[str],
 ) -> dict[str, Any]:
     """Builds the fields of the request.
 
@@ -65,14 +71,14 @@ def build_question(
     parts = [f"**{host.title}** wants to use {quote(call.tool)}{where}."]
     if masked := masks.describe():
         parts.append(masked)
-    if not host.takes_edits:
+    if "edit" in actions and not host.takes_edits:
         parts.append(f"{host.title} takes no edits: it is denied, and told what you would run.")
     return {
-        "request_text": "\n\n".join(parts)[:2000],
+        "request_text": "\n\n".join(parts),
         "response_type": "approval",
         "response_config": {
             "proposal": {"name": call.tool, "arguments": shown},
-            "actions": ACTIONS,
+            "actions": actions,
         },
         "default_response": {"action": "reject"},
         "priority": "medium",

@@ -51,6 +51,11 @@ class Settings:
             if self._is_ours(handler)
         ]
 
+    @property
+    def runs_no_hooks(self) -> bool:
+        """Tells whether the file switches all hooks of Claude Code off."""
+        return json.loads(self._text).get("disableAllHooks") is True
+
     def put(self, event: str, group: dict[str, Any]) -> None:
         """Makes `group` our only one for the event, in the place of our first one or at the end."""
         places = list(self._find_ours(event))

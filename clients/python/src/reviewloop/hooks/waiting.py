@@ -33,6 +33,7 @@ def known_as_waiting(call: Call) -> Iterator[None]:
 
     The process keeps its file locked, so that no later process with its number is ended.
     """
+    _forget_edits(call)
     path = _name(call, call.input, "waiting")
     with open(path, "w", encoding="ascii", opener=_open_privately) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -72,6 +73,17 @@ def take_note(call: Call) -> list[str] | None:
             path.unlink()
             return names
     return None
+
+
+def _forget_edits(call: Call) -> None:
+    """Removes the notes of calls that were edited to be equal to this one, and did not run.
+
+    The user of the agent was first with a No. The agent now proposes the call by itself.
+    """
+    for path in _list(call, "allowed"):
+        with contextlib.suppress(FileNotFoundError):
+            if json.loads(path.read_text(encoding="utf-8")):
+                path.unlink()
 
 
 def _name(call: Call, arguments: dict[str, Any], kind: str) -> Path:

@@ -67,6 +67,9 @@ class Gate:
                 self._held[message.id] = scope = anyio.CancelScope()
                 self._tasks.start_soon(self._hold, message, scope)
                 return
+        elif is_call_without_id(message):
+            log.warning("The host sent a message that is no notification without an id: dropped")
+            return
         await self._links.send_upstream(message)
 
     async def _hold(self, request: JSONRPCRequest, scope: anyio.CancelScope) -> None:
@@ -205,6 +208,13 @@ class Gate:
                     )
                 )
                 await anyio.sleep(PROGRESS_SECONDS)
+
+
+def is_call_without_id(message: JSONRPCMessage) -> bool:
+    """Tells whether a server could run a message for which the protocol has no answer."""
+    return isinstance(message, JSONRPCNotification) and not message.method.startswith(
+        "notifications/"
+    )
 
 
 def is_read_only(tool: Tool) -> bool:
