@@ -173,6 +173,11 @@ def test_unticking_every_choice_is_an_edit(browser: Client, make: Make) -> None:
     sent = post(browser, request, answer="edit")  # a browser posts no checkbox that is not ticked
     assert stored(request) is None
     assert "Check your changes" in words(sent)
+    shown = browser.get(f"/inbox/{request.pk}/").content.decode()
+    assert '<input type="hidden" name="answer.edit" value="">' in shown
+    sent = post(browser, request, answer="approve", answer_edit="")
+    assert sent.status_code == 422
+    assert stored(request) is None
 
 
 def test_an_edit_without_its_fields_approves_nothing(browser: Client, refund: Request) -> None:

@@ -19,7 +19,8 @@ from reviews.response_types.text import MAX_TEXT_LENGTH
 from reviews.response_types.widgets import Widget, get_first
 from web.sanitize import show_invisible
 
-_FIELD: Final = f"{ANSWER}.{EDIT}."
+_FIELDS: Final = f"{ANSWER}.{EDIT}"  # posted where the fields of an edit are
+_FIELD: Final = f"{_FIELDS}."
 _SEPARATOR: Final = "."  # between the action and the digest of the changes that were seen
 
 
@@ -72,12 +73,11 @@ def parse_arguments(
     """Reads the arguments, and the error of each field that has one, by its name in the form.
 
     A field that was left as it was shown keeps its value, to the last digit and line break. So does
-    every field of an approval if none was posted; an edit without one has no choice ticked.
+    every field of an approval that was sent without them.
     """
     arguments, errors = dict(proposal.arguments), {}
     names = name_fields(proposal)
-    is_read = is_edit(typed) or names.keys() & typed.keys()
-    for posted_as, name in names.items() if is_read else ():
+    for posted_as, name in names.items() if has_fields(typed) else ():
         value, field = arguments[name], proposal.fields.get(name)
         posted = typed.get(posted_as, [])
         if controls.is_as_shown(value, field, posted, page):
@@ -95,13 +95,12 @@ def build_form(
 ) -> ApprovalForm:
     """Builds the form with what was typed; after an edit without errors also what it changes."""
     names = name_fields(proposal)
-    is_fresh = not (is_edit(typed) or names.keys() & typed.keys())
     fields = tuple(
         controls.build_field(
             Place(posted_as, name, errors.get(posted_as, ""), posted_as == next(iter(errors), "")),
             proposal.arguments[name],
             proposal.fields.get(name),
-            None if is_fresh else typed.get(posted_as, []),
+            typed.get(posted_as, []) if has_fields(typed) else None,
             page,
         )
         for posted_as, name in names.items()
@@ -123,9 +122,10 @@ def build_form(
     )
 
 
-def is_edit(typed: Typed) -> bool:
-    """Tells whether the button of an edit was pressed."""
-    return get_first(typed.get(ANSWER, ())).partition(_SEPARATOR)[0] == EDIT
+def has_fields(typed: Typed) -> bool:
+    """Tells whether the fields of an edit were posted. A group without a choice has no value."""
+    is_edit = get_first(typed.get(ANSWER, ())).partition(_SEPARATOR)[0] == EDIT
+    return is_edit or any(name == _FIELDS or name.startswith(_FIELD) for name in typed)
 
 
 def name_fields(proposal: Proposal) -> dict[str, str]:

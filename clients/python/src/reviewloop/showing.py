@@ -83,7 +83,7 @@ def describe(request: Review) -> str:
 
 def fact(name: str, value: str, colour: str | None = None) -> str:
     """Returns a line. Line breaks of the value are written out, else it could be several facts."""
-    value = value.replace("\n", "‹U+000A›")
+    name, value = (text.replace("\n", "‹U+000A›") for text in (name, value))
     return f"{paint(f'{name}:', DIM)} {paint(value, colour) if colour else value}".rstrip()
 
 
