@@ -10,7 +10,7 @@ from accounts.models import User
 from loops.models import Loop
 from reviews.models import Request
 from reviews.services import answer_request
-from tests.clients.conftest import answer, asked, finish, let_time_run_out
+from tests.clients.conftest import answer, asked, let_time_run_out
 from tests.clients.gate import Gate
 from tests.clients.hooks import COMMAND, Agent, call, decision, outcome
 from tests.waiting import wait_until
@@ -111,13 +111,12 @@ def test_an_edit_is_told_to_the_model_instead(
 
 
 @HOSTS
-def test_no_edits_are_offered(agent: Agent, loop: Loop, host: str) -> None:
+def test_no_edits_are_offered(agent: Agent, loop: Loop, member: User, host: str) -> None:
     asking = agent.start(host, call(host), "--edits", "none")
-    request = asked()
+    request = answer({"action": "approve"}, member)
     assert request.response_config["actions"] == ["approve", "reject", "respond"]
     assert "edits" not in request.request_text
-    asking.kill()
-    finish(asking)
+    assert decision(asking) == {"behavior": "allow"}
 
 
 @HOSTS
