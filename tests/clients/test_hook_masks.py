@@ -141,6 +141,8 @@ def test_a_text_that_looks_like_a_mask_stays_as_it_is() -> None:
         {"args": ["--token", "short"]},
         {"headers": [{"name": "Authorization", "value": "short"}]},
         {"env": [{"key": "API_KEY", "value": "short"}]},
+        {"headers": [["Authorization", "short"]]},
+        {"password": {"value": "short"}},
     ],
 )
 def test_a_value_that_its_name_calls_a_secret_is_masked(given: dict[str, Any]) -> None:
@@ -156,6 +158,22 @@ def test_a_value_that_is_found_once_is_masked_everywhere() -> None:
     hidden = masks.hide(given)
     assert hidden == {"command": "TOKEN=[masked 1] make && curl -u ada:[masked 1] x",
                       "to": "[masked 1]"}  # fmt: skip
+    assert masks.restore(hidden) == given
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"command": "TOKEN=abcdefgh PASSWORD=abcdefghREST99 x", "to": "abcdefghREST99"},
+        {"command": 'A_TOKEN=abcdefghijk PASSWORD="masked 1" make'},
+    ],
+    ids=["part of another one", "part of a mask"],
+)
+def test_a_found_value_that_is_a_part_of_another_text(given: dict[str, Any]) -> None:
+    masks = Masks(given)
+    hidden = masks.hide(given)
+    assert "abcdefgh" not in str(hidden)
+    assert "REST99" not in str(hidden)
     assert masks.restore(hidden) == given
 
 

@@ -47,7 +47,8 @@ def install(args: Namespace) -> int:
         print(f"What it was before is in {backup}.")
     if settings.runs_no_hooks:
         print(OFF)
-    print(TRUST if host is CODEX else RUNNING)
+    else:
+        print(TRUST if host is CODEX else RUNNING)
     print(f"Try it: reviewloop hook test {host.name}{' --project' if args.project else ''}")
     return 0
 

@@ -13,7 +13,8 @@ _NAME = (
 )
 _IS = r"[ \t]{0,9}(?::=|=>|[:=])[ \t]{0,9}"
 _NO_VARIABLE = r"(?!\$\(|\$\{?\w{1,99}\}?(?![\w-]))"  # as in PASSWORD=$SECRET, which says nothing
-# docs/agents.md lists these. Each masks its group, or all of its match.
+# docs/agents.md lists these. Each masks its group, or all of its match. A list of our own, because
+# the package needs nothing but requests, and detect-secrets finds lines rather than values.
 _RULES = [
     re.compile(rule)
     for rule in (
@@ -79,18 +80,17 @@ class Masks:
         A value that is found once is masked wherever else the call has it.
         """
         hidden = self._hide(value)
-        known = [
-            (text, mask)
+        known = {
+            text: mask
             for (kind, text), mask in self._by_value.items()
             if kind is str and len(text) >= LEAST_LOOKED_FOR
-        ][:MOST_LOOKED_FOR]
-
-        def hide_known(part: str) -> str:
-            for text, mask in known:
-                part = part.replace(text, mask)
-            return part
-
-        return _map_texts(hidden, hide_known)
+        }
+        looked_for = sorted(list(known)[:MOST_LOOKED_FOR], key=len, reverse=True)
+        # Masks first, so that none of them is changed.
+        found = re.compile("|".join([_MASK.pattern, *map(re.escape, looked_for)]))
+        return _map_texts(
+            hidden, lambda text: found.sub(lambda part: known.get(part[0], part[0]), text)
+        )
 
     def restore(self, value: Any) -> Any:
         """Returns the value with the secrets in place of their masks."""
@@ -122,12 +122,14 @@ class Masks:
             is_pair = isinstance(named, str) and _FIELD.search(named) is not None
             return {
                 self._hide_text(name): self._hide(
-                    item, _FIELD.search(name) is not None or (is_pair and name == "value")
+                    item,
+                    is_secret or _FIELD.search(name) is not None or (is_pair and name == "value"),
                 )
                 for name, item in value.items()
             }
         if isinstance(value, list):
-            options = [isinstance(each, str) and _OPTION.fullmatch(each) for each in value]
+            named = _FIELD.search if len(value) == 2 else _OPTION.fullmatch
+            options = [isinstance(each, str) and named(each) for each in value]
             return [
                 self._hide(item, is_secret or bool(is_option))
                 for item, is_option in zip(value, [None, *options])
