@@ -24,7 +24,6 @@ _NEWEST = """
    FROM reviews_request
   WHERE loop_id = %(loop)s AND creator_id = %(account)s AND status = '{}'
     AND created_at >= coalesce(%(since)s::timestamptz, '-infinity')
-    AND created_at < coalesce(%(until)s::timestamptz, 'infinity')
     AND (created_at, id) < (%(before)s::timestamptz, %(before_id)s)
   ORDER BY created_at DESC, id DESC LIMIT %(limit)s)"""
 _PAGE = f"""
@@ -111,11 +110,15 @@ def compare(proposal: Any, decision: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_page(span: Span, before: tuple[str, Any] | None) -> list[tuple[str, Any]]:
-    """Reads the ids and times of the next requests."""
-    last_id, moment = before or ("", "infinity")
+    """Reads the ids and times of the next requests.
+
+    The span's end is where the first page begins: with two upper bounds, an index would be read
+    from the newest request on for each page.
+    """
+    last_id, moment = before or ("", span.until or "infinity")
     params = {
         "loop": span.loop_id, "account": span.account_id, "since": span.since,
-        "until": span.until, "before": moment, "before_id": last_id, "limit": PAGE,
+        "before": moment, "before_id": last_id, "limit": PAGE,
     }  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute(_PAGE, params)
