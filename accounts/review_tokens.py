@@ -103,7 +103,7 @@ def describe(token: ReviewToken) -> str:
 
 
 def _end(locked: Iterable[ReviewToken], verb: str, *, actor_id: str) -> int:
-    """Ends those of the locked tokens that have not been revoked; returns how many."""
+    """Revokes the locked tokens that are not revoked yet; returns how many."""
     ending = [token for token in locked if token.revoked_at is None]
     for token in ending:
         rows = ReviewToken.objects.of_person(token.user_id).filter(pk=token.pk)

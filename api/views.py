@@ -174,7 +174,7 @@ class ApiView(APIView):
             raise InvalidBody(str(error)) from None
 
     def refuse_repeated(self, call: Call, *within: str) -> None:
-        """Raises InvalidBody if an object of the body, which was read, has a name twice.
+        """Raises InvalidBody if a JSON object of the body has the same name twice.
 
         `within` are the names that lead to the part that is searched.
         """

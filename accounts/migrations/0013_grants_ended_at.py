@@ -1,4 +1,4 @@
-"""Lets standing grants of a person end when the account is secured or switched off."""
+"""Lets standing grants of a person end when the account is secured or disabled."""
 
 from django.db import migrations, models
 

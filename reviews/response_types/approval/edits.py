@@ -91,7 +91,7 @@ def check_edit(proposal: Proposal, name: str, value: Any) -> Any:
 
 
 def _keep_type(path: str, proposed: Any, value: Any, *, is_inside: bool = False) -> Any:
-    """Returns the value in the type of the proposed one, and so everything inside it."""
+    """Returns the value if it has the type of the proposed one, at every depth."""
     number = to_json_number(value)
     if isinstance(proposed, float):
         value, is_kept = number, number is not None

@@ -219,7 +219,7 @@ class Approval(ResponseType):
         ]
 
     def get_bulk_subject(self, config: Config) -> Hashable:
-        """Returns what is called and its risk: nobody approves two things in one breath."""
+        """Returns the call and its risk: only requests equal in both are answered together."""
         proposal = read_proposal(config)
         return proposal.name, proposal.risk
 

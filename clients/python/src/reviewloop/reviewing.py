@@ -170,7 +170,7 @@ def build_answer(request: Review, args: argparse.Namespace, value: str) -> Any:
 
 
 def build_grant(args: argparse.Namespace) -> dict[str, Any] | None:
-    """Builds for how long equal calls may run, from --allow, --uses and --same."""
+    """Builds the terms of a standing grant from --allow, --uses and --same."""
     if args.allow is None:
         return None
     same = None if args.same is None else [name.strip() for name in args.same.split(",")]

@@ -21,7 +21,7 @@ FIELD = "hooks"
 
 
 class CannotWrite(ReviewLoopError):
-    """The file was not changed. The argument is the reason."""
+    """The settings file cannot be written. The argument is the reason; the file is unchanged."""
 
 
 class Settings:
