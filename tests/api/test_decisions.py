@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.db.models import F
-from django.db.models.functions import Random
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from accounts.models import ApiKey, AuditEntry, User
 from accounts.services import create_api_key
@@ -21,8 +19,6 @@ from reviews.models import ExportLease, Request, Viewer
 from reviews.queries import decisions
 from tests.api import moments
 from tests.api.wire import Api, Ask, body_of, granted, json_of, send
-from tests.dashboard.many import older
-from tests.dashboard.test_decision_stats import scanned
 from tests.reviews.approvals import ARGUMENTS, PROPOSAL, decide, turn_into_approval
 from tests.reviews.conftest import make_overdue
 
@@ -122,33 +118,6 @@ def test_old_approvals_do_not_count(
     decide(approval(), member)
     Request.objects.update(created_at=F("created_at") - timedelta(days=91))
     assert figures(api, plenty, loop)["approvals"] is None
-
-
-@pytest.mark.parametrize("has_end", [False, True])
-def test_a_late_page_reads_no_more_rows_than_the_first(
-    loop: Loop, ask: Ask, member: User, has_end: bool
-) -> None:
-    request_id = ask()
-    services.answer_request(
-        request=Request.objects.get(pk=request_id), reviewer_id=member.pk, answer="yes"
-    )
-    older(Request.objects.get(), 30 * decisions.PAGE)
-    Request.objects.update(created_at=F("created_at") - timedelta(days=9) * Random())
-    until = timezone.now() if has_end else None
-    with CaptureQueriesContext(connection) as queries:
-        lines = "".join(
-            decisions.write_lines(decisions.Span(loop.pk, loop.creator_id, None, until))
-        )
-        pages = [each["sql"] for each in queries.captured_queries if "UNION ALL" in each["sql"]]
-    assert lines.count("\n") == 30 * decisions.PAGE + 1
-    assert len(pages) == 31
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE reviews_request")
-        for page in (pages[0], pages[-2]):
-            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {page}")
-            (explained,) = cursor.fetchone()
-            plans = json.loads(explained) if isinstance(explained, str) else explained
-            assert scanned(plans[0]["Plan"]) <= 2 * decisions.PAGE
 
 
 @pytest.mark.contract("loop_decisions.lines")
